@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { AnswerFormatName, Evaluation, EvaluationHandle, ThinkingName } from "../../clients/ts/src/public.ts";
 import { CliProblem } from "../problem.ts";
 import { answerFormatOption, numberFrom0, thinkingOption, wholeNumber } from "../task-options.ts";
+import type { Step } from "./play-sample.ts";
 import type { Settings } from "./summary.ts";
 
 /** Values of the options that addModelOptions adds. */
@@ -18,6 +19,7 @@ export interface ModelFlags {
   readonly deadlineMs: number;
   readonly answerFormat?: AnswerFormatName;
   readonly thinking?: ThinkingName;
+  readonly textTools?: boolean;
   readonly json?: boolean;
 }
 
@@ -81,6 +83,7 @@ export function addModelOptions(command: Command, samples: number): Command {
       wholeNumber(1, 86_400_000),
       1_800_000,
     )
+    .option("--text-tools", "describe tools in the prompt and read calls from the text, for models without tool calls")
     .addOption(answerFormatOption())
     .addOption(thinkingOption());
 }
@@ -94,8 +97,8 @@ export function requireFlags(flags: object, ...names: readonly string[]): void {
 
 /** Returns the settings that decide the completions, and therefore the evaluation's default id. */
 export function settingsOf(flags: ModelFlags): Settings {
-  const { endpoint, temperature, maxTokens, body, answerFormat: format, thinking } = flags;
-  const settings = { endpoint, temperature, max_tokens: maxTokens, ...body, format, thinking };
+  const { endpoint, temperature, maxTokens, body, answerFormat: format, thinking, textTools } = flags;
+  const settings = { endpoint, temperature, max_tokens: maxTokens, ...body, format, thinking, text_tools: textTools };
   return JSON.parse(JSON.stringify(settings)) as Settings;
 }
 
@@ -124,6 +127,7 @@ export async function completeAlone(
 
 async function complete(evaluation: EvaluationHandle, flags: ModelFlags, scored: number, total: number) {
   const { endpoint, model, timeoutMs, deadlineMs, temperature, maxTokens, body, concurrency, json } = flags;
+  const { textTools = false } = flags;
   const apiKey = apiKeyOf(process.env);
   const [{ createModel }, { createProgress }, { runEvaluation }] = await Promise.all([
     import("./endpoint.ts"),
@@ -147,7 +151,8 @@ async function complete(evaluation: EvaluationHandle, flags: ModelFlags, scored:
     },
   });
   try {
-    return await runEvaluation({ evaluation, model: ask, concurrency, onStep: (step) => progress.step(step) });
+    const onStep = (step: Step): void => progress.step(step);
+    return await runEvaluation({ evaluation, model: ask, textTools, concurrency, onStep });
   } finally {
     ended.abort();
     progress.stop();

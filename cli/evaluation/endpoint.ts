@@ -1,7 +1,7 @@
 /** Asks a model behind an OpenAI-compatible chat endpoint. */
 import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
-import type { ChatMessage } from "../../clients/ts/src/public.ts";
+import type { Tool } from "../../clients/ts/src/public.ts";
 import { keyCutter, secretCutter } from "../../server/runtime/secrets.ts";
 import { createAttempt, oneLine } from "./attempt.ts";
 import { readReply, type Written } from "./reply.ts";
@@ -26,12 +26,18 @@ export interface EndpointOptions {
 
 export type Completed =
   | ({ readonly kind: "completion" } & Written)
+  /** Outcome if the conversation is longer than the model's context. */
+  | { readonly kind: "full"; readonly message: string }
   /** Outcome without a completion: there was none before the deadline, or the endpoint refused this prompt. */
   | { readonly kind: "failed"; readonly message: string }
   /** Outcome if the endpoint refuses all prompts, because its address, the key or the model is wrong. */
   | { readonly kind: "refused"; readonly message: string };
 
-export type Model = (prompt: readonly ChatMessage[]) => Promise<Completed>;
+/** Message of a conversation in OpenAI's form. */
+export type Spoken = OpenAI.ChatCompletionMessageParam;
+
+/** Completes a conversation. `tools` are those that the model may call by the endpoint's own means. */
+export type Model = (conversation: readonly Spoken[], tools: readonly Tool[]) => Promise<Completed>;
 
 /**
  * Maximum number of retries, enough for any deadline. Delays grow to 8 s, or are what the endpoint asks for (up to 60
@@ -60,7 +66,7 @@ export function createModel(options: EndpointOptions): Model {
     logLevel: "off",
   });
   const [cut, cutWritten] = [secretCutter([apiKey]), keyCutter(apiKey)];
-  return async (prompt) => {
+  return async (conversation, tools) => {
     const ended = new AbortController();
     const ending = AbortSignal.any([ended.signal, signal]);
     let last = "";
@@ -71,8 +77,13 @@ export function createModel(options: EndpointOptions): Model {
       onTrouble(words);
     };
     const client = shared.withOptions({ fetch: createAttempt(timeoutMs, { cut, cutWritten }, note) });
-    const messages = prompt.map(({ role, content }) => ({ role, content }));
-    const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
+    const given = tools.length > 0 ? { tools: tools.map(toolOf) } : {};
+    const request: OpenAI.ChatCompletionCreateParamsNonStreaming = {
+      ...body,
+      model,
+      messages: [...conversation],
+      ...given,
+    };
     const ask = async (): Promise<Completed> => {
       for (let tries = 1; ; tries++) {
         const reply = readReply(await client.chat.completions.create(request, { signal: ending }));
@@ -88,13 +99,26 @@ export function createModel(options: EndpointOptions): Model {
       // Return without waiting for the call, which ends with an error when it is aborted. The race has already handled
       // that error.
       if (completed === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
-      return completed.kind === "completion" ? { ...completed, text: cutWritten(completed.text) } : completed;
+      return completed.kind === "completion" ? withoutKey(completed, cutWritten) : completed;
     } catch (error) {
       return failureOf(error, cut);
     } finally {
       ended.abort();
     }
   };
+}
+
+function toolOf({ name, description, parametersJson }: Tool): OpenAI.ChatCompletionTool {
+  const parameters = JSON.parse(parametersJson) as Record<string, unknown>;
+  return { type: "function", function: { name, description, parameters } };
+}
+
+function withoutKey(
+  { text, content, toolCalls, ...rest }: Extract<Completed, Written>,
+  cut: (words: string) => string,
+) {
+  const calls = toolCalls.map((call) => ({ ...call, argumentsJson: cut(call.argumentsJson) }));
+  return { ...rest, text: cut(text), content: cut(content), toolCalls: calls };
 }
 
 function lateWords(deadlineMs: number, last: string): string {
@@ -105,5 +129,12 @@ function lateWords(deadlineMs: number, last: string): string {
 function failureOf(error: unknown, cut: (words: string) => string): Completed {
   if (!(error instanceof APIError)) throw error;
   const message = oneLine(cut(error.message));
+  if (isTooLong(error.status as number | undefined, error.code, message)) return { kind: "full", message };
   return REFUSALS.has(error.status as number | undefined) ? { kind: "refused", message } : { kind: "failed", message };
+}
+
+/** Returns whether an endpoint refuses a conversation because it is longer than the model's context. */
+function isTooLong(status: number | undefined, code: string | null | undefined, message: string): boolean {
+  if (status !== 400 && status !== 413) return false;
+  return code === "context_length_exceeded" || /context (length|window|size)|maximum.*tokens/i.test(message);
 }

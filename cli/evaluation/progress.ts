@@ -1,7 +1,7 @@
 /** Shows an evaluation's progress, and failures of requests to the model, on standard error. */
 import { createBar } from "../bar.ts";
 import { note } from "../notes.ts";
-import type { Step } from "./run.ts";
+import type { Step } from "./play-sample.ts";
 
 export type Progress = ReturnType<typeof createProgress>;
 

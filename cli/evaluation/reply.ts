@@ -1,11 +1,19 @@
 /** Reads the model's text from a chat endpoint's reply. */
-import type { FinishReasonName } from "../../clients/ts/src/public.ts";
+import type { FinishReasonName, ToolCall } from "../../clients/ts/src/public.ts";
 import { withThoughts } from "../../envs/lib/join-thoughts.ts";
 import { oneLine } from "./attempt.ts";
 
-/** Text that the model wrote. */
+/** Call of a tool that the model wrote. */
+export type WrittenCall = Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson">>;
+
+/** Completion that the model wrote. */
 export interface Written {
+  /** Text, with the thinking that the endpoint gives apart. */
   readonly text: string;
+  /** Text without that thinking, as the next request repeats it. */
+  readonly content: string;
+  /** Calls of tools that the endpoint parsed. */
+  readonly toolCalls: readonly WrittenCall[];
   /** Reason why the text ended. Undefined if the endpoint does not say. */
   readonly finishReason: FinishReasonName | undefined;
 }
@@ -31,6 +39,7 @@ interface Choice {
     readonly refusal?: unknown;
     readonly reasoning_content?: unknown;
     readonly reasoning?: unknown;
+    readonly tool_calls?: unknown;
   } | null;
 }
 
@@ -42,13 +51,32 @@ export function readReply({ choices }: { readonly choices: readonly unknown[] })
   const isCutOff = CUT_OFF.has(ended);
   const content = textOf(message?.content) || textOf(message?.refusal);
   const thinking = textOf(message?.reasoning_content) || textOf(message?.reasoning);
-  if (content.trim() === "" && thinking.trim() === "" && !isCutOff)
+  const toolCalls = callsOf(message?.tool_calls);
+  if (content.trim() === "" && thinking.trim() === "" && toolCalls.length === 0 && !isCutOff)
     return {
       kind: "unusable",
       message: `the reply is empty${ended === "" ? "" : ` (finish_reason ${oneLine(ended)})`}`,
     };
   const finishReason = isCutOff ? "length" : ended === "" ? undefined : "stop";
-  return { kind: "completion", text: withThoughts(thinking || undefined, content, isCutOff), finishReason };
+  const text = withThoughts(thinking || undefined, content, isCutOff);
+  return { kind: "completion", text, content, toolCalls, finishReason };
+}
+
+/**
+ * Returns the calls of tools in a reply. A call without an id gets one of nine letters and digits, which every chat
+ * template accepts. Some servers give arguments as an object instead of its text, or leave them out if there are none.
+ */
+function callsOf(value: unknown): readonly WrittenCall[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((call: { readonly id?: unknown; readonly function?: unknown } | null, i) => {
+    const { name, arguments: given } = (call?.function ?? {}) as Readonly<Record<string, unknown>>;
+    const id = textOf(call?.id) || `call${String(i).padStart(5, "0")}`;
+    return {
+      id,
+      name: textOf(name),
+      argumentsJson: (typeof given === "string" ? given : JSON.stringify(given ?? {})) || "{}",
+    };
+  });
 }
 
 /** Returns a text, or the joined texts of a list of content parts. Empty for anything else. */

@@ -72,7 +72,7 @@ export function play(task: EpisodeTask, begun: Episode | undefined, message: Pol
     const called = makeCall(task, turns, episode, state, written);
     ({ episode, state } = called);
     messages.push(called.message);
-    if (called.reward !== undefined) reward = (reward ?? 0) + called.reward;
+    if (called.message.reward !== undefined) reward = (reward ?? 0) + called.message.reward;
     if (called.isOver) return end("goal", called);
     if (episode.calls >= task.calls) return end("budget", called);
   }
@@ -106,7 +106,6 @@ interface Called {
   readonly episode: Episode;
   readonly state: Message;
   readonly message: Reply;
-  readonly reward: number | undefined;
   readonly isOver: boolean;
   /** Facts, or the reason why the call could not be read. Undefined: the call has no worth. */
   readonly findings: Findings | undefined;
@@ -119,7 +118,7 @@ function makeCall(task: EpisodeTask, turns: Turns<unknown>, before: Episode, sta
   if (read.kind === "bad") {
     const episode = { ...before, calls: number + 1, digest };
     const message = replyTo(call, read.reason);
-    return { episode, state, message, reward: undefined, isOver: false, findings: malformed(read.reason) };
+    return { episode, state, message, isOver: false, findings: malformed(read.reason) };
   }
   const rng = lazyRng("turn", task.environment.id, task.environment.version, ...task.seed, number);
   const {
@@ -135,8 +134,8 @@ function makeCall(task: EpisodeTask, turns: Turns<unknown>, before: Episode, sta
     standing: priced?.standing ?? before.standing,
     digest,
   };
-  const message = replyTo(call, reply);
-  return { episode, state: next, message, reward: priced?.reward, isOver: over, findings: facts };
+  const message = { ...replyTo(call, reply), ...(priced && { reward: priced.reward }) };
+  return { episode, state: next, message, isOver: over, findings: facts };
 }
 
 /** Returns the next link of the chain of hashes over all calls. */

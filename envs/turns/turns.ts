@@ -41,6 +41,8 @@ export interface Reply {
   /** Id of the call, and name of the tool. Empty for answers. */
   readonly toolCallId: string;
   readonly name: string;
+  /** Reward of the call by itself, without discount. Unset: the call has none. */
+  readonly reward?: number;
 }
 
 /** Objective of the best known answer, and the bound that no answer exceeds. */

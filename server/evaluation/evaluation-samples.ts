@@ -1,20 +1,13 @@
 /**
- * Lists an evaluation's tasks that lack samples, lists its samples, scores submitted completions, and checks requests
- * against the suites.
+ * Lists an evaluation's tasks that lack samples, lists its samples, and checks requests against the suites.
  */
-import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
-import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { toRanges } from "../curriculum/state.ts";
 import { ok, type Refusal, type Result } from "../curriculum/types.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
-import type { Caller } from "../tasks/scoring/async-scorer.ts";
-import { isFinal, type SampleResult } from "../tasks/scoring/results.ts";
-import { asCut, type OpenTask, type OpenToken } from "../tasks/scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { isMeant, isOpen } from "../samples/sample-filter.ts";
-import { scoreAlone } from "../tasks/scoring/score-alone.ts";
 import type {
   Context,
   EvaluationChoice,
@@ -24,9 +17,9 @@ import type {
   Sample,
   SamplePage,
   SampleQuery,
+  StoredResult,
 } from "./evaluation.ts";
-import { factsOf } from "./report.ts";
-import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./open-suite.ts";
+import { type openSuite, partOf, type Suite, type SuiteDefinition } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
 // Finds tasks that lack completions.
@@ -41,7 +34,7 @@ const STRETCH = 200;
  * Returns the specification of a task as an evaluation uses it: the suite's, with the evaluation's answer format and
  * thinking mode if set.
  */
-function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
+export function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
   if (answerFormat === undefined && thinking === undefined) return part.spec;
   return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
@@ -96,9 +89,9 @@ async function missingIn({ store }: Context, open: OpenEvaluation, from: number,
   });
 }
 
-/** Returns the stored result of scoring a sample. */
-function resultOf({ result }: StoredSample): SampleResult {
-  return JSON.parse(result) as SampleResult;
+/** Returns the stored result of a sample. */
+function resultOf({ result }: StoredSample): StoredResult {
+  return JSON.parse(result) as StoredResult;
 }
 
 /**
@@ -165,123 +158,9 @@ async function meantOf(
 function shownSample(task: SuiteTask, of: PresentedTask, sample: StoredSample): Sample {
   const { ordinal, index, completion } = sample;
   const { category, part } = task;
-  const place = { ordinal, index, completion, category, part: part.name };
-  return { ...place, ...of, result: resultOf(sample) };
-}
-
-// Submissions. A completion is scored, and it is stored if it is the first one of its sample.
-
-export interface Submission {
-  readonly evaluationId: string;
-  readonly taskId: string;
-  readonly index: number;
-  readonly completion: string;
-  /** Whether the client says that the completion was cut off at the maximum length. */
-  readonly truncated: boolean;
-}
-
-export interface Submitted {
-  /** Result of the sample's first completion, also if the submitted one is another. */
-  readonly result: SampleResult;
-  /** Value `not_recorded` means that there is no reward yet; the client may submit again later. */
-  readonly status: "recorded" | "duplicate" | "conflicting_completion" | "not_recorded";
-}
-
-export async function submit(
-  context: Context,
-  open: OpenEvaluation,
-  { taskId, index, completion, truncated }: Submission,
-  caller: Caller,
-  stepAside: () => void,
-): Promise<Result<Submitted>> {
-  if (index >= open.samplesPerTask) {
-    const message = `it is ${index}, and the evaluation has ${open.samplesPerTask} samples of each task, from 0`;
-    return { kind: "invalid", field: "sample_index", message };
-  }
-  const task = context.scorer.open(taskId);
-  if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
-  const ordinal = await ordinalOf(context, open, task);
-  if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
-  const result = await scoreAlone(context, truncated ? asCut(task) : task, completion, caller, stepAside);
-  if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
-  const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
-  const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
-  const added = await context.store.addSample(open.key, sample);
-  if (added.kind === "added") return { kind: "ok", value: { result, status: "recorded" } };
-  if (added.kind === "gone") return { kind: "not_found", message: `evaluation "${open.id}" was deleted` };
-  const status = added.sample.completion === completion ? "duplicate" : "conflicting_completion";
-  return { kind: "ok", value: { result: resultOf(added.sample), status } };
-}
-
-function notOfTheSuite(message: string): Refusal {
-  return { kind: "invalid", field: "task_id", message };
-}
-
-/**
- * Returns the ordinal of a task in the suite, found by its seed or row. Undefined: the suite's task there differs in
- * some other way.
- */
-async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
-  const { key, environment } = task.token;
-  const { origin } = key;
-  if (origin.kind === "inline") return undefined;
-  const ordinal =
-    origin.kind === "row"
-      ? await ordinalOfRow(context, open.of, `${environment}/${origin.pool}/${origin.row}`)
-      : ordinalsOf(open.of).get(`${environment}/${origin.seed}`);
-  if (ordinal === undefined) return undefined;
-  const [known] = await context.tasks.made(open.of, ordinal, ordinal + 1);
-  if (known === undefined) return undefined;
-  return isOf(task.token, specOf(open, known), known.key) ? ordinal : undefined;
-}
-
-/**
- * Returns whether a task id is one that the evaluation gave out. A task with the same seed may differ in all other
- * fields.
- */
-function isOf(token: OpenToken, spec: TaskSpec, { origin }: TaskKey): boolean {
-  const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme }: TaskSpec | OpenToken) => {
-    return { version, level, split, answerFormat, thinking, rewardScheme };
-  };
-  // A task id for a row of a pool has no level.
-  const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);
-  const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
-  return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), asked);
-}
-
-/**
- * Ordinals of the suite's rows by name. Only tasks that were made are included, because only those were given to
- * clients.
- */
-const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
-
-async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Promise<number | undefined> {
-  const known = rowOrdinals.get(suite)?.get(name);
-  if (known !== undefined) return known;
-  const made = await tasks.made(suite, 0, suite.tasks);
-  const found = new Map<string, number>(
-    made.flatMap(({ ordinal, part, key: { origin } }) =>
-      origin.kind === "row" ? [[`${part.environment}/${origin.pool}/${origin.row}`, ordinal] as const] : [],
-    ),
-  );
-  rowOrdinals.set(suite, found);
-  return found.get(name);
-}
-
-/** Ordinals by environment and seed. They are computed once for each suite, and there are few suites. */
-const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
-
-function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
-  const known = ordinals.get(suite);
-  if (known !== undefined) return known;
-  const made = new Map(
-    Array.from({ length: suite.tasks }, (_, ordinal) => {
-      const part = partOf(suite, ordinal);
-      return [`${part.environment}/${seedOf(suite, part, ordinal)}`, ordinal] as const;
-    }),
-  );
-  ordinals.set(suite, made);
-  return made;
+  const { transcript, toolCalls, ...result } = resultOf(sample);
+  const conversation = { ...(transcript && { transcript }), ...(toolCalls && { toolCalls }) };
+  return { ordinal, index, completion, category, part: part.name, ...of, result, conversation };
 }
 
 // Checks of requests for evaluations, against this server's suites and the stored evaluation.

@@ -7,6 +7,7 @@ import type { AsyncScorer } from "../tasks/scoring/async-scorer.ts";
 import type { Maker } from "../tasks/making/make.ts";
 import type { SampleResult } from "../tasks/scoring/results.ts";
 import type { Scorer } from "../tasks/scoring/scorer.ts";
+import type { Conversation } from "../samples/conversation.ts";
 import type { SampleFilter } from "../samples/sample-filter.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";
@@ -74,10 +75,14 @@ export interface Sample extends SamplePlace {
   readonly spec: TaskSpec;
   readonly task: MadeTask;
   readonly completion: string;
+  readonly conversation: Conversation;
   readonly result: SampleResult;
   readonly part: string;
   readonly category: string;
 }
+
+/** Result of a sample as it is stored, in JSON, with the key that the client gave the sample. */
+export type StoredResult = SampleResult & Conversation & { readonly key?: string };
 
 /** Filter for samples. An empty text field matches any value. */
 export interface SampleQuery {

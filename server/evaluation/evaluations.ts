@@ -16,15 +16,8 @@ import type {
   SampleQuery,
 } from "./evaluation.ts";
 import { makeReport, type Report } from "./report.ts";
-import {
-  difference,
-  findPending,
-  findSuite,
-  formatProblem,
-  listSamples,
-  type Submission,
-  submit,
-} from "./evaluation-samples.ts";
+import { difference, findPending, findSuite, formatProblem, listSamples } from "./evaluation-samples.ts";
+import { type Submission, submit } from "./submissions.ts";
 import { openSuite, type Suite } from "./open-suite.ts";
 import { createSuiteTasks } from "./suite-tasks.ts";
 
@@ -138,7 +131,7 @@ export function createEvaluations(deps: EvaluationDeps) {
     pending: (id: string, after: number, limit: number, signal?: AbortSignal) =>
       withOpen(id, (open) => findPending(context, open, after, limit, signal)),
     /**
-     * Scores and stores a completion. If the caller leaves, it stops waiting for an external resource, e.g. a judge.
+     * Scores and stores a completion, or plays calls of an episode. If the caller leaves, it stops waiting for an external resource, e.g. a judge.
      * `stepAside` is called when the submission begins to wait for one.
      */
     submit: (submission: Submission, caller: Caller, stepAside: () => void) =>

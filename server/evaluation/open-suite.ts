@@ -11,6 +11,7 @@ import type { PortName } from "../../envs/ports.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { instanceFamily, sharesRows } from "../../envs/splits.ts";
+import { resolveTurns } from "../tasks/resolve-turns.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 
 /** Part of a suite: tasks of one environment at one difficulty. */
@@ -33,6 +34,10 @@ export interface SuitePart {
   readonly category: Category;
   /** Reward scheme, with its default parameters. Unset: the environment's default. */
   readonly rewardScheme?: string;
+  /** Maximum number of calls of an episode. Unset: the environment's default. */
+  readonly calls?: number;
+  /** Names of the tools that the model may call. Unset: none. */
+  readonly tools?: readonly string[];
 }
 
 /**
@@ -147,15 +152,15 @@ function bind(
   const definition = found.environment;
   const missing = definition.resource?.port && missingPorts[definition.resource.port];
   if (missing !== undefined) return missing;
-  if (definition.turns !== undefined && definition.turns.optional !== true)
-    return `part '${part.name}' is of ${definition.id}, whose tasks have several turns, and suites score single completions`;
   const parameters = parametersOf(definition, part);
   if (typeof parameters === "string") return parameters;
   const rows = part.pool === undefined ? { pool: "", tasks: part.tasks } : rowsOf(definition, pools, part);
   if (typeof rows === "string") return rows;
   if (rows.tasks === "all") return `part '${part.name}' wants all tasks, which only rows of a pool can give`;
   const answerFormat = definition.answerFormats[0] as AnswerFormat;
-  const resolved = resolveScheme(definition, part.rewardScheme ?? "", {});
+  const turns = resolveTurns(definition, { calls: part.calls ?? 0, tools: part.tools ?? [] }, parameters);
+  if (turns.kind === "invalid") return `part '${part.name}': ${turns.field}: ${turns.message}`;
+  const resolved = resolveScheme(definition, part.rewardScheme ?? "", {}, turns.turns.calls !== undefined);
   if (resolved.kind === "invalid") return resolved.message;
   const { name: rewardScheme, parameters: rewardParameters } = resolved.scheme;
   const spec: TaskSpec = {
@@ -171,6 +176,7 @@ function bind(
     ...(definition.asked && { digest: definition.asked.digest }),
     rewardScheme,
     rewardParameters,
+    ...turns.turns,
   };
   return { definition, spec, tasks: rows.tasks };
 }

@@ -4,7 +4,8 @@
  * {"cities_min": 8, "cities_max": 8}. With "heuristic": true, the report has heuristic_ratio too, for parts whose
  * environments have a heuristic. A part with a "pool" uses rows of that pool ("" is the one that ships), as many as
  * "tasks" says, or "all". A "category" may be a name; {"metadata": "category"}, for a value of the tasks' metadata; or
- * {"count_of": "numbers"}, for the number of values in a list of that metadata. The suite's overall statistics are
+ * {"count_of": "numbers"}, for the number of values in a list of that metadata. In a part whose tasks have turns,
+ * "calls" is their maximum number, and "tools" lists the tools that the model may call. The suite's overall statistics are
  * means over its categories, or with "overall": "tasks" over its tasks. Defaults of a part: the newest version of its
  * environment, the environment as category, split bench, its position as name, and the environment's default
  * reward_scheme. Give the version if the suite must outlast an update of the server: if a newer version of an
@@ -67,7 +68,9 @@ function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
 }
 
 function partOf(registry: Registry, json: unknown, at: string): SuitePart {
-  const known = splitWords("name environment version level parameters split tasks pool category reward_scheme");
+  const known = splitWords(
+    "name environment version level parameters split tasks pool category reward_scheme calls tools",
+  );
   const fields = fieldsOf(json, at, known);
   const environment = nameOf(fields, "environment", at);
   const { level, parameters } = fields;
@@ -82,6 +85,8 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
     ...(fields["pool"] !== undefined && { pool: nameOf(fields, "pool", at, /^[\w.-]{0,64}$/) }),
     category: categoryOf(fields, environment, at),
     ...(fields["reward_scheme"] !== undefined && { rewardScheme: nameOf(fields, "reward_scheme", at) }),
+    ...(fields["calls"] !== undefined && { calls: countOf(fields, "calls", at, 1, 2 ** 31) }),
+    ...(fields["tools"] !== undefined && { tools: toolsOf(fields["tools"], at) }),
   };
 }
 
@@ -130,6 +135,11 @@ function numbersOf(json: unknown, at: string): Readonly<Record<string, number>> 
   if (given.length > 0 && given.every(([, value]) => typeof value === "number" && Number.isFinite(value)))
     return Object.fromEntries(given);
   throw new Problem(`${at}: parameters must be an object of numbers`);
+}
+
+function toolsOf(json: unknown, at: string): readonly string[] {
+  if (Array.isArray(json) && json.length > 0 && json.every((name) => typeof name === "string")) return json;
+  throw new Problem(`${at}: tools must be a list of names of tools`);
 }
 
 function splitOf(value: unknown, at: string): Split {

@@ -16,15 +16,14 @@ import {
   type TaskSpec as WireSpec,
   Thinking,
 } from "../../proto/gen/gradus/v1/task_pb.js";
-import { episodeBytesMax } from "../../envs/turns/turns.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { EPISODE_BYTES_MAX } from "../tasks/task-id.ts";
+import { resolveTurns } from "../tasks/resolve-turns.ts";
 import { teacher as teacherKind } from "../outside/teacher/teacher-port.ts";
 import { takesTeachers } from "../outside/teacher/check-proposal.ts";
 import { answerFormats, sources, splits, thinkings } from "./enums.ts";
 import type { Source as SourceName } from "../curriculum/types.ts";
 import { RpcError } from "../base/rpc.ts";
-import { checkBytes, checkCount, checkRange, createProblemCollector, invalid, required } from "./request-checks.ts";
+import { checkBytes, checkCount, createProblemCollector, invalid, required } from "./request-checks.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 const PARAMETERS_MAX = 32;
@@ -89,38 +88,16 @@ export function readSpec(
 
 type SpecTurns = Pick<TaskSpec, "calls" | "tools">;
 
-/** Reads the calls and tools of tasks with turns. Refuses settings whose task_id could become too long. */
 function readTurns(
-  { calls: asked, tools: named }: WireSpec,
-  { id, turns }: Environment,
+  { calls, tools }: WireSpec,
+  environment: Environment,
   parameters: Parameters | undefined,
   field: string,
 ): SpecTurns {
-  const tools = [...new Set(named)];
-  checkCount(named.length, LIMITS.TaskSpec.tools.max, `${field}.tools`);
-  if (turns === undefined) {
-    if (asked > 1)
-      throw invalid(`${field}.calls`, `it is ${asked}, and tasks of ${id} take one completion: leave it 0`);
-    if (tools.length > 0) throw invalid(`${field}.tools`, `${id} has no tools: leave it empty`);
-    return {};
-  }
-  const names = turns.tools.map(({ name }) => name);
-  const unknown = tools.find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    const there = names.length === 0 ? `${id} has no tools` : `the tools of ${id} are: ${names.join(", ")}`;
-    throw invalid(
-      `${field}.tools`,
-      `there is no tool '${unknown.slice(0, 64)}'${didYouMean(unknown, names)}; ${there}`,
-    );
-  }
-  if (turns.optional === true && asked <= 1) return {};
-  const calls = asked === 0 ? turns.calls : checkRange(asked, 1, turns.callsMax, `${field}.calls`);
-  const bytes = parameters === undefined ? 0 : episodeBytesMax(turns, parameters, calls);
-  if (bytes > EPISODE_BYTES_MAX) {
-    const why = `an episode of ${calls} calls takes up to ${bytes} bytes of the task_id, and the limit is ${EPISODE_BYTES_MAX}`;
-    throw invalid(`${field}.calls`, `${why}: ask for fewer calls or smaller parameters`);
-  }
-  return tools.length === 0 ? { calls } : { calls, tools };
+  checkCount(tools.length, LIMITS.TaskSpec.tools.max, `${field}.tools`);
+  const resolved = resolveTurns(environment, { calls, tools }, parameters);
+  if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
+  return resolved.turns;
 }
 
 function checkEvaluationOnly({ id }: Environment, level: Level | undefined, split: SplitName, field: string): void {

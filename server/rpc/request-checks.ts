@@ -5,7 +5,7 @@ import type { RequestLimits } from "./deps.ts";
 import { type Limit, LIMITS } from "../../proto/limits.ts";
 import { callerName } from "../base/fair-turns.ts";
 import type { Requester } from "../background/background-threads.ts";
-import { TextTools } from "../../proto/gen/gradus/v1/task_pb.js";
+import { type ChatMessage, TextTools, type ToolCall } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { GroupRef } from "../curriculum/feedback.ts";
 import type { Completion, CompletionGroup } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { type CallContext, RpcError, type ServiceHandlers } from "../base/rpc.ts";
@@ -196,7 +196,18 @@ export function isHermes({ textTools }: Pick<Completion, "textTools">): boolean 
 }
 
 /** Maximum size of the messages of a transcript together, in bytes. */
-const TRANSCRIPT_BYTES_MAX = 256 * 1024;
+export const TRANSCRIPT_BYTES_MAX = 256 * 1024;
+
+/** Returns the size of a tool call's texts, in bytes of UTF-8. */
+export function bytesOfCall({ id, name, argumentsJson }: ToolCall): number {
+  return Buffer.byteLength(id) + Buffer.byteLength(name) + Buffer.byteLength(argumentsJson);
+}
+
+/** Returns the size of a message's texts, in bytes of UTF-8. An empty message counts as a byte. */
+function bytesOfMessage({ role, content, toolCalls, toolCallId, name }: ChatMessage): number {
+  const texts = [role, content, toolCallId, name].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return Math.max(1, texts + toolCalls.reduce((sum, call) => sum + Math.max(1, bytesOfCall(call)), 0));
+}
 
 /** Checks what the trainer writes beside a completion. The policy writes the calls, so no call is an error. */
 export function checkTurn(
@@ -214,9 +225,7 @@ export function checkTurn(
   checkCount(toolCalls.length, limits.tool_calls.max, `${at}tool_calls`);
   for (const [i, { id }] of toolCalls.entries()) checkBytes(id, LIMITS.ToolCall.id.max, `${at}tool_calls[${i}].id`);
   checkBytes(sampleKey, limits.sample_key.max, `${at}sample_key`);
-  let bytes = 0;
-  for (const { content, toolCalls: calls } of transcript)
-    bytes += Buffer.byteLength(content) + calls.reduce((sum, call) => sum + Buffer.byteLength(call.argumentsJson), 0);
+  const bytes = transcript.reduce((sum, message) => sum + bytesOfMessage(message), 0);
   if (bytes > TRANSCRIPT_BYTES_MAX)
     throw invalid(`${at}transcript`, `its texts have ${bytes} bytes, and the limit is ${TRANSCRIPT_BYTES_MAX}`);
 }

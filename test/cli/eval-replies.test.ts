@@ -53,7 +53,33 @@ describe("a reply", () => {
     ],
     [{ content: null, refusal: "I will not." }, "stop", "I will not.", "stop"],
   ])("%j that ended by %j is %j, %j", (message, reason, text, finishReason) => {
-    expect(reply(message, reason)).toEqual({ kind: "completion", text, finishReason });
+    const read = reply(message, reason);
+    const content = read.kind === "completion" ? read.content : "none";
+    expect(read).toEqual({ kind: "completion", text, finishReason, content, toolCalls: [] });
+    // The next request repeats the text without thoughts that were given apart.
+    expect(content.startsWith("<think>\n")).toBe(false);
+    expect(content.trim() === "" || text.endsWith(content)).toBe(true);
+  });
+
+  test("is its calls of tools, whichever way the server writes them", () => {
+    const calls = [
+      { id: "x", type: "function", function: { name: "add", arguments: '{"by": 1}' } },
+      { function: { name: "add", arguments: { by: 2 } } },
+      { id: null, function: { name: "add", arguments: "" } },
+      null,
+    ];
+    expect(reply({ content: null, tool_calls: calls, reasoning: "a" }, "tool_calls")).toEqual({
+      kind: "completion",
+      text: "<think>\na\n</think>\n",
+      content: "",
+      finishReason: "stop",
+      toolCalls: [
+        { id: "x", name: "add", argumentsJson: '{"by": 1}' },
+        { id: "call00001", name: "add", argumentsJson: '{"by":2}' },
+        { id: "call00002", name: "add", argumentsJson: "{}" },
+        { id: "call00003", name: "", argumentsJson: "{}" },
+      ],
+    });
   });
 
   test.each([

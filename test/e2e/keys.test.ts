@@ -56,7 +56,7 @@ const clients: Readonly<Record<string, (chat: ChatServer, key?: string) => Promi
       signal: new AbortController().signal,
       onTrouble: (words) => void troubles.push(words),
     });
-    const done = await model(prompt);
+    const done = await model(prompt, []);
     const [text, message] = done.kind === "completion" ? [done.text, ""] : [undefined, done.message];
     return { words: [...troubles, message].join(" "), text };
   },

@@ -7,7 +7,11 @@ import { rngFor } from "../../envs/lib/rng.ts";
 
 export interface ChatRequest {
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string;
+    readonly tool_calls?: unknown;
+  }[];
   readonly temperature?: number;
   readonly max_tokens?: number;
   readonly [field: string]: unknown;
@@ -19,6 +23,8 @@ export type Behaviour =
       readonly kind: "answer";
       readonly content: string | null;
       readonly reasoning?: string;
+      /** Calls of tools, as the model gives them. */
+      readonly toolCalls?: readonly object[];
       /** Defaults to "stop". */
       readonly finishReason?: string;
       readonly delayMs?: number;
@@ -82,8 +88,10 @@ export async function startChatServer(behave: (request: ChatRequest, index: numb
 function reply(incoming: IncomingMessage, response: ServerResponse, request: ChatRequest, behaviour: Behaviour): void {
   switch (behaviour.kind) {
     case "answer": {
-      const { content, reasoning, finishReason = "stop", usage } = behaviour;
-      const message = { role: "assistant", content, ...(reasoning !== undefined && { reasoning_content: reasoning }) };
+      const { content, reasoning, toolCalls, finishReason = "stop", usage } = behaviour;
+      const calls = toolCalls === undefined ? {} : { tool_calls: toolCalls };
+      const thoughts = reasoning === undefined ? {} : { reasoning_content: reasoning };
+      const message = { role: "assistant", content, ...thoughts, ...calls };
       const choices = [{ index: 0, message, finish_reason: finishReason }];
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ id: "chat", object: "chat.completion", model: request.model, choices, usage }));

@@ -1,8 +1,8 @@
 /** Handle of one evaluation: a model's completions of a suite's tasks, and the report on them. */
 import type { CallOptions, Caller } from "./caller.ts";
 import { create } from "@bufbuild/protobuf";
-import { answerFormatOf, finishReasonOf, thinkingOf } from "./choices.ts";
-import type { AnswerFormatName, FinishReasonName, ThinkingName } from "./choices.ts";
+import { answerFormatOf, thinkingOf } from "./choices.ts";
+import type { AnswerFormatName, ThinkingName } from "./choices.ts";
 import { GradusError } from "./errors.ts";
 import { EvaluationService, HoldEvaluationRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type {
@@ -13,7 +13,7 @@ import type {
   SubmitCompletionsResponse,
   SubmitFailure,
 } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
-import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
+import type { ChatMessage, Task, ToolCall } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { feedbackOf, outcomeOf } from "./outcomes.ts";
 import type { Feedback, Outcome } from "./outcomes.ts";
 import { eachOfPages, present } from "./reply.ts";
@@ -22,6 +22,8 @@ import { filterOf } from "./samples.ts";
 import type { SampleFilterChoice } from "./samples.ts";
 import { sendable } from "./surrogates.ts";
 import type { Attempt, Transport } from "./transport.ts";
+import type { TurnChoice } from "./turns.ts";
+import { turnFieldsOf } from "./turns.ts";
 
 /** Configuration of an evaluation. */
 export interface EvaluationChoice {
@@ -40,13 +42,14 @@ export interface EvaluationChoice {
 }
 
 /** Completion of a task of the suite. */
-export interface CompletionChoice {
+export interface CompletionChoice extends TurnChoice {
+  /** Task of `pending`. After the first completion of an episode, the last turn. */
   readonly task: { readonly taskId: string };
   /** Position of the completion in its group. Defaults to 0. */
   readonly sampleIndex?: number | undefined;
   readonly completion: string;
-  /** Reason why generation ended. "length" means that the completion is truncated. */
-  readonly finishReason?: FinishReasonName | undefined;
+  /** Conversation between the prompt and the completion, which is kept for people to read. Defaults to none. */
+  readonly transcript?: readonly ChatMessage[] | undefined;
 }
 
 /** Options of a call that reads a list. */
@@ -71,7 +74,10 @@ export interface SamplesChoice extends SampleFilterChoice, ListOptions {
 export interface Submitted {
   readonly taskId: string;
   readonly sampleIndex: number;
-  /** Outcome of the completion. If the sample already existed, this is the outcome of its first completion. */
+  /**
+   * Outcome of the completion. If the sample already existed, this is the outcome of its first completion. If the
+   * episode is not over, it has the next turn.
+   */
   readonly outcome?: Outcome;
   readonly feedback?: Feedback;
   readonly failure?: SubmitFailure;
@@ -82,6 +88,9 @@ export interface Sample {
   readonly task?: Task;
   readonly sampleIndex: number;
   readonly completion: string;
+  /** Conversation of an episode before the completion, and the calls of tools in it. Unset: none were submitted. */
+  readonly transcript?: readonly ChatMessage[];
+  readonly toolCalls?: readonly ToolCall[];
   readonly outcome?: Outcome;
   readonly part: string;
   readonly category: string;
@@ -176,10 +185,11 @@ export function evaluationHandle({ unary, transport, attempting }: Caller, evalu
         (page) => page.tasks,
       ),
     submit: async (completions, options) => {
-      const items = completions.map(({ task: { taskId }, sampleIndex = 0, completion, finishReason }) => {
-        const why = finishReasonOf(finishReason);
-        const text = sendable(completion, `sample ${sampleIndex} of task ${taskId.slice(0, 24)}`);
-        return { evaluationId, taskId, sampleIndex, completion: text, ...why };
+      const items = completions.map((each) => {
+        const { task, sampleIndex = 0, completion, transcript } = each;
+        const text = sendable(completion, `sample ${sampleIndex} of task ${task.taskId.slice(0, 24)}`);
+        const place = { evaluationId, taskId: task.taskId, sampleIndex };
+        return { ...place, completion: text, ...turnFieldsOf(each, transcript) };
       });
       return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results.map(submittedOf);
     },
@@ -212,6 +222,8 @@ function sampleOf({
   task,
   sampleIndex,
   completion,
+  transcript,
+  toolCalls,
   outcome,
   part,
   category,
@@ -227,6 +239,8 @@ function sampleOf({
     ...(row !== undefined && { pool, row, poolDigest }),
     ...(task && { task }),
     ...(outcome && { outcome: outcomeOf(outcome) }),
+    ...(transcript.length > 0 && { transcript }),
+    ...(toolCalls.length > 0 && { toolCalls }),
   };
 }
 

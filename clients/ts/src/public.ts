@@ -78,6 +78,7 @@ export type {
 } from "./run.ts";
 export type { RunSamplesChoice, RunSample as KeptSample, SampleFilterChoice } from "./samples.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
+export type { TurnChoice } from "./turns.ts";
 export type { Items } from "./windowed.ts";
 export * from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 export * from "../../../proto/gen/gradus/v1/environment_pb.js";

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
 import type { RunSample as RunSampleMessage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { type SampleFilterSchema, Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
+import type { ChatMessage, Task, ToolCall } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
 
 /** Filter of completions. All conditions that are set must hold. */
@@ -61,6 +61,9 @@ export interface RunSample {
   /** Round of evaluation. Unset if the completion belongs to training. */
   readonly evaluationRound?: bigint;
   readonly completion: string;
+  /** Conversation of an episode before the completion, and the calls of tools in it. Unset: none were sent. */
+  readonly transcript?: readonly ChatMessage[];
+  readonly toolCalls?: readonly ToolCall[];
   readonly outcome?: Outcome;
   readonly policyVersion?: number;
   /** Time at which the completion was scored. */
@@ -73,7 +76,7 @@ export interface RunSample {
 
 /** Converts the message of a completion that a run keeps. */
 export function runSampleOf(message: RunSampleMessage): RunSample {
-  const { number, taskId, groupId, sampleIndex, armId, cursor, completion } = message;
+  const { number, taskId, groupId, sampleIndex, armId, cursor, completion, transcript, toolCalls } = message;
   const { evaluationRound, outcome, policyVersion, time, task } = message;
   return {
     number,
@@ -87,6 +90,8 @@ export function runSampleOf(message: RunSampleMessage): RunSample {
     time: new Date(Number(time?.seconds ?? 0n) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6)),
     ...(evaluationRound !== undefined && { evaluationRound }),
     ...(outcome && { outcome: outcomeOf(outcome) }),
+    ...(transcript.length > 0 && { transcript }),
+    ...(toolCalls.length > 0 && { toolCalls }),
     ...(policyVersion !== undefined && { policyVersion }),
     ...(task && { task }),
   };

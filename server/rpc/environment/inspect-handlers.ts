@@ -16,7 +16,7 @@ import {
   TryAnswerResponseSchema,
 } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { scoreAlone } from "../../tasks/scoring/score-alone.ts";
-import { asCut, type OpenTask } from "../../tasks/scoring/scorer.ts";
+import type { OpenTask } from "../../tasks/scoring/scorer.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
 import { checkBytes, checkTurn, isHermes, required, requesterOf } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -33,10 +33,8 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
       const completion = completionOf(deps, task, request);
       checkTurn(request, "");
       const isCut = request.finishReason === FinishReason.LENGTH;
-      const result =
-        task.kind === "sync" && task.token.calls !== undefined
-          ? deps.scorer.play(task, playedOf(task, request, completion), { isCut, isHermes: isHermes(request) })
-          : await scoreAlone(deps, isCut ? asCut(task) : task, completion, context);
+      const form = { isCut, isHermes: isHermes(request) };
+      const result = await scoreAlone(deps, task, playedOf(task, request, completion), form, context);
       return create(TryAnswerResponseSchema, { completion, outcome: outcomeToWire(0, result) });
     },
     async drawTask({ taskId, text }, context) {

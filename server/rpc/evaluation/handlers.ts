@@ -3,19 +3,22 @@ import { LIMITS } from "../../../proto/limits.ts";
 import { create } from "@bufbuild/protobuf";
 import { once } from "node:events";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
-import type { Submitted } from "../../evaluation/evaluation-samples.ts";
+import type { Submitted } from "../../evaluation/submissions.ts";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import * as wire from "../../../proto/gen/gradus/v1/evaluation_pb.js";
-import { FeedbackSchema, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { type Feedback, FeedbackSchema, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { presentTask } from "../write-task.ts";
 import type { Caller } from "../../tasks/scoring/async-scorer.ts";
 import { answerFormats, thinkings } from "../enums.ts";
+import { conversationOf } from "../conversations.ts";
 import { outcomeToWire } from "../write-outcome.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
 import {
   checkBytes,
   checkId,
+  checkTurn,
   invalid,
+  isHermes,
   pageOf,
   pageToken,
   readPage,
@@ -166,12 +169,19 @@ function readFormat(format: number): AnswerFormat | undefined {
 /** Does nothing. A stream has a window of concurrent requests to step out of; a batch has none. */
 const nothing = (): void => undefined;
 
-const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
+const statuses: Readonly<Record<Exclude<Submitted["kind"], "turn">, FeedbackStatus>> = {
   recorded: FeedbackStatus.RECORDED,
   duplicate: FeedbackStatus.DUPLICATE,
   conflicting_completion: FeedbackStatus.CONFLICTING_COMPLETION,
   not_recorded: FeedbackStatus.NOT_RECORDED,
 };
+
+function feedbackOf(submitted: Exclude<Submitted, { readonly kind: "turn" }>): Feedback {
+  const status = statuses[submitted.kind];
+  if (submitted.kind === "not_recorded") return create(FeedbackSchema, { status, detail: submitted.detail });
+  const { index } = submitted;
+  return create(FeedbackSchema, { status, ...(index !== undefined && { sampleIndex: index }) });
+}
 
 /**
  * Submits one completion of a batch. An invalid one gets a failure, and the others go on. Any other error is a bug, and
@@ -183,15 +193,20 @@ async function submitOne(
   caller: Caller,
   stepAside: () => void,
 ): Promise<wire.SubmitCompletionsResponse> {
-  const { taskId, sampleIndex: index, completion, finishReason } = request;
-  const truncated = finishReason === FinishReason.LENGTH;
-  const response = create(wire.SubmitCompletionsResponseSchema, { taskId, sampleIndex: index });
+  const { taskId, sampleIndex, sampleKey, completion: text, toolCalls, end } = request;
+  const response = create(wire.SubmitCompletionsResponseSchema, { taskId, sampleIndex, sampleKey });
   try {
-    const submission = { evaluationId: readId(request), taskId, index, completion, truncated };
-    const { result, status } = okOrThrow(await evaluations.submit(submission, caller, stepAside));
-    response.outcome = outcomeToWire(index, result);
-    const detail = status === "not_recorded" ? "it has no reward yet: send it again" : "";
-    response.feedback = create(FeedbackSchema, { status: statuses[status], detail });
+    checkTurn(request, "");
+    const submission = {
+      evaluationId: readId(request),
+      taskId,
+      completion: { sampleIndex, sampleKey, text, toolCalls, end },
+      form: { isCut: request.finishReason === FinishReason.LENGTH, isHermes: isHermes(request) },
+      conversation: conversationOf(request),
+    };
+    const submitted = okOrThrow(await evaluations.submit(submission, caller, stepAside));
+    response.outcome = outcomeToWire(sampleIndex, submitted.result);
+    if (submitted.kind !== "turn") response.feedback = feedbackOf(submitted);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const { message, retryDelayMs = 0 } = error;

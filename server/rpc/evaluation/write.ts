@@ -9,6 +9,7 @@ import type { ReportRow } from "../../evaluation/report.ts";
 import type { OpenPart, Suite } from "../../evaluation/open-suite.ts";
 import * as wire from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits, thinkings } from "../enums.ts";
+import { conversationToWire } from "../conversations.ts";
 import { outcomeToWire } from "../write-outcome.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { type PresentDeps, presentTask } from "../write-task.ts";
@@ -19,7 +20,7 @@ export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {
 }
 
 function partToWire({ name, tasks, spec }: OpenPart) {
-  const { environment, version, level, parameters, split } = spec;
+  const { environment, version, level, parameters, split, calls = 0, tools = [] } = spec;
   return {
     name,
     tasks,
@@ -28,6 +29,8 @@ function partToWire({ name, tasks, spec }: OpenPart) {
     level,
     parameters: { values: { ...parameters } },
     split: splits.toWire[split],
+    calls,
+    tools: [...tools],
   };
 }
 
@@ -62,7 +65,7 @@ function choiceToWire(evaluationId: string, choice: EvaluationChoice) {
 
 export function sampleToWire(
   deps: PresentDeps & Pick<ServiceDeps, "pools">,
-  { spec, task, index, completion, result, part, category }: Sample,
+  { spec, task, index, completion, conversation, result, part, category }: Sample,
   brief = false,
 ): wire.Sample {
   const shown = presentTask(deps, spec, task);
@@ -71,6 +74,7 @@ export function sampleToWire(
     task: brief ? { ...shown, prompt: [] } : shown,
     sampleIndex: index,
     completion: brief ? "" : completion,
+    ...conversationToWire(conversation, brief),
     part,
     category,
     outcome: outcomeToWire(index, result),

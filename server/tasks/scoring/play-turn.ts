@@ -19,6 +19,8 @@ export interface PlayedCompletion {
   /** Key that stands for the sample instead of its index. Empty: the index does. */
   readonly sampleKey?: string;
   readonly end?: boolean;
+  /** Whether the sample is one of an evaluation, which has no run and whose episodes belong to its samples all the same. */
+  readonly isEvaluated?: boolean;
 }
 
 /** Statements of the trainer: whether a completion reached its maximum length, and may hold calls in its text. */
@@ -65,13 +67,15 @@ type FoundSample = { readonly kind: "sample"; readonly sample: EpisodeSample } |
 /** Returns the sample of a completion. After its first call an episode belongs to one sample. */
 function sampleOf(
   { run, episode }: PlayedTask["token"],
-  { sampleIndex, sampleKey = "" }: PlayedCompletion,
+  { sampleIndex, sampleKey = "", isEvaluated = false }: PlayedCompletion,
 ): FoundSample {
   if (episode === undefined) {
     if (sampleKey !== "") return { kind: "sample", sample: { key: sampleKey } };
-    return { kind: "sample", sample: run === undefined ? {} : { index: sampleIndex } };
+    return { kind: "sample", sample: run === undefined && !isEvaluated ? {} : { index: sampleIndex } };
   }
   const { sample } = episode;
+  if (isEvaluated && sample.index === undefined && sample.key === undefined)
+    return invalidTask("task_id: its episode began outside of an evaluation: begin with the id of ListPendingTasks");
   if (sampleKey !== "" && sample.key !== sampleKey)
     return invalidTask("task_id: it is of a sample with another sample_key, or with none");
   if (sample.index !== undefined && sample.index !== sampleIndex)

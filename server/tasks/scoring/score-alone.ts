@@ -1,7 +1,8 @@
 /** Scores one completion that belongs to no run. */
 import type { AsyncScorer, Caller } from "./async-scorer.ts";
-import type { SampleResult } from "./results.ts";
-import type { OpenTask, Scorer } from "./scorer.ts";
+import type { CompletionForm, PlayedCompletion } from "./play-turn.ts";
+import type { StepResult } from "./results.ts";
+import { asCut, type OpenTask, type Scorer } from "./scorer.ts";
 import { nextTurn } from "../../base/time-slices.ts";
 
 /**
@@ -15,19 +16,25 @@ export interface Scorers {
   readonly asyncScorer: AsyncScorer;
 }
 
-/** Scores a completion. `stepAside` is called when the caller only waits for an external resource from now on. */
+/**
+ * Scores a completion, or plays one of a task with turns. `stepAside` is called when the caller only waits for an
+ * external resource from now on.
+ */
 export async function scoreAlone(
   { scorer, asyncScorer }: Scorers,
   task: OpenTask,
-  completion: string,
+  completion: PlayedCompletion,
+  form: CompletionForm,
   caller: Caller,
   stepAside?: () => void,
-): Promise<SampleResult> {
+): Promise<StepResult> {
+  const { text } = completion;
   if (task.kind === "sync") {
     // Many completions may arrive together, so long ones let other work run in between.
-    if (completion.length > UNITS_AT_ONCE_MAX) await nextTurn();
-    return scorer.score(task, completion);
+    if (text.length > UNITS_AT_ONCE_MAX) await nextTurn();
+    if (task.token.calls !== undefined) return scorer.play(task, completion, form);
+    return scorer.score(form.isCut ? asCut(task) : task, text);
   }
   stepAside?.();
-  return (await asyncScorer.score(task, completion, caller)).result;
+  return (await asyncScorer.score(form.isCut ? asCut(task) : task, text, caller)).result;
 }

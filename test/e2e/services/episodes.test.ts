@@ -4,8 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allCodes } from "../../../envs/games/mastermind/solve.ts";
-import { type Code, marksOf } from "../../../envs/games/mastermind/code.ts";
+import type { Code } from "../../../envs/games/mastermind/code.ts";
 import {
   EnvironmentService,
   FinishReason,
@@ -19,6 +18,7 @@ import {
   Verdict,
 } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { type Task, TextTools } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { EASY_CODES, fitting, guess, MASTERMIND, say } from "../../support/mastermind.ts";
 import { failureOf, openWire, type Wire } from "./wire.ts";
 
 type Written = Partial<Omit<MessageInitShape<typeof CompletionSchema>, "$typeName" | "sampleIndex">>;
@@ -27,20 +27,11 @@ let wire: Wire;
 beforeAll(async () => void (wire = await openWire()));
 afterAll(() => wire[Symbol.asyncDispose]());
 
-const SPEC = {
-  environment: "games/mastermind",
-  difficulty: { case: "level", value: "easy" } as const,
-  tools: ["guess"],
-};
-
-async function taskOf(spec: object = SPEC, seed = 1n): Promise<Task> {
+async function taskOf(spec: object = MASTERMIND, seed = 1n): Promise<Task> {
   const { task } = await wire.environments.reset({ spec, seed });
   if (task === undefined) throw new Error("no task");
   return task;
 }
-
-const guess = (code: Code, id = "call_a") => ({ id, name: "guess", argumentsJson: JSON.stringify({ code }) });
-const say = (code: Code) => `<think></think><answer>[${code.join(", ")}]</answer>`;
 
 async function step(task: Task, taskId: string, written: Written, sampleIndex = 0): Promise<Outcome> {
   const { text = "", ...rest } = written;
@@ -58,20 +49,14 @@ function turnOf({ result }: Outcome) {
 
 /** Guesses that a player makes until the code is found: each is consistent with the replies so far. */
 async function solve(task: Task, write: (code: Code) => Written, sampleIndex = 0): Promise<Outcome> {
-  let codes = allCodes(3, 4);
+  let codes = EASY_CODES;
   let taskId = task.taskId;
   for (;;) {
     const code = codes[0] as Code;
     const outcome = await step(task, taskId, write(code), sampleIndex);
     if (outcome.result.case !== "turn") return outcome;
     const turn = turnOf(outcome);
-    const [inPlace, elsewhere] = [...(turn.messages[0]?.content ?? "").matchAll(/(\d) (?:of|more)/g)].map(([, n]) =>
-      Number(n),
-    );
-    codes = codes.filter((each) => {
-      const marks = marksOf(each, code);
-      return marks.inPlace === inPlace && marks.elsewhere === elsewhere;
-    });
+    codes = fitting(codes, code, turn.messages[0]?.content);
     taskId = turn.taskId;
   }
 }
@@ -183,7 +168,7 @@ describe("an episode outside of runs", () => {
   });
 
   test("ends when it is cut, ended or out of calls", async () => {
-    const task = await taskOf({ ...SPEC, calls: 2 });
+    const task = await taskOf({ ...MASTERMIND, calls: 2 });
     const wrong = guess([1, 1, 1]);
     const { taskId } = turnOf(await step(task, task.taskId, { toolCalls: [wrong] }));
     const score = (stopReason: StopReason, calls: number) => ({
@@ -210,7 +195,7 @@ describe("an episode outside of runs", () => {
 });
 
 test("settings are refused that the environment does not have, or whose ids could be too long", async () => {
-  const reset = (spec: object) => failureOf(wire.environments.reset({ spec: { ...SPEC, ...spec }, seed: 1n }));
+  const reset = (spec: object) => failureOf(wire.environments.reset({ spec: { ...MASTERMIND, ...spec }, seed: 1n }));
   expect(await reset({ calls: 65 })).toMatchObject({ code: "INVALID_ARGUMENT", field: "spec.calls" });
   expect(await reset({ tools: ["gues"] })).toMatchObject({
     message: expect.stringContaining("did you mean 'guess'") as string,
@@ -224,7 +209,7 @@ test("settings are refused that the environment does not have, or whose ids coul
 
 describe("a group of episodes in a run", () => {
   const config = (over: object = {}) => ({
-    arms: [{ id: "easy", spec: SPEC }],
+    arms: [{ id: "easy", spec: MASTERMIND }],
     policy: { kind: { case: "mixture", value: {} } as const },
     numGenerations: 3,
     promptsPerUpdate: 1,

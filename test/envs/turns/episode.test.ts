@@ -199,8 +199,8 @@ describe("calls in the form of Hermes", () => {
       `I add.\n${hermes('{"name": "add", "arguments": {"by": 5}}')}\n${hermes('{"name": "add", "arguments": "{\\"by\\": 6}"}')}`,
     );
     expect(said).toEqual([
-      { role: "tool", content: "The total is 5.", toolCallId: "call00000", name: "add" },
-      { role: "tool", content: "The total is 11.", toolCallId: "call00001", name: "add" },
+      { role: "tool", content: "The total is 5.", toolCallId: "call00000", name: "add", reward: 0 },
+      { role: "tool", content: "The total is 11.", toolCallId: "call00001", name: "add", reward: 0 },
     ]);
   });
 

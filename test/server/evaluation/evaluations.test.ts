@@ -121,11 +121,13 @@ async function answerAll(
     if (opened.kind === "none") throw new Error(opened.detail);
     const { environment, instance, format } = opened.scoring;
     const whole = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
-    const submission = { evaluationId: id, taskId, index: 0, completion: written(whole), truncated };
+    const completion = { sampleIndex: 0, text: written(whole) };
+    const form = { isCut: truncated, isHermes: false };
+    const submission = { evaluationId: id, taskId, completion, form, conversation: {} };
     const caller = { caller: "", peer: "127.0.0.1:1", signal: new AbortController().signal, deadlineMs: undefined };
     expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
       kind: "ok",
-      value: { status: "recorded" },
+      value: { kind: "recorded" },
     });
   }
   expect(await evaluations.pending(id, -1, 100)).toMatchObject({ value: { tasks: [] } });

@@ -246,6 +246,8 @@ describe("parts of rows", () => {
     tasks: "all",
     ...more,
   });
+  const tsp = { environment: "np/tsp", level: "easy", tasks: 1 };
+  const mastermind = { environment: "games/mastermind", level: "easy", tasks: 1 };
   const open = (parts: readonly object[], sources: SuiteSources = { pools: own }) => {
     const read = readSuite(registry, JSON.stringify({ id: "own", version: 1, parts }));
     if (read.kind !== "ok") throw new Error(read.message);
@@ -283,9 +285,32 @@ describe("parts of rows", () => {
     ["the same rows twice", [part(), part({ name: "again" })], "two parts have the same rows of qa"],
     ["no rows at all", [part({ level: "hard" })], "its pools have no rows of its levels and splits"],
     ["rows of an environment without a pool", [part({ environment: "np/tsp" })], "np/tsp has no pool 'own' here"],
+    ["more calls than there may be", [part({ calls: 2 })], "'qa parts[0]': calls: it is 2, and tasks of qa take one"],
+    ["too many tries", [{ ...tsp, calls: 17 }], "calls: it is 17, and must be from 1 to 16"],
+    ["unknown tools", [{ ...mastermind, tools: ["gues"] }], "there is no tool 'gues'; did you mean 'guess'"],
+    ["tools of a task without any", [{ ...tsp, tools: ["guess"] }], "there is no tool 'guess'"],
+    ["another scheme than returns", [{ ...mastermind, reward_scheme: "quality" }], "reward"],
     ["all of what is made", [{ environment: "np/tsp", level: "easy", tasks: "all" }], "only rows of a pool"],
   ])("that want %s are refused", (_, parts, message) => {
     expect(open(parts)).toMatchObject({ kind: "unavailable", message: expect.stringContaining(message) as string });
+  });
+
+  test.each([
+    ["an object", {}],
+    ["an empty list", []],
+    ["numbers", [1]],
+  ])("whose tools are %s are refused", (_, tools) => {
+    expect(readSuite(registry, JSON.stringify({ id: "own", version: 1, parts: [{ ...mastermind, tools }] }))).toEqual({
+      kind: "invalid",
+      message: "parts[0]: tools must be a list of names of tools",
+    });
+  });
+
+  test("whose calls or tools differ are of different suites", () => {
+    const digests = [mastermind, { ...mastermind, calls: 5 }, { ...mastermind, tools: ["guess"] }].map((each) =>
+      digestOf(open([each])),
+    );
+    expect(new Set(digests).size).toBe(3);
   });
 
   test("of an environment whose port is missing say what to do", () => {

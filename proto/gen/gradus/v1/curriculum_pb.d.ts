@@ -6,7 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
-import type { AnswerFormat, RewardScheme, Task, TaskSpec } from "./task_pb.js";
+import type { AnswerFormat, ChatMessage, RewardScheme, Task, TaskSpec, ToolCall } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ContrastPair, Feedback, FormatWarning, GroupStatistics, Outcome, SampleFilter } from "./outcome_pb.js";
 
@@ -4739,7 +4739,7 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
   evaluationRound?: bigint | undefined;
 
   /**
-   * Text of the completion.
+   * Text of the completion, or of the last completion of an episode.
    *
    * @generated from field: string completion = 8;
    */
@@ -4773,6 +4773,22 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
    * @generated from field: gradus.v1.Task task = 12;
    */
   task?: Task | undefined;
+
+  /**
+   * Messages of the episode before the completion, as they were sent with it. Empty:
+   * there were none, or the request set `brief`.
+   *
+   * @generated from field: repeated gradus.v1.ChatMessage transcript = 13;
+   */
+  transcript: ChatMessage[];
+
+  /**
+   * Calls of tools in the completion, as they were sent, up to 256 KiB of text. Empty:
+   * there were none, or the request set `brief`.
+   *
+   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 14;
+   */
+  toolCalls: ToolCall[];
 };
 
 /**

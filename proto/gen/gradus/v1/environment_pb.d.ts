@@ -1213,8 +1213,10 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
   textTools: TextTools;
 
   /**
-   * Messages of the episode so far, only for display. They are never scored. At most
-   * 256 KiB of text together.
+   * Messages of the episode between the prompt and this completion, only for display:
+   * completions with their calls, and the replies of each Turn. They are never scored. If
+   * this completion ends the episode, they are kept with its sample. At most 256 KiB of
+   * text together.
    *
    * @generated from field: repeated gradus.v1.ChatMessage transcript = 11;
    */

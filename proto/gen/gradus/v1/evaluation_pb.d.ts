@@ -118,6 +118,20 @@ export declare type SuitePart = Message<"gradus.v1.SuitePart"> & {
    * @generated from field: gradus.v1.Split split = 7;
    */
   split: Split;
+
+  /**
+   * Maximum number of calls of an episode. 0: the tasks have no turns.
+   *
+   * @generated from field: uint32 calls = 8;
+   */
+  calls: number;
+
+  /**
+   * Names of the tools that the model may call. Empty: none.
+   *
+   * @generated from field: repeated string tools = 9;
+   */
+  tools: string[];
 };
 
 /**
@@ -625,14 +639,16 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
   evaluationId: string;
 
   /**
-   * Id of the task from ListPendingTasks. Required.
+   * Id of the task from ListPendingTasks, or for the later completions of an episode
+   * from the last turn (Turn.task_id). Required.
    *
    * @generated from field: string task_id = 2;
    */
   taskId: string;
 
   /**
-   * Index of the completion in its task, counted from 0.
+   * Index of the completion in its task, counted from 0. An episode belongs to the index
+   * of its first completion.
    *
    * @generated from field: uint32 sample_index = 3;
    */
@@ -660,7 +676,8 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
   toolCalls: ToolCall[];
 
   /**
-   * Random text for the sample, see StepRequest.sample_key. At most 64 bytes.
+   * Random text for the sample, see StepRequest.sample_key. Its sample gets the first
+   * free index of the task, see Feedback.sample_index. At most 64 bytes.
    *
    * @generated from field: string sample_key = 7;
    */
@@ -760,8 +777,9 @@ export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitComplet
 
   /**
    * RECORDED, or DUPLICATE or CONFLICTING_COMPLETION if the sample was submitted before.
-   * NOT_RECORDED if there is no reward yet: send the completion again. Unset if failure
-   * is set.
+   * NOT_RECORDED if there is no reward yet: send the completion again. NOT_RECORDED also
+   * if all samples of the task have completions of other sample keys. Unset if failure is
+   * set, or the episode is not over.
    *
    * @generated from field: gradus.v1.Feedback feedback = 4;
    */
@@ -774,6 +792,13 @@ export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitComplet
    * @generated from field: gradus.v1.SubmitFailure failure = 5;
    */
   failure?: SubmitFailure | undefined;
+
+  /**
+   * Random text for the sample, from the request.
+   *
+   * @generated from field: string sample_key = 6;
+   */
+  sampleKey: string;
 };
 
 /**
@@ -879,7 +904,8 @@ export declare type ListSamplesRequest = Message<"gradus.v1.ListSamplesRequest">
   instanceHash: string;
 
   /**
-   * Whether to leave out prompts and completions, for overviews of many samples.
+   * Whether to leave out prompts, completions and transcripts, for overviews of many
+   * samples.
    *
    * @generated from field: bool brief = 8;
    */
@@ -913,7 +939,7 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
   sampleIndex: number;
 
   /**
-   * The completion.
+   * The completion, or the last completion of an episode.
    *
    * @generated from field: string completion = 3;
    */
@@ -961,6 +987,22 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
    * @generated from field: string pool_digest = 9;
    */
   poolDigest: string;
+
+  /**
+   * Messages of the episode before the completion, as they were submitted with it. Empty:
+   * there were none, or the request set `brief`.
+   *
+   * @generated from field: repeated gradus.v1.ChatMessage transcript = 10;
+   */
+  transcript: ChatMessage[];
+
+  /**
+   * Calls of tools in the completion, as they were submitted, up to 256 KiB of text.
+   * Empty: there were none, or the request set `brief`.
+   *
+   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 11;
+   */
+  toolCalls: ToolCall[];
 };
 
 /**
@@ -1307,9 +1349,10 @@ export declare const EvaluationService: GenService<{
     output: typeof ListPendingTasksResponseSchema;
   },
   /**
-   * Scores completions from a stream. For each sample the first completion counts.
-   * Replies come as they are ready. A completion that cannot be accepted gets a failure
-   * of its own, and the stream continues.
+   * Scores completions from a stream. For each sample the first completion counts. In a
+   * task with turns, a completion that does not end its episode gets the next turn, and
+   * only the end of the episode is stored. Replies come as they are ready. A completion
+   * that cannot be accepted gets a failure of its own, and the stream continues.
    *
    * @generated from rpc gradus.v1.EvaluationService.SubmitCompletions
    */

@@ -124,6 +124,15 @@ export declare type ChatMessage = Message<"gradus.v1.ChatMessage"> & {
    * @generated from field: string name = 5;
    */
   name: string;
+
+  /**
+   * What the call that the message answers was worth by itself, without discount. Set
+   * only in replies of a Turn, and in transcripts that repeat them. It is reported only.
+   * Unset: the call has no worth of its own.
+   *
+   * @generated from field: optional double reward = 7;
+   */
+  reward?: number | undefined;
 };
 
 /**

@@ -1381,7 +1381,7 @@ class ListRunSamplesRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., arm_id: _Optional[str] = ..., group_id: _Optional[str] = ..., tasks: bool = ..., brief: bool = ...) -> None: ...
 
 class RunSample(_message.Message):
-    __slots__ = ("number", "task_id", "group_id", "sample_index", "arm_id", "cursor", "evaluation_round", "completion", "outcome", "policy_version", "time", "task")
+    __slots__ = ("number", "task_id", "group_id", "sample_index", "arm_id", "cursor", "evaluation_round", "completion", "outcome", "policy_version", "time", "task", "transcript", "tool_calls")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1394,6 +1394,8 @@ class RunSample(_message.Message):
     POLICY_VERSION_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     TASK_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     number: int
     task_id: str
     group_id: str
@@ -1406,7 +1408,9 @@ class RunSample(_message.Message):
     policy_version: int
     time: _timestamp_pb2.Timestamp
     task: _task_pb2.Task
-    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ...) -> None: ...
+    transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
+    tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
+    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ...) -> None: ...
 
 class ListRunSamplesResponse(_message.Message):
     __slots__ = ("samples", "next_page_token", "kept")

@@ -24,7 +24,7 @@ class Suite(_message.Message):
     def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., tasks: _Optional[int] = ..., parts: _Optional[_Iterable[_Union[SuitePart, _Mapping]]] = ...) -> None: ...
 
 class SuitePart(_message.Message):
-    __slots__ = ("name", "tasks", "environment", "version", "level", "parameters", "split")
+    __slots__ = ("name", "tasks", "environment", "version", "level", "parameters", "split", "calls", "tools")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TASKS_FIELD_NUMBER: _ClassVar[int]
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
@@ -32,6 +32,8 @@ class SuitePart(_message.Message):
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     SPLIT_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
     name: str
     tasks: int
     environment: str
@@ -39,7 +41,9 @@ class SuitePart(_message.Message):
     level: str
     parameters: _task_pb2.Parameters
     split: _task_pb2.Split
-    def __init__(self, name: _Optional[str] = ..., tasks: _Optional[int] = ..., environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[_task_pb2.Parameters, _Mapping]] = ..., split: _Optional[_Union[_task_pb2.Split, str]] = ...) -> None: ...
+    calls: int
+    tools: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., tasks: _Optional[int] = ..., environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[_task_pb2.Parameters, _Mapping]] = ..., split: _Optional[_Union[_task_pb2.Split, str]] = ..., calls: _Optional[int] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListSuitesRequest(_message.Message):
     __slots__ = ("page_size", "page_token")
@@ -218,18 +222,20 @@ class SubmitFailure(_message.Message):
     def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ..., retry_delay_ms: _Optional[int] = ...) -> None: ...
 
 class SubmitCompletionsResponse(_message.Message):
-    __slots__ = ("task_id", "outcome", "sample_index", "feedback", "failure")
+    __slots__ = ("task_id", "outcome", "sample_index", "feedback", "failure", "sample_key")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     FEEDBACK_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_KEY_FIELD_NUMBER: _ClassVar[int]
     task_id: str
     outcome: _outcome_pb2.Outcome
     sample_index: int
     feedback: _outcome_pb2.Feedback
     failure: SubmitFailure
-    def __init__(self, task_id: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., sample_index: _Optional[int] = ..., feedback: _Optional[_Union[_outcome_pb2.Feedback, _Mapping]] = ..., failure: _Optional[_Union[SubmitFailure, _Mapping]] = ...) -> None: ...
+    sample_key: str
+    def __init__(self, task_id: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., sample_index: _Optional[int] = ..., feedback: _Optional[_Union[_outcome_pb2.Feedback, _Mapping]] = ..., failure: _Optional[_Union[SubmitFailure, _Mapping]] = ..., sample_key: _Optional[str] = ...) -> None: ...
 
 class BatchSubmitCompletionsRequest(_message.Message):
     __slots__ = ("completions",)
@@ -264,7 +270,7 @@ class ListSamplesRequest(_message.Message):
     def __init__(self, evaluation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., instance_hash: _Optional[str] = ..., brief: bool = ...) -> None: ...
 
 class Sample(_message.Message):
-    __slots__ = ("task", "sample_index", "completion", "outcome", "part", "category", "pool", "row", "pool_digest")
+    __slots__ = ("task", "sample_index", "completion", "outcome", "part", "category", "pool", "row", "pool_digest", "transcript", "tool_calls")
     TASK_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
@@ -274,6 +280,8 @@ class Sample(_message.Message):
     POOL_FIELD_NUMBER: _ClassVar[int]
     ROW_FIELD_NUMBER: _ClassVar[int]
     POOL_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     task: _task_pb2.Task
     sample_index: int
     completion: str
@@ -283,7 +291,9 @@ class Sample(_message.Message):
     pool: str
     row: int
     pool_digest: str
-    def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., pool: _Optional[str] = ..., row: _Optional[int] = ..., pool_digest: _Optional[str] = ...) -> None: ...
+    transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
+    tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
+    def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., pool: _Optional[str] = ..., row: _Optional[int] = ..., pool_digest: _Optional[str] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ...) -> None: ...
 
 class ListSamplesResponse(_message.Message):
     __slots__ = ("samples", "next_page_token")

@@ -135,9 +135,10 @@ class EvaluationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SubmitCompletions(self, request_iterator, context):
-        """Scores completions from a stream. For each sample the first completion counts.
-        Replies come as they are ready. A completion that cannot be accepted gets a failure
-        of its own, and the stream continues.
+        """Scores completions from a stream. For each sample the first completion counts. In a
+        task with turns, a completion that does not end its episode gets the next turn, and
+        only the end of the episode is stored. Replies come as they are ready. A completion
+        that cannot be accepted gets a failure of its own, and the stream continues.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

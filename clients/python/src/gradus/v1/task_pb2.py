@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14gradus/v1/task.proto\x12\tgradus.v1\"<\n\x08ToolCall\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\"B\n\x04Tool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x17\n\x0fparameters_json\x18\x03 \x01(\t\"\x86\x01\n\x0b\x43hatMessage\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12\'\n\ntool_calls\x18\x03 \x03(\x0b\x32\x13.gradus.v1.ToolCall\x12\x14\n\x0ctool_call_id\x18\x04 \x01(\t\x12\x0c\n\x04name\x18\x05 \x01(\tJ\x04\x08\x06\x10\x07R\x05parts\"\x8c\x01\n\x0cRewardScheme\x12\x0c\n\x04name\x18\x01 \x01(\t\x12;\n\nparameters\x18\x02 \x03(\x0b\x32\'.gradus.v1.RewardScheme.ParametersEntry\x1a\x31\n\x0fParametersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"n\n\nParameters\x12\x31\n\x06values\x18\x01 \x03(\x0b\x32!.gradus.v1.Parameters.ValuesEntry\x1a-\n\x0bValuesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xf3\x02\n\x08TaskSpec\x12\x13\n\x0b\x65nvironment\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\r\x12\x0f\n\x05level\x18\x03 \x01(\tH\x00\x12+\n\nparameters\x18\x04 \x01(\x0b\x32\x15.gradus.v1.ParametersH\x00\x12\x1f\n\x05split\x18\x05 \x01(\x0e\x32\x10.gradus.v1.Split\x12!\n\x06source\x18\x06 \x01(\x0e\x32\x11.gradus.v1.Source\x12\x0c\n\x04pool\x18\x07 \x01(\t\x12.\n\ranswer_format\x18\x08 \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12.\n\rreward_scheme\x18\t \x01(\x0b\x32\x17.gradus.v1.RewardScheme\x12%\n\x08thinking\x18\n \x01(\x0e\x32\x13.gradus.v1.Thinking\x12\r\n\x05\x63\x61lls\x18\x0b \x01(\r\x12\r\n\x05tools\x18\x0c \x03(\tB\x0c\n\ndifficulty\"\xb0\x01\n\tTaskHints\x12\x0c\n\x04stop\x18\x01 \x03(\t\x12\x1b\n\x0ekl_coefficient\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x34\n\x08metadata\x18\x03 \x03(\x0b\x32\".gradus.v1.TaskHints.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x11\n\x0f_kl_coefficient\"\xde\x04\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x10\n\x08group_id\x18\x02 \x01(\t\x12&\n\x06prompt\x18\x03 \x03(\x0b\x32\x16.gradus.v1.ChatMessage\x12\x13\n\x0b\x65nvironment\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\r\x12\r\n\x05level\x18\x06 \x01(\t\x12\x1f\n\x05split\x18\x07 \x01(\x0e\x32\x10.gradus.v1.Split\x12!\n\x06source\x18\x08 \x01(\x0e\x32\x11.gradus.v1.Source\x12.\n\ranswer_format\x18\t \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12#\n\x05hints\x18\n \x01(\x0b\x32\x14.gradus.v1.TaskHints\x12\x0e\n\x06run_id\x18\x0b \x01(\t\x12\x0e\n\x06\x61rm_id\x18\x0c \x01(\t\x12\x0e\n\x06\x63ursor\x18\r \x01(\x04\x12%\n\x08thinking\x18\x0e \x01(\x0e\x32\x13.gradus.v1.Thinking\x12\x15\n\rinstance_hash\x18\x0f \x01(\t\x12\x12\n\npool_epoch\x18\x10 \x01(\r\x12\x14\n\x0cupdate_batch\x18\x11 \x01(\x04\x12\r\n\x05\x65poch\x18\x12 \x01(\r\x12\x17\n\x0f\x61rm_probability\x18\x13 \x01(\x01\x12\x1d\n\x10\x65valuation_round\x18\x14 \x01(\x04H\x00\x88\x01\x01\x12\x16\n\x0ein_every_split\x18\x15 \x01(\x08\x12\x1e\n\x05tools\x18\x16 \x03(\x0b\x32\x0f.gradus.v1.Tool\x12\x11\n\tcalls_max\x18\x17 \x01(\rB\x13\n\x11_evaluation_round*P\n\x05Split\x12\x15\n\x11SPLIT_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSPLIT_TRAIN\x10\x01\x12\x0e\n\nSPLIT_EVAL\x10\x02\x12\x0f\n\x0bSPLIT_BENCH\x10\x03*[\n\x06Source\x12\x16\n\x12SOURCE_UNSPECIFIED\x10\x00\x12\x14\n\x10SOURCE_SYNTHETIC\x10\x01\x12\x0f\n\x0bSOURCE_REAL\x10\x02\x12\x12\n\x0eSOURCE_TEACHER\x10\x03*\xa3\x01\n\x0c\x41nswerFormat\x12\x1d\n\x19\x41NSWER_FORMAT_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x41NSWER_FORMAT_THINK_ANSWER\x10\x01\x12\x1d\n\x19\x41NSWER_FORMAT_ANSWER_LINE\x10\x02\x12\x1c\n\x18\x41NSWER_FORMAT_ANSWER_TAG\x10\x03\x12\x17\n\x13\x41NSWER_FORMAT_BOXED\x10\x04*j\n\x08Thinking\x12\x18\n\x14THINKING_UNSPECIFIED\x10\x00\x12\x15\n\x11THINKING_REQUIRED\x10\x01\x12\x16\n\x12THINKING_PREFILLED\x10\x02\x12\x15\n\x11THINKING_STRIPPED\x10\x03*>\n\tTextTools\x12\x1a\n\x16TEXT_TOOLS_UNSPECIFIED\x10\x00\x12\x15\n\x11TEXT_TOOLS_HERMES\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14gradus/v1/task.proto\x12\tgradus.v1\"<\n\x08ToolCall\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\"B\n\x04Tool\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x17\n\x0fparameters_json\x18\x03 \x01(\t\"\xa6\x01\n\x0b\x43hatMessage\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\t\x12\'\n\ntool_calls\x18\x03 \x03(\x0b\x32\x13.gradus.v1.ToolCall\x12\x14\n\x0ctool_call_id\x18\x04 \x01(\t\x12\x0c\n\x04name\x18\x05 \x01(\t\x12\x13\n\x06reward\x18\x07 \x01(\x01H\x00\x88\x01\x01\x42\t\n\x07_rewardJ\x04\x08\x06\x10\x07R\x05parts\"\x8c\x01\n\x0cRewardScheme\x12\x0c\n\x04name\x18\x01 \x01(\t\x12;\n\nparameters\x18\x02 \x03(\x0b\x32\'.gradus.v1.RewardScheme.ParametersEntry\x1a\x31\n\x0fParametersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"n\n\nParameters\x12\x31\n\x06values\x18\x01 \x03(\x0b\x32!.gradus.v1.Parameters.ValuesEntry\x1a-\n\x0bValuesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\xf3\x02\n\x08TaskSpec\x12\x13\n\x0b\x65nvironment\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\r\x12\x0f\n\x05level\x18\x03 \x01(\tH\x00\x12+\n\nparameters\x18\x04 \x01(\x0b\x32\x15.gradus.v1.ParametersH\x00\x12\x1f\n\x05split\x18\x05 \x01(\x0e\x32\x10.gradus.v1.Split\x12!\n\x06source\x18\x06 \x01(\x0e\x32\x11.gradus.v1.Source\x12\x0c\n\x04pool\x18\x07 \x01(\t\x12.\n\ranswer_format\x18\x08 \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12.\n\rreward_scheme\x18\t \x01(\x0b\x32\x17.gradus.v1.RewardScheme\x12%\n\x08thinking\x18\n \x01(\x0e\x32\x13.gradus.v1.Thinking\x12\r\n\x05\x63\x61lls\x18\x0b \x01(\r\x12\r\n\x05tools\x18\x0c \x03(\tB\x0c\n\ndifficulty\"\xb0\x01\n\tTaskHints\x12\x0c\n\x04stop\x18\x01 \x03(\t\x12\x1b\n\x0ekl_coefficient\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x34\n\x08metadata\x18\x03 \x03(\x0b\x32\".gradus.v1.TaskHints.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x11\n\x0f_kl_coefficient\"\xde\x04\n\x04Task\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12\x10\n\x08group_id\x18\x02 \x01(\t\x12&\n\x06prompt\x18\x03 \x03(\x0b\x32\x16.gradus.v1.ChatMessage\x12\x13\n\x0b\x65nvironment\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\r\x12\r\n\x05level\x18\x06 \x01(\t\x12\x1f\n\x05split\x18\x07 \x01(\x0e\x32\x10.gradus.v1.Split\x12!\n\x06source\x18\x08 \x01(\x0e\x32\x11.gradus.v1.Source\x12.\n\ranswer_format\x18\t \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12#\n\x05hints\x18\n \x01(\x0b\x32\x14.gradus.v1.TaskHints\x12\x0e\n\x06run_id\x18\x0b \x01(\t\x12\x0e\n\x06\x61rm_id\x18\x0c \x01(\t\x12\x0e\n\x06\x63ursor\x18\r \x01(\x04\x12%\n\x08thinking\x18\x0e \x01(\x0e\x32\x13.gradus.v1.Thinking\x12\x15\n\rinstance_hash\x18\x0f \x01(\t\x12\x12\n\npool_epoch\x18\x10 \x01(\r\x12\x14\n\x0cupdate_batch\x18\x11 \x01(\x04\x12\r\n\x05\x65poch\x18\x12 \x01(\r\x12\x17\n\x0f\x61rm_probability\x18\x13 \x01(\x01\x12\x1d\n\x10\x65valuation_round\x18\x14 \x01(\x04H\x00\x88\x01\x01\x12\x16\n\x0ein_every_split\x18\x15 \x01(\x08\x12\x1e\n\x05tools\x18\x16 \x03(\x0b\x32\x0f.gradus.v1.Tool\x12\x11\n\tcalls_max\x18\x17 \x01(\rB\x13\n\x11_evaluation_round*P\n\x05Split\x12\x15\n\x11SPLIT_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSPLIT_TRAIN\x10\x01\x12\x0e\n\nSPLIT_EVAL\x10\x02\x12\x0f\n\x0bSPLIT_BENCH\x10\x03*[\n\x06Source\x12\x16\n\x12SOURCE_UNSPECIFIED\x10\x00\x12\x14\n\x10SOURCE_SYNTHETIC\x10\x01\x12\x0f\n\x0bSOURCE_REAL\x10\x02\x12\x12\n\x0eSOURCE_TEACHER\x10\x03*\xa3\x01\n\x0c\x41nswerFormat\x12\x1d\n\x19\x41NSWER_FORMAT_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x41NSWER_FORMAT_THINK_ANSWER\x10\x01\x12\x1d\n\x19\x41NSWER_FORMAT_ANSWER_LINE\x10\x02\x12\x1c\n\x18\x41NSWER_FORMAT_ANSWER_TAG\x10\x03\x12\x17\n\x13\x41NSWER_FORMAT_BOXED\x10\x04*j\n\x08Thinking\x12\x18\n\x14THINKING_UNSPECIFIED\x10\x00\x12\x15\n\x11THINKING_REQUIRED\x10\x01\x12\x16\n\x12THINKING_PREFILLED\x10\x02\x12\x15\n\x11THINKING_STRIPPED\x10\x03*>\n\tTextTools\x12\x1a\n\x16TEXT_TOOLS_UNSPECIFIED\x10\x00\x12\x15\n\x11TEXT_TOOLS_HERMES\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -27,36 +27,36 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _globals['_PARAMETERS_VALUESENTRY']._serialized_options = b'8\001'
   _globals['_TASKHINTS_METADATAENTRY']._options = None
   _globals['_TASKHINTS_METADATAENTRY']._serialized_options = b'8\001'
-  _globals['_SPLIT']._serialized_start=1719
-  _globals['_SPLIT']._serialized_end=1799
-  _globals['_SOURCE']._serialized_start=1801
-  _globals['_SOURCE']._serialized_end=1892
-  _globals['_ANSWERFORMAT']._serialized_start=1895
-  _globals['_ANSWERFORMAT']._serialized_end=2058
-  _globals['_THINKING']._serialized_start=2060
-  _globals['_THINKING']._serialized_end=2166
-  _globals['_TEXTTOOLS']._serialized_start=2168
-  _globals['_TEXTTOOLS']._serialized_end=2230
+  _globals['_SPLIT']._serialized_start=1751
+  _globals['_SPLIT']._serialized_end=1831
+  _globals['_SOURCE']._serialized_start=1833
+  _globals['_SOURCE']._serialized_end=1924
+  _globals['_ANSWERFORMAT']._serialized_start=1927
+  _globals['_ANSWERFORMAT']._serialized_end=2090
+  _globals['_THINKING']._serialized_start=2092
+  _globals['_THINKING']._serialized_end=2198
+  _globals['_TEXTTOOLS']._serialized_start=2200
+  _globals['_TEXTTOOLS']._serialized_end=2262
   _globals['_TOOLCALL']._serialized_start=35
   _globals['_TOOLCALL']._serialized_end=95
   _globals['_TOOL']._serialized_start=97
   _globals['_TOOL']._serialized_end=163
   _globals['_CHATMESSAGE']._serialized_start=166
-  _globals['_CHATMESSAGE']._serialized_end=300
-  _globals['_REWARDSCHEME']._serialized_start=303
-  _globals['_REWARDSCHEME']._serialized_end=443
-  _globals['_REWARDSCHEME_PARAMETERSENTRY']._serialized_start=394
-  _globals['_REWARDSCHEME_PARAMETERSENTRY']._serialized_end=443
-  _globals['_PARAMETERS']._serialized_start=445
-  _globals['_PARAMETERS']._serialized_end=555
-  _globals['_PARAMETERS_VALUESENTRY']._serialized_start=510
-  _globals['_PARAMETERS_VALUESENTRY']._serialized_end=555
-  _globals['_TASKSPEC']._serialized_start=558
-  _globals['_TASKSPEC']._serialized_end=929
-  _globals['_TASKHINTS']._serialized_start=932
-  _globals['_TASKHINTS']._serialized_end=1108
-  _globals['_TASKHINTS_METADATAENTRY']._serialized_start=1042
-  _globals['_TASKHINTS_METADATAENTRY']._serialized_end=1089
-  _globals['_TASK']._serialized_start=1111
-  _globals['_TASK']._serialized_end=1717
+  _globals['_CHATMESSAGE']._serialized_end=332
+  _globals['_REWARDSCHEME']._serialized_start=335
+  _globals['_REWARDSCHEME']._serialized_end=475
+  _globals['_REWARDSCHEME_PARAMETERSENTRY']._serialized_start=426
+  _globals['_REWARDSCHEME_PARAMETERSENTRY']._serialized_end=475
+  _globals['_PARAMETERS']._serialized_start=477
+  _globals['_PARAMETERS']._serialized_end=587
+  _globals['_PARAMETERS_VALUESENTRY']._serialized_start=542
+  _globals['_PARAMETERS_VALUESENTRY']._serialized_end=587
+  _globals['_TASKSPEC']._serialized_start=590
+  _globals['_TASKSPEC']._serialized_end=961
+  _globals['_TASKHINTS']._serialized_start=964
+  _globals['_TASKHINTS']._serialized_end=1140
+  _globals['_TASKHINTS_METADATAENTRY']._serialized_start=1074
+  _globals['_TASKHINTS_METADATAENTRY']._serialized_end=1121
+  _globals['_TASK']._serialized_start=1143
+  _globals['_TASK']._serialized_end=1749
 # @@protoc_insertion_point(module_scope)

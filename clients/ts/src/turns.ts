@@ -1,0 +1,50 @@
+/** Completions of tasks with turns, as the caller gives them, and their conversion to messages of the contract. */
+import { create } from "@bufbuild/protobuf";
+import type { FinishReasonName } from "./choices.ts";
+import { finishReasonOf } from "./choices.ts";
+import type { ChatMessage, ToolCall } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { ChatMessageSchema, TextTools } from "../../../proto/gen/gradus/v1/task_pb.js";
+
+/** Part of a completion beside its text. Everything may be left out, as for tasks of one completion. */
+export interface TurnChoice {
+  /** Calls of tools, as the caller parsed them. Defaults to none. */
+  readonly toolCalls?: readonly Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson">>[] | undefined;
+  /** Whether the server reads calls in the form of Hermes from the text. Defaults to false. */
+  readonly hermes?: boolean | undefined;
+  readonly finishReason?: FinishReasonName | undefined;
+  /** Whether the episode ends after this completion, e.g. because the context is full. Defaults to false. */
+  readonly end?: boolean | undefined;
+}
+
+/** Maximum size of the texts of a transcript together, in bytes of UTF-8. The server refuses more. */
+const TRANSCRIPT_BYTES_MAX = 256 * 1024;
+
+/** Returns the fields of a completion's message. Of a transcript that is too long, the first messages are left out. */
+export function turnFieldsOf(
+  { toolCalls = [], hermes = false, finishReason, end = false }: TurnChoice,
+  transcript: readonly ChatMessage[] = [],
+) {
+  let bytes = 0;
+  const isKept = (message: ChatMessage): boolean => (bytes += bytesOf(message)) <= TRANSCRIPT_BYTES_MAX;
+  const tooEarly = transcript.findLastIndex((message) => !isKept(message));
+  return {
+    toolCalls: toolCalls.map((call) => ({ ...call })),
+    textTools: hermes ? TextTools.HERMES : TextTools.UNSPECIFIED,
+    end,
+    transcript: transcript.slice(tooEarly + 1),
+    ...finishReasonOf(finishReason),
+  };
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf({ role, content, toolCallId, name, toolCalls }: ChatMessage): number {
+  const calls = toolCalls.flatMap((call) => [call.id, call.name, call.argumentsJson]);
+  const texts = [role, content, toolCallId, name, ...calls];
+  return 1 + calls.length + texts.reduce((sum, text) => sum + encoder.encode(text).length, 0);
+}
+
+/** Returns a completion as a message of the conversation. */
+export function messageOf({ toolCalls = [] }: TurnChoice, content: string): ChatMessage {
+  return create(ChatMessageSchema, { role: "assistant", content, toolCalls: toolCalls.map((call) => ({ ...call })) });
+}

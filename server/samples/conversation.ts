@@ -1,0 +1,21 @@
+/** Conversation that a trainer sends beside the last completion of an episode, for people to read. */
+import type { ToolCall } from "../../envs/turns/read-calls.ts";
+
+/** Message of a transcript. Members that are empty in the contract are unset. */
+export interface SpokenMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly toolCallId?: string;
+  readonly name?: string;
+  /** Reward of the call that the message answers, by itself. */
+  readonly reward?: number;
+}
+
+/** Part of an episode beside the text of its last completion. Unset members are empty. */
+export interface Conversation {
+  /** Messages between the prompt and the last completion. */
+  readonly transcript?: readonly SpokenMessage[];
+  /** Calls of tools in the last completion. */
+  readonly toolCalls?: readonly ToolCall[];
+}

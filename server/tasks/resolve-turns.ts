@@ -1,0 +1,43 @@
+/** Chooses the calls and tools of tasks with turns, from what a specification asks for. */
+import type { Environment, Parameters } from "../../envs/environment.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
+import { episodeBytesMax } from "../../envs/turns/turns.ts";
+import type { TaskSpec } from "./spec.ts";
+import { EPISODE_BYTES_MAX } from "./task-id.ts";
+
+export type ResolvedTurns =
+  | { readonly kind: "ok"; readonly turns: Pick<TaskSpec, "calls" | "tools"> }
+  | { readonly kind: "invalid"; readonly field: "calls" | "tools"; readonly message: string };
+
+/**
+ * Resolves `calls` (0: the environment's default) and the names of tools. Refuses settings whose task_id could become
+ * too long. `parameters` are undefined if they could not be read.
+ */
+export function resolveTurns(
+  { id, turns }: Environment,
+  { calls: asked, tools: named }: { readonly calls: number; readonly tools: readonly string[] },
+  parameters: Parameters | undefined,
+): ResolvedTurns {
+  const refuse = (field: "calls" | "tools", message: string) => ({ kind: "invalid", field, message }) as const;
+  const tools = [...new Set(named)];
+  if (turns === undefined) {
+    if (asked > 1) return refuse("calls", `it is ${asked}, and tasks of ${id} take one completion: leave it 0`);
+    if (tools.length > 0) return refuse("tools", `${id} has no tools: leave it empty`);
+    return { kind: "ok", turns: {} };
+  }
+  const names = turns.tools.map(({ name }) => name);
+  const unknown = tools.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const there = names.length === 0 ? `${id} has no tools` : `the tools of ${id} are: ${names.join(", ")}`;
+    return refuse("tools", `there is no tool '${unknown.slice(0, 64)}'${didYouMean(unknown, names)}; ${there}`);
+  }
+  if (turns.optional === true && asked <= 1) return { kind: "ok", turns: {} };
+  if (asked > turns.callsMax) return refuse("calls", `it is ${asked}, and must be from 1 to ${turns.callsMax}`);
+  const calls = asked === 0 ? turns.calls : asked;
+  const bytes = parameters === undefined ? 0 : episodeBytesMax(turns, parameters, calls);
+  if (bytes > EPISODE_BYTES_MAX) {
+    const why = `an episode of ${calls} calls takes up to ${bytes} bytes of the task_id, and the limit is ${EPISODE_BYTES_MAX}`;
+    return refuse("calls", `${why}: ask for fewer calls or smaller parameters`);
+  }
+  return { kind: "ok", turns: tools.length === 0 ? { calls } : { calls, tools } };
+}
