@@ -1,6 +1,8 @@
 /**
- * Plays completions of an episode: reads their calls, carries them out one by one, and scores the episode when it ends.
- * A completion of k calls equals k completions of one call each.
+ * Plays completions of a task with several turns (an episode): reads the calls in them, carries out each call, and
+ * scores the episode when it ends.
+ *
+ * A completion with several calls has the same effect as several completions with one call each.
  */
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { locateAnswers, trusting } from "../answers/locate.ts";
@@ -21,25 +23,28 @@ import {
   type Turns,
 } from "./turns.ts";
 
-/** Task with turns, and the sample that plays it. */
+/** A task with several turns, and the sample of it that is played. */
 export interface EpisodeTask extends ScoreTask {
-  /** Maximum number of calls. */
+  /** Maximum number of calls in the episode. */
   readonly calls: number;
   /** Names of the tools that the policy may call. */
   readonly tools: readonly string[];
-  /** Parts of the random seed that name the task and the sample. */
+  /** Values that identify the task and the sample. The random numbers of the episode are derived from them. */
   readonly seed: readonly (string | number)[];
 }
 
-/** Completion of a policy, and what its trainer says of it. */
+/** A completion of a policy, with what the trainer says about it. */
 export interface PolicyMessage {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
-  /** Whether the text may hold calls in the form of Hermes. */
+  /** Whether calls are read from the text in the Hermes format, i.e. JSON between <tool_call> tags. */
   readonly isHermes: boolean;
-  /** Whether the text reached its maximum length. None of its calls is then made, because the last may be half a call. */
+  /**
+   * Whether the text reached its maximum length. Then no call in it is carried out, because the last one may be
+   * incomplete.
+   */
   readonly isCut: boolean;
-  /** Whether the trainer ends the episode after this message. */
+  /** Whether the trainer ends the episode with this message. */
   readonly ends: boolean;
 }
 
@@ -47,16 +52,18 @@ export type Played =
   | {
       readonly kind: "turn";
       readonly episode: Episode;
-      /** Replies, one for each call that was made. */
+      /** Replies to the policy, one for each call of the completion. */
       readonly messages: readonly Reply[];
-      /** Sum of the calls' rewards. Undefined: none has a reward of its own. */
+      /** Sum of the rewards of the completion's calls. Undefined: none of them has a reward of its own. */
       readonly reward: number | undefined;
     }
   | ({ readonly kind: "over" } & EpisodeEnd);
 
 const FIRST: Episode = { calls: 0, state: undefined, log: [], standing: undefined, digest: "" };
 
-/** Plays a completion. `begun` is the episode after its earlier calls; undefined: this is the first completion. */
+/**
+ * Plays a completion. `begun` is the episode as earlier completions left it. Undefined: this completion is the first.
+ */
 export function play(task: EpisodeTask, begun: Episode | undefined, message: PolicyMessage): Played {
   const turns = turnsOf(task);
   let episode = begun ?? FIRST;
@@ -84,7 +91,10 @@ export function turnsOf({ environment }: Pick<ScoreTask, "environment">): Turns<
   return environment.turns;
 }
 
-/** Yields the calls of a message, as they are needed. An empty message that ends the episode makes none. */
+/**
+ * Yields the calls of a completion one by one. An empty completion that ends the episode has no calls; any other text
+ * without tool calls counts as an answer.
+ */
 function* callsOf({ text, toolCalls, isHermes, ends }: PolicyMessage, task: EpisodeTask, made: number) {
   let count = 0;
   for (const call of toolCalls) {
@@ -101,13 +111,13 @@ function* callsOf({ text, toolCalls, isHermes, ends }: PolicyMessage, task: Epis
 
 type AnyCall = WrittenCall | { readonly kind: "answer"; readonly text: string };
 
-/** A call that was made. */
+/** Result of carrying out one call. */
 interface Called {
   readonly episode: Episode;
   readonly state: Message;
   readonly message: Reply;
   readonly isOver: boolean;
-  /** Facts, or the reason why the call could not be read. Undefined: the call has no worth. */
+  /** Facts that the call established, or why it could not be read. Undefined: the call gets no reward of its own. */
   readonly findings: Findings | undefined;
 }
 
@@ -138,7 +148,7 @@ function makeCall(task: EpisodeTask, turns: Turns<unknown>, before: Episode, sta
   return { episode, state: next, message, isOver: over, findings: facts };
 }
 
-/** Returns the next link of the chain of hashes over all calls. */
+/** Returns the episode's digest after one more call: a hash of the digest before it and the call. */
 function chained({ digest }: Episode, ...parts: readonly string[]): string {
   return hashKey("call", digest, ...parts).slice(0, 12);
 }
@@ -159,7 +169,7 @@ type ReadCall =
       readonly kind: "action";
       readonly action: Action;
       readonly logged: LoggedCall;
-      /** Whether an answer is marked as its format asks. */
+      /** Whether the answer is marked as the answer format demands. */
       readonly formatValid: boolean;
     }
   | { readonly kind: "bad"; readonly reason: string };
@@ -213,7 +223,7 @@ function whyTooLong(part: string, text: string, { actionBytesMax }: Turns<unknow
   return isShort ? undefined : bad(`The text of the ${part} is longer than ${actionBytesMax} bytes, the limit.`);
 }
 
-/** Returns the call as it was read before. */
+/** Returns the logged call in the form in which the environment takes it. */
 function actionOf({ tools }: Turns<unknown>, { number, tool, text }: LoggedCall): Action {
   if (tool === 0) return { kind: "answer", number, text };
   const name = tools[tool - 1]?.name ?? "";
@@ -221,7 +231,7 @@ function actionOf({ tools }: Turns<unknown>, { number, tool, text }: LoggedCall)
   return { kind: "tool", number, name, arguments: read.kind === "ok" ? read.value : {} };
 }
 
-/** Returns the present state: the stored one, after the calls of the log. */
+/** Returns the current state of the episode. Computes it from the stored state by repeating the logged calls. */
 function presentState(task: EpisodeTask, turns: Turns<unknown>, { state: stored, log }: Episode): Message {
   const { environment, instance, seed, baseline } = task;
   let state = stored === undefined ? turns.start(instance) : fromBinary(turns.schema, stored);
@@ -232,7 +242,10 @@ function presentState(task: EpisodeTask, turns: Turns<unknown>, { state: stored,
   return state;
 }
 
-/** Returns the shorter one of the new state, and the stored state with the calls since. */
+/**
+ * Chooses how to store the state after a call, in fewer bytes: the state itself, or the state stored before with one
+ * more logged call.
+ */
 function shorter(
   { schema }: Turns<unknown>,
   { state: stored, log }: Episode,
@@ -244,7 +257,7 @@ function shorter(
   return state.length <= (stored?.length ?? 0) + logBytes(longer) ? { state, log: [] } : { state: stored, log: longer };
 }
 
-/** Returns the reward of a call, and the return so far. */
+/** Returns the reward of a call, and the episode's return after it. */
 function worthOf(
   task: EpisodeTask,
   before: Standing | undefined,
@@ -265,7 +278,7 @@ function worthOf(
   return { reward, standing: { value, verdict: facts.kind, objective, quality, solved } };
 }
 
-/** Returns a generator that is made when it is first used, because most calls use none. */
+/** Returns a random number generator that is created at its first use, because most calls need none. */
 function lazyRng(...key: readonly (string | number)[]): Rng {
   let made: Rng | undefined;
   const rng = (): Rng => (made ??= rngFor(...key));
@@ -277,7 +290,7 @@ function lazyRng(...key: readonly (string | number)[]): Rng {
   };
 }
 
-/** Returns the sentences of a prompt that explain the calls of its task. */
+/** Returns the sentences of a prompt that tell how many calls the task allows and what counts as a call. */
 export function callsInstruction(calls: number, tools: readonly string[]): string {
   const budget = `You have up to ${calls} ${calls === 1 ? "call" : "calls"}.`;
   const answers = "Each message with an answer is one, and gets a reply until the task is over.";

@@ -1,12 +1,12 @@
 /**
- * Reads the calls of a completion. A policy writes calls, so nothing in them is an error of the trainer: a call that
- * cannot be read is a bad call, with the reason for the policy.
+ * Reads the calls in a completion. A call that cannot be read is no error of the trainer, since the policy wrote it.
+ * The policy gets the reason as a reply.
  */
 import { locateThoughts, type Thinking } from "../answers/locate.ts";
 
-/** Call of a tool as the policy wrote it. */
+/** A call of a tool, as the policy wrote it. */
 export interface ToolCall {
-  /** Opaque, and repeated in the reply. */
+  /** Id that the policy or its chat template chose. The reply repeats it. */
   readonly id: string;
   readonly name: string;
   readonly argumentsJson: string;
@@ -26,9 +26,11 @@ const OPEN = "<tool_call>";
 const CLOSE = "</tool_call>";
 
 /**
- * Yields the calls in the text of a completion, in the form of Hermes: JSON with "name" and "arguments" between tags.
- * Text within the thoughts is left out. Reading stops when the caller does, so a text of many calls costs no more than
- * the calls that are made. Ids are nine letters and digits, because some chat templates accept no others.
+ * Yields the tool calls in a completion's text, in the Hermes format: JSON with "name" and "arguments" between tags.
+ * Skips text within the thoughts.
+ *
+ * Stops reading when the caller does, so calls that are not carried out cost nothing. The ids have nine letters and
+ * digits, because some chat templates accept no others.
  */
 export function* hermesCalls(text: string, thinking: Thinking, firstNumber: number): Generator<WrittenCall> {
   const { start, end } = locateThoughts(text, thinking);
@@ -57,7 +59,7 @@ export type ReadObject =
   | { readonly kind: "ok"; readonly value: Readonly<Record<string, unknown>> }
   | { readonly kind: "bad"; readonly reason: string };
 
-/** Reads a JSON object, or a JSON string that holds one. Refuses numbers that JavaScript reads as infinite. */
+/** Parses a JSON object, or a JSON string that contains one. Refuses numbers that are too large for JavaScript. */
 export function readObject(text: string): ReadObject {
   let isFinite = true;
   const parse = (json: string): unknown =>

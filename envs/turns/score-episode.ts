@@ -1,4 +1,4 @@
-/** Scores an episode that has ended: its return, and the facts of the call from which the return is taken. */
+/** Scores an episode that has ended: its return, and the facts about the call that decided the return. */
 import { type Findings, malformed } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { escaped } from "../lib/escape.ts";
@@ -17,11 +17,14 @@ import type { Episode } from "./turns.ts";
 export interface EpisodeEnd {
   readonly stop: StopReason;
   readonly score: Score;
-  /** Chain of hashes over all calls and the end, see Episode. */
+  /** Hash of all calls and of the episode's end, as in Episode. */
   readonly digest: string;
 }
 
-/** Returns the end of an episode. `last` has the findings of its last call, if the ending completion made a call. */
+/**
+ * Returns the score of an episode that has ended. `last` has the findings about its last call, unless the last
+ * completion made no call.
+ */
 export function scoreEpisode(
   task: ScoreTask,
   { calls, standing, digest }: Episode,
@@ -57,7 +60,7 @@ export function scoreEpisode(
   return { stop, score, digest };
 }
 
-/** Returns why an episode ended without its goal. */
+/** Returns in words why an episode ended before its goal was reached. */
 function whyUnsolved(stop: StopReason, calls: number): string {
   switch (stop) {
     case "goal":

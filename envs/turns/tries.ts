@@ -1,11 +1,14 @@
-/** Several tries at a task of one answer. Each answer gets a reply that says what is wrong with it, until one is best. */
+/**
+ * Lets a policy try a task several times whose solution is one answer. Each answer gets a reply that says what is wrong
+ * with it, until one is the best possible.
+ */
 import { create } from "@bufbuild/protobuf";
 import { TriesStateSchema as schema } from "../../proto/gen/gradus/internal/v1/game_states_pb.js";
 import type { Facts, Parsed } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { KnownBest, Turns } from "./turns.ts";
 
-/** Environment whose tasks take one answer. */
+/** The parts of an environment with one answer per task that several tries need. */
 interface Tried<Instance, Answer> {
   readonly goal?: "satisfy" | "minimize" | "maximize";
   parse(text: string, instance: Instance): Parsed<Answer>;
@@ -15,7 +18,10 @@ interface Tried<Instance, Answer> {
 const CALLS_MAX = 16;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Returns turns in which each call is an answer. Tasks have them only if they ask for several calls. */
+/**
+ * Makes a task with one answer playable in several turns: each call is an answer. A task has turns only if it is
+ * requested with more than one call.
+ */
 export function severalTries<Instance, Answer>(tried: Tried<Instance, Answer>): Turns<Instance, typeof schema> {
   return {
     optional: true,
@@ -53,7 +59,7 @@ function replyTo(facts: Facts, best: KnownBest | undefined, goal: Tried<never, n
   }
 }
 
-/** Returns how far an objective is from the best known one, in words, e.g. "12% above". */
+/** Compares an objective value with the best known one, in words, e.g. "12% above". */
 function distanceTo(objective: number, best: number): string {
   if (objective === best) return "equal to";
   const side = objective > best ? "above" : "below";

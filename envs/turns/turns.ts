@@ -1,6 +1,6 @@
 /**
- * Defines several turns of a task. An episode is a list of calls, each a call of a tool or a marked answer. A call maps
- * the state of the episode to the next one and to a reply.
+ * Interface of environments whose tasks have several turns. An episode is a list of calls, each a tool call or an
+ * answer. Each call turns the episode's state into the next one, and gets a reply.
  */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Facts } from "../facts.ts";
@@ -10,14 +10,16 @@ type Parameters = Readonly<Record<string, number>>;
 
 /** Tool that a policy may call. */
 export interface Tool {
-  /** Unique within the environment. */
+  /** Name of the tool, unique within the environment. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments, an object. */
+  /** JSON Schema of the tool's arguments. They are always an object. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Call that could be read. `number` is its number in the episode, from 0. Calls that could not be read count too. */
+/**
+ * A call that could be read. `number` is its position in the episode, counted from 0. Unreadable calls are counted too.
+ */
 export type Action = { readonly number: number } & (
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "tool"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
@@ -25,51 +27,60 @@ export type Action = { readonly number: number } & (
 
 /** Result of a call. */
 export interface Advanced<State> {
-  /** Reply to the policy. It must not reveal the answer. It says what is wrong with a call that cannot be carried out. */
+  /** Reply to the policy, which must not reveal the solution. If the call is invalid, the reply says why. */
   readonly reply: string;
   readonly state: State;
-  /** True if the call ends the episode. Defaults to false. */
+  /** Set if this call ends the episode. Defaults to false. */
   readonly over?: boolean;
-  /** Facts that the call established, which the reward scheme prices. Unset: the call has no worth of its own. */
+  /** Facts that the call established, from which its reward is computed. Unset: the call gets no reward of its own. */
   readonly facts?: Facts;
 }
 
-/** Message that answers a call: of the role "tool" for a call of a tool, and "user" for an answer. */
+/** A message to the policy that answers one call. Its role is "tool" after a tool call and "user" after an answer. */
 export interface Reply {
   readonly role: "tool" | "user";
   readonly content: string;
-  /** Id of the call, and name of the tool. Empty for answers. */
+  /** Id of the tool call, and below it the tool's name. Both are empty after an answer. */
   readonly toolCallId: string;
   readonly name: string;
   /** Reward of the call by itself, without discount. Unset: the call has none. */
   readonly reward?: number;
 }
 
-/** Objective of the best known answer, and the bound that no answer exceeds. */
+/** Objective value of the best known answer, and a bound that no answer can exceed. */
 export interface KnownBest {
   readonly value: number;
   readonly bound: number;
 }
 
-/** Turns of an environment. `State` is a message, whose schema encodes it in task ids. */
+/**
+ * Describes the turns of an environment's tasks. The state of an episode is a protobuf message, because it is stored in
+ * task ids.
+ */
 export interface Turns<Instance, Schema extends DescMessage = DescMessage> {
-  /** True if tasks take one completion unless they ask for several calls. Defaults to false. */
+  /**
+   * Set if a task has several turns only if it is requested with more than one call. Defaults to false: all tasks do.
+   */
   readonly optional?: true;
-  /** Number of calls of an episode, unless the task asks for another one. */
+  /** Default number of calls of an episode. A request may ask for another number. */
   readonly calls: number;
-  /** Maximum number of calls that a task may ask for. */
+  /** Maximum number of calls that a request may ask for. */
   readonly callsMax: number;
   readonly tools: readonly Tool[];
-  /** Maximum size of an answer or of a tool's arguments, in bytes of UTF-8. A longer call gets a reply that says so. */
+  /**
+   * Maximum size of an answer, or of a tool's arguments, in bytes of UTF-8. A larger call is not carried out, and the
+   * reply says so.
+   */
   readonly actionBytesMax: number;
   readonly schema: Schema;
-  /** Returns the maximum size of a state after some calls, in bytes of its encoding. */
+  /** Returns the maximum size, in bytes, that the encoded state can have after `calls` calls. */
   stateBytesMax(parameters: Parameters, calls: number): number;
   /** Returns the state before the first call. */
   start(instance: Instance): MessageShape<Schema>;
   /**
-   * Carries out a call. Pure and total: equal arguments give equal results, and no call throws. The generator depends
-   * on the task, the sample and the call's number. `best` is the baseline of the instance, if there is one.
+   * Carries out a call. Must be pure and must not throw, because calls are repeated to restore a state. `rng` depends
+   * only on the task, the sample and the call's number. `best` is the best known objective value of the instance, if
+   * there is one.
    */
   advance(
     instance: Instance,
@@ -80,51 +91,62 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> {
   ): Advanced<MessageShape<Schema>>;
 }
 
-/** A call that leads from a stored state to the present one. Calls that could not be read are left out. */
+/**
+ * A call since the state that a task id stores. Repeating these calls leads to the current state. Unreadable calls are
+ * left out.
+ */
 export interface LoggedCall {
   readonly number: number;
-  /** Place of the tool among the environment's tools, from 1. 0: a marked answer. */
+  /** Position of the tool in the environment's list, counted from 1. 0: the call is an answer. */
   readonly tool: number;
   readonly text: string;
 }
 
-/** Call from which the return of an episode so far is taken. */
+/** Result of the call that decides the episode's return so far. */
 export interface Standing {
   /** The return so far. */
   readonly value: number;
   readonly verdict: Facts["kind"];
   readonly objective: number | undefined;
-  /** Quality of the answer, in [0, 1], and whether it reaches the goal (Score in score.ts). */
+  /**
+   * Quality of the call's answer, from 0 to 1, and below it whether the answer reaches the goal (Score in score.ts).
+   */
   readonly quality: number;
   readonly solved: boolean;
 }
 
-/** An episode after its first call: all that the next call needs beside the task. */
+/** An episode after at least one call. With the task, it is all that the next call needs. */
 export interface Episode {
   readonly calls: number;
-  /** Encoded state before the calls of `log`. Undefined: the first state. */
+  /** Encoded state from before the calls of `log`. Undefined: the state in which the episode starts. */
   readonly state: Uint8Array | undefined;
   readonly log: readonly LoggedCall[];
-  /** Undefined: no call had a worth. */
+  /** Result that decides the return so far. Undefined: no call had a reward. */
   readonly standing: Standing | undefined;
-  /** Chain of hashes over all calls, 12 hex digits. It tells a branch of an episode from a retry. */
+  /**
+   * Hash of all calls so far, 12 hex digits. It distinguishes a repeated request from another continuation of the same
+   * episode.
+   */
   readonly digest: string;
 }
 
-/** Size of a logged call beside its text, and of an episode beside state and log: upper bounds in bytes. */
+/**
+ * Bytes that a logged call needs in addition to its text, and below, bytes that an episode needs in addition to state
+ * and log. Both are upper bounds.
+ */
 const LOGGED_BYTES = 12;
 const EPISODE_BYTES = 160;
 
 /**
- * Returns the maximum size of an encoded episode, in bytes. Each call keeps the shorter one of the state, and the last
- * stored state with the calls since, so the size never exceeds that of the state, nor that of the whole log.
+ * Returns the maximum size of an encoded episode, in bytes. After each call the shorter form is stored: the state, or
+ * an older state with the calls since. So neither form's maximum is exceeded.
  */
 export function episodeBytesMax(turns: Turns<never>, parameters: Parameters, calls: number): number {
   const log = calls * (turns.actionBytesMax + LOGGED_BYTES);
   return EPISODE_BYTES + Math.min(turns.stateBytesMax(parameters, calls), log);
 }
 
-/** Returns the size of a log, in bytes, at least that of its encoding. */
+/** Returns an upper bound of the encoded size of a log, in bytes. */
 export function logBytes(log: readonly LoggedCall[]): number {
   return log.reduce((sum, { text }) => sum + LOGGED_BYTES + Buffer.byteLength(text), 0);
 }

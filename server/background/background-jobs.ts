@@ -1,6 +1,6 @@
 /**
- * Jobs for people who use the page or the CLI: pictures, solutions, run files, simulations. `background-threads.ts`
- * runs them in threads.
+ * Types of the jobs that people start on the page or the command line: pictures, solutions, run files, simulations.
+ * Threads run them (background-threads.ts).
  */
 import type { Baseline, Environment } from "../../envs/environment.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
@@ -12,21 +12,21 @@ import { runFields } from "../run-files/contract.ts";
 import { readRunText, type RunTextResult } from "../run-files/read-run-file.ts";
 import { simulate, type SimulateJob, type Simulated } from "./simulate.ts";
 
-/** A task in a form that can be sent to a thread: its instance is plain data. */
+/** A task in a form that can be sent to a thread: plain data, without functions. */
 export interface BackgroundTask {
   readonly environment: string;
   readonly version: number;
   readonly instance: unknown;
   readonly format: AnswerFormat;
   readonly thinking: Thinking;
-  /** Known value to which an answer's value is compared. Undefined: there is none. */
+  /** Known objective value, to which an answer's value is compared. Undefined: there is none. */
   readonly baseline: Baseline | undefined;
 }
 
-/** The answer or the whole completion that is drawn into a task's picture. */
+/** The text whose answer is drawn into a task's picture. */
 export type Text =
   | { readonly kind: "none" }
-  /** An answer without the marks around it, e.g. without answer tags. */
+  /** The answer alone, without the marks of an answer format, e.g. without tags. */
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "completion"; readonly text: string };
 
@@ -40,13 +40,13 @@ export interface SolveJob {
   readonly kind: "solve";
   readonly task: BackgroundTask;
   /**
-   * Answer or completion to draw into the solved task's picture; "none" draws the solution. Undefined: nothing is
-   * drawn.
+   * Answer or completion to draw beside the solution of the task. "none": only the solution is drawn. Undefined: no
+   * picture is drawn.
    */
   readonly drawBeside: Text | undefined;
 }
 
-/** Job that reads the text of a run file, which may take seconds. */
+/** Request to parse the text of a run file, which may take seconds. */
 export interface ReadJob {
   readonly kind: "read";
   readonly text: string;
@@ -54,7 +54,7 @@ export interface ReadJob {
 
 export type BackgroundJob = DrawJob | SolveJob | ReadJob | SimulateJob;
 
-/** A picture as SVG; undefined: the environment draws no pictures. */
+/** A picture as SVG text. Undefined: the environment has no pictures. */
 export type DrawnSvg = string | undefined;
 
 /** A correct answer to a task, or the best answer that the solver found. */
@@ -64,18 +64,18 @@ export interface Solved {
   /** A whole completion that contains the answer. */
   readonly completion: string;
   /**
-   * Value of the answer, to which other answers are compared. Undefined: answers of this environment are only right or
-   * wrong.
+   * Objective value of the answer, to which others are compared. Undefined: in this environment an answer is only right
+   * or wrong.
    */
   readonly baseline: Baseline | undefined;
-  /** Number of nodes that the solver searched. 0: the answer was stored in the data row. */
+  /** Number of nodes that the solver searched. 0: the solution is stored in the task's data row. */
   readonly nodes: number;
   readonly svg: DrawnSvg;
 }
 
 export interface ValueOf {
   readonly draw: DrawnSvg;
-  /** Solution of the task. Undefined: the environment has no solver, and the data row has no solution. */
+  /** Solution of the task. Undefined: the environment has no solver, and the task's data row contains no solution. */
   readonly solve: Solved | undefined;
   readonly read: RunTextResult;
   readonly simulate: Simulated;

@@ -1,24 +1,26 @@
 /**
- * Runs jobs for people in threads, apart from the event loop and from the making of tasks. One thread makes pictures
- * and solutions and reads run files, another simulates. Threads start at the first job and end when idle.
+ * Runs jobs that people start (e.g. pictures) in threads, so that they disturb neither the event loop nor the making of
+ * tasks.
+ *
+ * One thread draws, solves and reads run files; another simulates. Threads start with the first job and end when idle.
  */
 import { Piscina } from "piscina";
 import { fairQueue } from "../base/fair-queue.ts";
 import type { BackgroundJob, ValueOf } from "./background-jobs.ts";
 
 export interface BackgroundOptions {
-  /** Files with the operator's own environments, in addition to those of Gradus. */
+  /** Paths of files that define the operator's own environments. */
   readonly environmentFiles: readonly string[];
-  /** Called with an error of a thread that no waiting job reports. */
+  /** Called with an error of a thread that belongs to no job. */
   readonly onError: (error: Error) => void;
   /**
-   * Maximum time of a job, in milliseconds, from when it begins. Defaults to LIMIT_MS. The thread of a job that takes
-   * longer is replaced.
+   * Maximum duration of a job, in milliseconds, without waiting. Defaults to LIMIT_MS. After that the job fails and its
+   * thread is replaced.
    */
   readonly limitMs?: number;
 }
 
-/** The caller whose share of the thread a job uses, and the signal that cancels the job. */
+/** The caller in whose turn a job runs, and the signal that cancels the job. */
 export interface Requester {
   readonly caller: string;
   readonly signal: AbortSignal;
@@ -30,7 +32,7 @@ export type BackgroundOutcome<Value> =
   | { readonly kind: "overloaded"; readonly waitingMax: number; readonly retryDelayMs: number }
   | { readonly kind: "cancelled" };
 
-/** Numbers of running and waiting jobs of one thread. */
+/** Number of running and waiting jobs of one thread. */
 export interface QueueLoad {
   readonly name: string;
   readonly running: number;
@@ -39,7 +41,7 @@ export interface QueueLoad {
 }
 
 export interface Background {
-  /** Runs a job. Rejects if the code of an environment or a picture throws, which is a bug. */
+  /** Runs a job in a thread. Rejects if the code of an environment or a picture throws, which is a bug. */
   run<Kind extends BackgroundJob["kind"]>(
     job: Extract<BackgroundJob, { readonly kind: Kind }>,
     requester: Requester,
@@ -48,27 +50,24 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** Data that a thread gets when it starts. */
+/** Data that a thread receives when it starts. */
 export interface BackgroundData {
   readonly environmentFiles: readonly string[];
 }
 
 export const LIMIT_MS = 20_000;
-/** Maximum number of jobs that wait for a thread. One caller may have a quarter of them. */
+/** Maximum number of jobs that wait for a thread. One caller may have at most a quarter of them. */
 const WAITING_MAX = 32;
 const CALLER_MAX = WAITING_MAX / 4;
 const RETRY_DELAY_MS = 1000;
-/**
- * Time after which an idle thread ends, in milliseconds. A thread with its loaded environments takes some tens of
- * megabytes.
- */
+/** Milliseconds after which an idle thread ends, to free the tens of megabytes of its environments. */
 const IDLE_TIMEOUT_MS = 60_000;
 /**
- * Amount by which the process priority (nice value) of these threads is lowered. Threads that make tasks go first,
- * because a trainer waits for them.
+ * Increment of these threads' nice value, i.e. their lower priority. Threads that make tasks come first, because
+ * trainers wait for them.
  */
 const NICE = 10;
-/** Maximum heap of a thread in megabytes: many times what a simulation's states or a large picture's text need. */
+/** Maximum heap of a thread, in megabytes. Simulations and large pictures need a fraction of it. */
 const HEAP_MB_MAX = 512;
 
 const laneOf = { draw: "aside", solve: "aside", read: "aside", simulate: "simulations" } as const;
@@ -92,7 +91,7 @@ interface Entry {
   readonly begin: () => Promise<void>;
 }
 
-/** Creates one thread and the queue of its jobs. */
+/** Creates a thread and the queue of its jobs. */
 function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_MS }: BackgroundOptions) {
   let threads: Piscina<BackgroundJob, unknown> | undefined;
   let running = false;

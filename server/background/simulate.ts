@@ -1,6 +1,6 @@
 /**
- * Simulates a run's configuration with one simulated student. For comparison, the same student is also simulated with
- * equal shares of all arms. The number of steps is bounded.
+ * Simulates a run's configuration with a simulated student, and the same student with equal shares of all arms for
+ * comparison.
  */
 import type { RunConfig } from "../curriculum/types.ts";
 import { drive } from "../simulation/drive-run.ts";
@@ -15,11 +15,11 @@ export interface SimulateJob {
   readonly places: readonly ArmPosition[];
   /** Name of one of the built-in simulated students. */
   readonly student: string;
-  /** Seed of the student's properties and of its random draws. */
+  /** Seed from which the student's properties and its random draws are derived. */
   readonly seed: string;
   /** Number of update batches to simulate. */
   readonly updates: number;
-  /** Maximum number of points in the returned series. There are never more points than update batches. */
+  /** Maximum number of points in each returned series. If there are more update batches, several share a point. */
   readonly pointsMax: number;
 }
 

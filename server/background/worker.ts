@@ -1,11 +1,11 @@
-/** Entry point of the thread that draws, solves, reads run files and simulates for people. */
+/** Entry point of a thread that runs jobs for people: it draws, solves, reads run files and simulates. */
 import { workerData } from "piscina";
 import { loadEnvironments } from "../tasks/making/load-environments.ts";
 import type { BackgroundData } from "./background-threads.ts";
 import { type BackgroundJob, runJob } from "./background-jobs.ts";
 
 const loaded = await loadEnvironments((workerData as BackgroundData).environmentFiles);
-// The main thread has already loaded these files, so a file that fails here was changed since.
+// The main thread loaded the same files, so a file that fails here was changed in the meantime.
 if (loaded.kind === "invalid") throw new Error(loaded.message);
 const { registry } = loaded;
 

@@ -1,5 +1,5 @@
 /**
- * Sends a prompt to a model behind an OpenAI-compatible chat endpoint, and reads its reply. The teacher and the judge
+ * Sends a prompt to a model behind an OpenAI-compatible chat endpoint, and reads the reply. The judge and the teacher
  * use it.
  */
 import type OpenAI from "openai";
@@ -13,19 +13,19 @@ export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
   readonly url: string;
   readonly model: string;
-  /** API key. If undefined, requests have no Authorization header. */
+  /** API key. Undefined: requests have no Authorization header. */
   readonly key: string | undefined;
   /** Maximum time to wait for a whole reply, in milliseconds. */
   readonly timeoutMs: number;
   /** Sampling temperature. Defaults to the endpoint's own. */
   readonly temperature?: number;
-  /** Returns further headers for each request. Defaults to none. */
+  /** Returns headers to add to each request, e.g. for tracing. Defaults to none. */
   readonly headers?: () => Readonly<Record<string, string>>;
   /** Maximum output tokens of a reply, reasoning included. Defaults to OUTPUT_TOKENS_MAX. */
   readonly outputTokensMax?: number;
 }
 
-/** Numbers of tokens of a request and its reply, as the endpoint counted them. */
+/** Numbers of tokens that the endpoint counted in a request and its reply. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
@@ -35,7 +35,7 @@ export type Reply =
   | {
       readonly kind: "reply";
       readonly text: string;
-      /** Undefined if the endpoint did not report its token counts. */
+      /** Token counts. Undefined: the endpoint sent none. */
       readonly tokens: Tokens | undefined;
       /** Set if the endpoint says that the reply was cut at its maximum length. */
       readonly wasCut?: true;
@@ -49,20 +49,20 @@ export type Reply =
       readonly status?: number;
     };
 
-/** Sends one request, without retries. Every error becomes a "failed" reply. */
+/** Sends one request, without retries. Never rejects: every error becomes a "failed" reply. */
 export type AskModel = (prompt: readonly ChatMessage[], signal: AbortSignal) => Promise<Reply>;
 
-/** Maximum bytes of a reply's body. OUTPUT_TOKENS_MAX tokens need far fewer. */
+/** Maximum bytes of a reply's body. A reply of OUTPUT_TOKENS_MAX tokens is much smaller. */
 const BODY_BYTES_MAX = 1024 ** 2;
 const OUTPUT_TOKENS_MAX = 8192;
 const WORDS_MAX = 200;
-/** Maximum retry delay, in milliseconds. A longer delay in the endpoint's Retry-After header is cut to this. */
+/** Maximum retry delay, in milliseconds. If the endpoint's Retry-After header asks for more, this is used. */
 const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
   const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
   const [cut, cutWritten] = [secretCutter([key]), keyCutter(key)];
-  // The SDK is loaded only if there is an endpoint, because loading takes longer than a command that asks no model.
+  // The OpenAI package is loaded only here, because loading it takes longer than a whole command that needs no model.
   const opened = openClient({ url, key, timeoutMs });
   return async (prompt, signal) => {
     const { client, sdk } = await opened;
@@ -109,8 +109,8 @@ async function openClient({
 }
 
 /**
- * Reads at most BODY_BYTES_MAX of a reply, within the request's time limit. Redirects are refused,
- * because the key is only for the address that the operator gave.
+ * Fetches a URL, but reads at most BODY_BYTES_MAX of the reply. Refuses redirects, because the API key is only for the
+ * address that the operator gave.
  */
 const fetchBounded =
   (timeoutMs: number): typeof fetch =>

@@ -1,6 +1,8 @@
 /**
- * Returns a function that cuts the chunks of a pipe into frames. `lengthOf` returns a frame's length, as far as its
- * first bytes tell, and throws if they are no frame. A large frame is joined only once.
+ * Returns a function that cuts the chunks of a byte stream into messages (frames). `lengthOf` returns the length of the
+ * first frame from its first bytes, or throws if they are invalid.
+ *
+ * Chunks of a large frame are joined only once, when all have arrived.
  */
 export function frameCutter(
   lengthOf: (start: Buffer) => number,

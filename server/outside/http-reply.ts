@@ -1,6 +1,8 @@
 /** Reads the body of an HTTP reply up to a maximum size, and describes errors of requests. */
 
-/** Returns the whole body. Throws an error that names `what` if the body has more than `bytesMax` bytes. */
+/**
+ * Returns the whole body of a reply. Throws if it has more than `bytesMax` bytes; the error names the reply as `what`.
+ */
 export async function readBounded(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax: number,
@@ -17,8 +19,8 @@ export async function readBounded(
 }
 
 /**
- * Returns the message of an error's innermost cause, which says most about a lost connection. If it is empty, returns
- * its code.
+ * Returns the message of the innermost cause of an error, which says most about a lost connection. If that message is
+ * empty, returns the error's code.
  */
 export function wordsOf(error: unknown): string {
   let innermost = error;

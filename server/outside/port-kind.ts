@@ -1,7 +1,8 @@
 /**
- * Types of a port: an outside service that verifiers ask, e.g. a judge. Each port's folder has a file NAME-port.ts, and
- * port-kinds.ts lists them. These files import little, because every command reads their options; `open` imports the
- * rest.
+ * Types of a port, i.e. a service such as a judge that verifiers use. Each port has a file NAME-port.ts, listed in
+ * port-kinds.ts.
+ *
+ * These files must import little, because every command reads their options. Their `open` imports the rest.
  */
 import type { Resource } from "../../envs/environment.ts";
 import type { Port } from "../../envs/ports.ts";
@@ -11,27 +12,29 @@ import { ConfigProblem, isWebAddress, type OptionSpec } from "../runtime/option-
 
 export type PortOptions = Readonly<Record<string, OptionSpec<unknown>>>;
 
-/** Limits that the operator sets in place of those of the environments that ask the port. */
+/** Limits on a service's jobs that the operator may set. They replace the limits that environments ask for. */
 export type PortLimits = Partial<Pick<Resource, "concurrencyMax" | "waitingMax" | "timeLimitMs">>;
 
 export interface PortKind<Config = unknown> {
   readonly options: PortOptions;
-  /** Returns the port's configuration, or undefined if the operator configured none. Throws ConfigProblem. */
+  /** Reads the service's options. Undefined: the operator configured none. Throws ConfigProblem. */
   read(values: object): Config | undefined;
-  /** Texts for a missing port: on a server, in a command without a server, and as a requirement of a run. */
+  /**
+   * Error texts if the service is missing: on a server, in a command without a server, and for a run that requires it.
+   */
   readonly words: { readonly missing: string; readonly missingHere: string; readonly needs: string };
   limits(config: Config): PortLimits;
-  /** Opens the port. Undefined if no verifier asks it. */
+  /** Opens the service. Undefined: verifiers do not use it. */
   open?(this: void, config: Config, context: PortOpening): Promise<OpenedPort>;
 }
 
 export interface PortOpening {
   readonly clock: Clock;
-  /** Returns headers that make an outgoing HTTP request part of the current trace. */
+  /** Returns HTTP headers that connect a request to the current trace. */
   readonly traceHeaders: () => Readonly<Record<string, string>>;
-  /** Called with the reason for each failure of the port itself. */
+  /** Called with the reason when the service itself fails. */
   readonly onFault: (why: string) => void;
-  /** Called to warn the operator. */
+  /** Called with details and a text to log as a warning to the operator. */
   readonly warn: (details: object, message: string) => void;
 }
 
@@ -39,7 +42,7 @@ export type OpenedPort<Opened = Port<never, unknown>> =
   | {
       readonly kind: "opened";
       readonly port: Opened;
-      /** Details of the opened port for the log, e.g. its model. */
+      /** Details of the opened service for the log, e.g. the name of its model. */
       readonly found: Readonly<Record<string, unknown>>;
       readonly metrics: readonly SampledMetric[];
       close(): Promise<void>;
@@ -47,8 +50,8 @@ export type OpenedPort<Opened = Port<never, unknown>> =
   | { readonly kind: "missing"; readonly why: string };
 
 /**
- * Returns the address and name of a model from a port's options. Undefined if neither is given.
- * Throws ConfigProblem.
+ * Reads the address and the name of a model from options. Undefined: neither is given. Throws ConfigProblem if only one
+ * is given or the address is invalid.
  */
 export function readEndpoint(name: string, url: string | undefined, model: string | undefined) {
   if (url === undefined && model === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Lists the ports to outside services by resource name. Their options, metrics and error texts
- * follow from the list.
+ * Lists the services that verifiers and task makers may use: sandbox, judge and teacher. Options, metrics and error
+ * texts of the server are built from this list.
  */
 import { judge } from "./judge/judge-port.ts";
 import { describeMounts, mountOptions, type MountSettings, readMounts } from "./mounted/mount-options.ts";
@@ -17,12 +17,11 @@ const kinds = {
 type Kinds = typeof kinds;
 export type PortKindName = keyof Kinds;
 
-/** Configuration of each port, by name. Undefined if the operator configured none. */
+/** Configuration of each service, by name. Undefined: the operator configured none. */
 export type PortConfigs = { readonly [Name in PortKindName]: ReturnType<Kinds[Name]["read"]> };
 
 /**
- * Configuration of everything that the server asks outside: the ports of verifiers, and mounted
- * environments.
+ * Configuration of all that runs outside the server's own process: services for verifiers, and mounted environments.
  */
 export interface OutsideConfig extends PortConfigs {
   readonly mounted: MountSettings;
@@ -34,16 +33,19 @@ export const portOptions = Object.assign({}, mountOptions, ...portKinds.map(([, 
   Kinds[PortKindName]["options"] | typeof mountOptions
 >;
 
-/** Intersection of the members of a union. */
+/** Intersection type of all members of a union type. */
 type All<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer Both) => void ? Both : never;
 
-/** Reads the options of all ports and mounts; `hidden` as in readMounts. Throws ConfigProblem. */
+/**
+ * Reads the options of all services and mounts. `hidden` are the server's own files and folders, which mounted code may
+ * not read. Throws ConfigProblem.
+ */
 export function readPorts(values: Parameters<typeof readMounts>[0], hidden: readonly string[]): OutsideConfig {
   const ports = Object.fromEntries(portKinds.map(([name, kind]) => [name, kind.read(values)])) as PortConfigs;
   return { ...ports, mounted: readMounts(values, hidden) };
 }
 
-/** Returns the configuration as it may be printed, with keys and tokens redacted. */
+/** Returns the configuration for printing. Keys and tokens are redacted. */
 export function describePorts(config: OutsideConfig): Readonly<Record<string, unknown>> {
   const portOf = (port: object | undefined): unknown =>
     port && "key" in port ? { ...port, key: port.key === undefined ? "none" : "[redacted]" } : (port ?? "none");

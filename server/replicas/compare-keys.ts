@@ -1,19 +1,21 @@
 /**
- * Decides which servers of one store may go on when their signing keys differ, because they would refuse each other's
- * task ids.
+ * Decides which servers that share a store may serve if their signing keys differ. Such servers would refuse each
+ * other's task ids.
  */
 import { type Identity, keyDifferences } from "./identity.ts";
 
 interface ReplicaKeys {
   readonly id: string;
-  /** Time at which the server joined, by the store's clock, in milliseconds. */
+  /** When the server joined, by the store's clock, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
   readonly identity: Pick<Identity, "keys">;
 }
 
 /**
- * Returns how this server's keys differ from those of a server that goes on. Undefined: this server may go on. Servers
- * whose keys fit the most others come first, then older ones; each goes on if its keys fit all that already do.
+ * Returns how this server's keys conflict with those of servers that may serve. Undefined: this server may serve.
+ *
+ * Servers are tried in order: those whose keys fit most others first, then the older ones. Each may serve if its keys
+ * fit all servers chosen before it.
  */
 export function keyTrouble(own: ReplicaKeys, others: readonly ReplicaKeys[]): string | undefined {
   const all = [own, ...others];

@@ -1,7 +1,8 @@
 /**
- * Connects the servers (replicas) that share one store. Every 2 s each server writes a row with its identity, its
- * resources that are down, and the identities that it replaces. From all rows a server learns the store's time and
- * which resources no server can use.
+ * Coordinates the servers (replicas) that share one store. Every 2 s each server writes a row: its identity, the
+ * resources that are down on it, and the identities that it replaces.
+ *
+ * From all rows each server learns the store's time, and which resources no server can use.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Meeting, ReplicaStore, StoredReplica } from "../stores/replica-store.ts";
@@ -12,21 +13,21 @@ import { keyTrouble } from "./compare-keys.ts";
 /** Interval at which each server writes its row, in milliseconds. */
 const BEAT_MS = 2_000;
 /**
- * Age, in milliseconds, from which a server's row no longer counts: the server was killed, or could not reach the store
- * for several intervals.
+ * A server counts as gone if its row is older than this, in milliseconds. It was killed, or could not reach the store
+ * several times.
  */
 const ALIVE_MS = 10_000;
 /** Age at which a server's row is deleted, in milliseconds. */
 const FORGET_MS = 60_000;
 
-/** The state of a server, as its row stores it. */
+/** Information about a server, as its row contains it. */
 interface ReplicaReport {
   readonly identity: Identity;
   /** Reasons why resources (e.g. the sandbox) cannot be used, by the resource's name. */
   readonly down: Readonly<Record<string, string>>;
-  /** Names (see nameOf) of the identities whose servers this server replaces. */
+  /** Names (hashes, see nameOf) of the identities of servers that this server replaces. */
   readonly replaces: readonly string[];
-  /** Whether another server replaces this one, so that it takes no more calls. */
+  /** Set if another server replaces this one. It then takes no more calls. */
   readonly isReplaced: boolean;
 }
 
@@ -34,40 +35,41 @@ interface OtherReplica extends ReplicaReport, Omit<StoredReplica, "body"> {}
 
 export interface FleetOptions {
   readonly store: ReplicaStore;
-  /** Id of this server, unique among all processes. Operators see it in logs. */
+  /** Unique id of this server process, as operators see it in logs. */
   readonly id: string;
   readonly identity: () => Identity;
-  /**
-   * Whether this server replaces running servers that differ from it. If not, and one differs, this server is refused.
-   */
+  /** Whether this server replaces running servers that differ from it. If not, it is refused when one differs. */
   readonly drainOthers: boolean;
   /** This machine's clock. */
   readonly clock: Clock;
-  /** Waits for a time in milliseconds, and keeps the process alive meanwhile. */
+  /** Resolves after a time in milliseconds. Keeps the process alive until then. */
   readonly pause: (ms: number) => Promise<void>;
   /**
-   * Called when this server waits before it joins, with the conflict. The conflicting server may have been killed a
-   * moment ago, so its row may expire.
+   * Called with the conflict when this server waits before it joins. The conflicting server may just have been killed,
+   * and its row then expires.
    */
   readonly onWait?: (reason: string) => void;
 }
 
 export interface FleetListener {
   /**
-   * Called with a resource that no server of the store can use, and the reason. Undefined reason: a server can use it
-   * again.
+   * Called with a resource that no server of the store can use, and why. If the reason is undefined, some server can
+   * use it again.
    */
   readonly onDown: (resource: string, reason: string | undefined) => void;
   /**
-   * Called with a resource that is down on this server but not on another one, so that calls are better sent there.
-   * Undefined: this is over.
+   * Called with a resource that is down here but works on another server, which should get the calls. Undefined: that
+   * is over.
    */
   readonly onLack: (resource: string | undefined) => void;
-  /** Called with how this server's signing keys differ from those of the others. Undefined: they no longer differ. */
+  /**
+   * Called when this server's signing keys conflict with those of other servers, with the difference. Undefined: the
+   * conflict is over.
+   */
   readonly onKeys: (trouble: string | undefined) => void;
-  /** Called once, when another server replaces this one, with that server's id and how the two differ. */
+  /** Called once, when another server replaces this one, with that server's id and the difference between the two. */
   readonly onReplaced: (by: string) => void;
-  /** Called with the error because of which the row cannot be written. Undefined: writing works again. */
+  /** Called with the error if this server's row cannot be written. Undefined: it can be written again. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -77,39 +79,36 @@ export interface Member {
 }
 
 export interface Fleet {
-  /** Clock that follows the store's time. */
+  /** Clock that follows the store's clock, so that all servers agree on the time. */
   readonly clock: Clock;
-  /** Begins to write this server's row and to read the other servers' rows. */
+  /** Starts to write this server's row and to read the rows of other servers, every 2 s. */
   start(listener: FleetListener): void;
   /** Reports that a resource of this server is down, and why. Undefined: the resource can be used again. */
   tell(resource: string, down: string | undefined): void;
-  /** Returns this server and the others, ordered by id, with the age of each server's last row. */
+  /** Returns this server and the others, ordered by id, each with the age of its last row. */
   members(): readonly Member[];
   /**
-   * Compares this server with the others again, once all its environments are mounted. Returns why it may not serve
-   * beside them; undefined: it may.
+   * Compares this server with the others again, after all its environments are mounted. Returns why it may not serve
+   * beside them; undefined if it may.
    */
   differs(): Promise<string | undefined>;
-  /** Removes this server's row, and closes the store of the rows. */
+  /** Removes this server's row, and closes the connection to the store. */
   leave(): Promise<void>;
 }
 
 export type Joined =
   | { readonly kind: "joined"; readonly fleet: Fleet }
-  /** This server may not serve beside the others. The message says why. */
+  /** This server may not serve beside the others. `message` says why. */
   | { readonly kind: "refused"; readonly message: string };
 
 function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly OtherReplica[] {
-  // Rows far in the future are dead too: they were written before the store's clock was set back, and running servers
-  // have written newer rows since.
+  // A row from the far future does not count either. It was written before the store's clock was set back, and its
+  // server is gone, because running servers have written newer rows.
   const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && Math.abs(nowMs - seenAtMs) <= ALIVE_MS;
   return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as ReplicaReport), ...row }));
 }
 
-/**
- * Reason why this server may not serve beside servers that joined before it, and the server with which it is in
- * conflict.
- */
+/** Why this server may not serve beside servers that joined before it, and the id of the conflicting server. */
 interface Refusal {
   readonly by: OtherReplica;
   readonly message: string;
@@ -145,8 +144,8 @@ function downEverywhere(all: readonly Pick<ReplicaReport, "down" | "isReplaced">
 }
 
 /**
- * Returns a resource that is down here but not on a better server, where only a part of this server's failed resources
- * is down. Calls are better sent there. At least one server always finds no better one.
+ * Returns a resource that is down here, if another server should get the calls: one on which fewer of these resources
+ * are down, and no others. At least one server always finds no better one.
  */
 function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaReport[]): string | undefined {
   const serving = others.filter(({ isReplaced }) => !isReplaced);
@@ -158,16 +157,22 @@ function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaRepor
 }
 
 interface ReplicaMeeting {
-  /** Time at which this server joined, by the store's clock, in milliseconds. */
+  /** When this server joined, by the store's clock, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
   readonly others: readonly OtherReplica[];
-  /** Servers that joined before this one. Servers that joined later have compared themselves with this one. */
+  /**
+   * Servers that joined before this one. This server compares itself only with them; later ones compare themselves with
+   * it.
+   */
   readonly earlier: readonly OtherReplica[];
-  /** Whether the store's clock was set back since the last reading. The others' rows may then be from before that. */
+  /**
+   * Whether the store's clock was set back since the last reading. The rows of others may then have later times than
+   * they should.
+   */
   readonly isSetBack: boolean;
 }
 
-/** Keeps the state that this server reports, and calls the listener when the states of the other servers require it. */
+/** Keeps what this server reports about itself, and calls the listener when the rows of other servers require it. */
 function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identity" | "drainOthers">) {
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
@@ -206,7 +211,10 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
   };
 }
 
-/** Returns functions that run `beat` every BEAT_MS, or at once on request, but never twice at the same time. */
+/**
+ * Runs `beat` every BEAT_MS, and at once on request, but never twice at the same time. Returns the functions to control
+ * it.
+ */
 function beats(clock: Clock, beat: () => Promise<void>) {
   let cancel = (): void => undefined;
   let beating: Promise<void> | undefined;
@@ -236,8 +244,8 @@ function beats(clock: Clock, beat: () => Promise<void>) {
 }
 
 /**
- * Reads the other servers' rows, and returns why this server may not serve beside them. If it may not, it first waits
- * to see whether the conflicting server still writes its row.
+ * Reads the rows of other servers before this one joins. Returns why it may not serve beside them. If there is a
+ * conflict, waits first, to see whether the conflicting server is still alive.
  */
 async function firstLook(
   { identity, drainOthers, pause, onWait }: FleetOptions,
@@ -258,7 +266,7 @@ async function firstLook(
 }
 
 /**
- * Writes this server's row and reads the others' before this server takes calls. Rejects if the store cannot be used.
+ * Writes this server's row and reads the others', before this server takes calls. Rejects if the store cannot be used.
  */
 export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const { store, id, clock } = options;
@@ -290,8 +298,8 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const beating = beats(clock, async () => {
     try {
       met = await meet();
-      // After an outage all rows are old. The other servers are judged at the next interval, when they have written
-      // their rows again.
+      // After an outage of the store all rows are old. The other servers are judged at the next interval, when they
+      // have written new rows.
       if (!failing && !met.isSetBack && listener !== undefined) own.look(met, listener);
       if (failing) listener?.onProblem(undefined);
       failing = false;
@@ -305,7 +313,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     start: (told) => {
       listener = told;
       own.look(first, told);
-      // A replaced server learns that from this server's row, so the row is written at once.
+      // Servers that are replaced learn it from this server's row, so the row is written at once.
       if (own.replacesAny()) beating.now();
       else beating.wait();
     },
@@ -319,8 +327,8 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
       return [{ id, ageMs: 0 }, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     differs: async () => {
-      // Servers that joined later count too: they compared themselves with this one before its environments were
-      // complete.
+      // Servers that joined later count here too, because they compared themselves with this one before its
+      // environments were complete.
       const meetAll = async (): Promise<ReplicaMeeting> => {
         const now = await meet();
         return { ...now, earlier: now.others };
@@ -329,7 +337,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     },
     leave: async () => {
       await beating.end();
-      // If the store cannot be reached, the row stays and expires.
+      // If the store cannot be reached, the row stays there and expires by itself.
       await store.leave(id).catch((error: unknown) => listener?.onProblem(error));
       await store.close();
     },

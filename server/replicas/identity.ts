@@ -1,6 +1,6 @@
 /**
- * The identity of a server: everything that must be equal in all servers of one store (replicas). Also describes how
- * two identities differ.
+ * The identity of a server: what must be equal on all servers that share a store (replicas). Also tells how two
+ * identities differ.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -8,24 +8,24 @@ import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 
-/** Everything that must be equal in all servers of one store, as texts. */
+/** Everything that must be equal on all servers that share a store, as texts that can be compared. */
 export interface Identity {
   /** Version of Gradus. */
   readonly version: string;
   /**
-   * Digests of environments, by id and version ("known" for built-in ones), and hashes of the operator's modules, by
-   * file.
+   * Digest of each environment, by id and version ("known" for built-in ones). Also the hash of each of the operator's
+   * modules, by file.
    */
   readonly environments: Readonly<Record<string, string>>;
-  /** True while some environments are not mounted yet. Environments are not compared until all are mounted. */
+  /** Set while some environments are not mounted yet. Environments are compared only when all are mounted. */
   readonly isMounting?: true;
   /** Hash of each of the operator's policy modules, by file. Left out: there are none. */
   readonly policies?: Readonly<Record<string, string>>;
   /** Hash of each pool's data rows, by the pool's name. */
   readonly pools: Readonly<Record<string, string>>;
-  /** The available resources, e.g. sandbox, judge or teacher. Each value is "open". */
+  /** Names of the available resources, e.g. sandbox, judge or teacher. All values are "open". */
   readonly ports: Readonly<Record<string, string>>;
-  /** Ids of the keys for task ids. The first key signs new ids; the others only check. */
+  /** Ids of the keys that protect task ids. The first key signs new ids; the others only verify. */
   readonly keys: readonly string[];
 }
 
@@ -52,7 +52,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
 }
 
 /**
- * Returns the hash of a pool's rows, from which tasks are drawn. It covers the columns, e.g. difficulties and groups.
+ * Returns the hash of a data pool: of its rows and of the columns that decide which tasks are drawn, e.g. difficulty.
  */
 function poolHash({ environment, columns }: Pool): string {
   return hashOf(
@@ -62,7 +62,7 @@ function poolHash({ environment, columns }: Pool): string {
 }
 
 /**
- * Returns a function that returns the present identity, which changes when keys are rotated or environments are
+ * Returns a function that returns the server's current identity. It changes when keys are rotated or environments are
  * mounted.
  */
 export function identityOf(
@@ -92,14 +92,16 @@ export function identityOf(
 }
 
 /**
- * Returns the name of an identity, a hash. Servers with equal identities have equal names. A replacing server says by
- * these names which servers it replaces.
+ * Returns a hash of the identity. Equal identities have equal hashes. Servers name by these hashes which servers they
+ * replace.
  */
 export function nameOf(identity: Identity): string {
   return hashOf(JSON.stringify(identity));
 }
 
-/** Returns one phrase for each name that exists only here, only there, or with different values. */
+/**
+ * Compares two tables of texts. Returns one phrase for each name that is only in one of them, or has different values.
+ */
 function unlike(
   what: string,
   here: Readonly<Record<string, string>>,
@@ -114,8 +116,8 @@ function unlike(
 }
 
 /**
- * Returns how this server differs from another, one phrase for each difference. Empty: both may serve the same runs.
- * Keys may differ as long as each server knows the key with which the other signs.
+ * Returns how two servers differ, one phrase for each difference. Empty: both may serve the same runs. Keys may differ
+ * as long as each server can verify what the other signs.
  */
 export function differences(here: Identity, there: Identity): readonly string[] {
   const found: string[] = [];
@@ -129,7 +131,7 @@ export function differences(here: Identity, there: Identity): readonly string[] 
   return found;
 }
 
-/** Returns one phrase for each signing key of the two servers that the other server does not know. */
+/** Returns one phrase for each signing key of one of the servers that the other does not have. */
 export function keyDifferences(here: Pick<Identity, "keys">, there: Pick<Identity, "keys">): readonly string[] {
   const found: string[] = [];
   const [[signsHere = ""], [signsThere = ""]] = [here.keys, there.keys];

@@ -1,7 +1,8 @@
 /**
- * Keeps the newest completions of runs with their scores, for people to read. They are written after the trainer has
- * its answer, so a trainer never waits for them. Completions that cannot be written are lost, because no run depends on
- * them.
+ * Stores the most recent completions of runs with their scores, for people to read. They are written after the trainer
+ * got its response, so trainers do not wait for them.
+ *
+ * Completions that cannot be written are lost, which affects no run.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -9,15 +10,15 @@ import type { SampleResult } from "../tasks/scoring/results.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 
-/** Completion of a run's task, with the result of scoring it. */
+/** A completion of a run's task, with its score. */
 export interface RunSample {
   readonly taskId: string;
   readonly groupId: string;
-  /** Index of the sample within its group, as in the contract's `sample_index`. */
+  /** Position of the sample in its group, as in `sample_index` of the contract. */
   readonly index: number;
-  /** Name of the run's incarnation when the task was given out. */
+  /** Name of the run's incarnation (which an import replaces) at the time when the task was issued. */
   readonly incarnation: string;
-  /** Index of the arm. If `evaluationRound` is set, it counts the run's evaluation arms. */
+  /** Index of the run's arm. If `evaluationRound` is set, it is the index of an evaluation arm instead. */
   readonly arm: number;
   readonly cursor: number;
   readonly evaluationRound?: number | undefined;
@@ -33,7 +34,7 @@ export interface KeptSample extends RunSample {
 }
 
 export interface SampleQuery {
-  /** Only samples with smaller numbers are returned. Undefined: all. */
+  /** Only samples with smaller numbers, i.e. older ones, are returned. Undefined: all are. */
   readonly below: number | undefined;
   readonly limit: number;
   readonly test: (sample: KeptSample) => boolean;
@@ -41,7 +42,7 @@ export interface SampleQuery {
 
 export interface SamplePage {
   readonly samples: readonly KeptSample[];
-  /** Only samples with smaller numbers are on the next page. Undefined: this is the last page. */
+  /** Value of `below` for the next page. Undefined: this is the last page. */
   readonly next: number | undefined;
 }
 
@@ -49,32 +50,38 @@ export interface SamplesOptions {
   readonly store: SampleStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Maximum number of UTF-8 bytes of completions kept for each run. 0: none are kept. */
+  /** Maximum bytes of completions (UTF-8) that are kept per run. 0: none are kept. */
   readonly bytesMax: number;
-  /** Maximum age of a sample, in milliseconds. */
+  /** Maximum age of a sample, in milliseconds. Older ones are deleted. */
   readonly keptMs: number;
 }
 
 export type Samples = ReturnType<typeof createSamples>;
 
-/** Time, in milliseconds, that new samples wait, so that more of them are written together. */
+/** Milliseconds for which new samples are collected, so that many are written together. */
 const GATHER_MS = 500;
-/** Maximum number of UTF-16 units of samples that wait to be written. Further samples are lost. */
+/** Maximum UTF-16 units of samples that wait to be written. If there are more, the further ones are lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
-/** Share of a run's maximum size. After so much is written, its oldest samples are deleted again. */
+/**
+ * Fraction of a run's maximum size. Whenever so much was written, the run's oldest samples are deleted down to the
+ * maximum.
+ */
 const TRIM_SHARE = 1 / 16;
 /**
- * Interval, in milliseconds, of deleting expired samples. The next constant is the number deleted at a time, which
- * takes some tens of milliseconds.
+ * Milliseconds between deletions of expired samples. The next constant is how many are deleted at a time, which takes
+ * some tens of milliseconds.
  */
 const EXPIRE_MS = 60_000;
 const EXPIRE_ROWS = 1024;
-/** Maximum number of UTF-16 units in a page. The next constant is the maximum that one call reads for it. */
+/**
+ * Maximum UTF-16 units of a page. The next constant is the maximum that one call reads from the store to find that
+ * many.
+ */
 const PAGE_LENGTH = 1024 ** 2;
 const SCAN_LENGTH = 8 * 1024 ** 2;
 /**
- * Maximum number of samples that are read from the store at a time. The next constant is the maximum number of their
- * UTF-16 units.
+ * Maximum number of samples that are read from the store at a time. The next constant is the maximum of their UTF-16
+ * units.
  */
 const READ_ROWS = 256;
 const READ_LENGTH = 1024 ** 2;
@@ -95,25 +102,25 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
   return {
     bytesMax,
     keptMs,
-    /** Queues samples of a run for writing. */
+    /** Queues samples of a run, to be written soon. */
     keep: (run: string, samples: readonly RunSample[]): void => {
       if (bytesMax === 0 || samples.length === 0) return;
       writer.add(run, samples);
       gather();
     },
-    /** Returns samples, the newest first. */
+    /** Returns a page of a run's samples that match a query, the newest first. */
     list: async (run: string, query: SampleQuery): Promise<SamplePage> => {
-      // Waiting samples are written first, so that a client that has just scored a completion sees it.
+      // Waiting samples are written first, so that a client sees the completion that it has just scored.
       await writer.flush();
       return pageOf(store, run, query);
     },
-    /** Deletes the samples of all runs that have, or once had, this id. */
+    /** Deletes the samples of the run with this id, and of deleted runs that had the same id. */
     remove: async (run: string): Promise<void> => {
       writer.forget(run);
       await writer.flush();
       await store.removeRun(run);
     },
-    /** Writes the waiting samples, and stops. The store's owner closes the store. */
+    /** Writes the samples that wait, and stops. Whoever opened the store closes it. */
     close: async (): Promise<void> => {
       cancelGather();
       endExpiry();
@@ -122,15 +129,17 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
   };
 }
 
-/** Writes waiting samples. It never rejects: samples that cannot be written are logged and lost. */
+/**
+ * Writes waiting samples to the store. Never rejects: samples that cannot be written are lost, and an error is logged.
+ */
 function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   let waiting = new Map<string, NewSample[]>();
   let length = 0;
-  /** Number of UTF-16 units of `length` that no write has taken yet. */
+  /** Number of UTF-16 units of waiting samples that no write in progress includes. */
   let gathered = 0;
   let lost = 0;
   let writing = Promise.resolve();
-  /** Number of UTF-16 units written since the run's oldest samples were last deleted, by run. */
+  /** Number of UTF-16 units written to each run since its oldest samples were last deleted, by run id. */
   const untrimmed = new Map<string, number>();
 
   const write = async (all: ReadonlyMap<string, readonly NewSample[]>): Promise<void> => {
@@ -138,8 +147,8 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
       try {
         await store.add(run, samples);
         const came = samples.reduce((sum, { about, completion }) => sum + about.length + completion.length, 0);
-        // The amount written before this server's start is not known, so the oldest samples are deleted after a run's
-        // first write.
+        // How much was written before this server started is not known, so the oldest samples are deleted after the
+        // first write to each run.
         const total = (untrimmed.get(run) ?? Infinity) + came;
         const isDue = total >= bytesMax * TRIM_SHARE;
         untrimmed.set(run, isDue ? 0 : total);
@@ -183,7 +192,7 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   };
 }
 
-/** Deletes expired samples periodically. Returns a function that ends this. */
+/** Deletes expired samples every EXPIRE_MS. Returns a function that stops this. */
 function expireOften(store: SampleStore, clock: Clock, log: Log, keptMs: number): () => void {
   let cancel = (): void => undefined;
   const schedule = (): void => {

@@ -2,11 +2,11 @@
 import type { Verdict } from "../../envs/score.ts";
 import type { SampleResult } from "../tasks/scoring/results.ts";
 
-/** Filter of completions. All conditions that are set must hold. */
+/** Conditions on completions. A completion matches if it meets all that are set. */
 export interface SampleFilter {
-  /** Verdicts to include. Empty: all. A sample without a reward has no verdict. */
+  /** Verdicts to include. Empty: all. A completion without a reward has no verdict. */
   readonly verdicts: ReadonlySet<Verdict>;
-  /** Text that the format error must contain, in lower case. Empty: any. */
+  /** Text that the completion's violation must contain, in lower case. Empty: any violation, or none. */
   readonly violation: string;
   readonly rewardMin: number | undefined;
   readonly rewardMax: number | undefined;
@@ -16,7 +16,7 @@ export interface SampleFilter {
   readonly text: string;
 }
 
-/** Returns whether a filter has no condition, so that all samples match. */
+/** Returns whether no condition is set, so that every completion matches. */
 export function isOpen({ verdicts, violation, text, ...others }: SampleFilter): boolean {
   const { rewardMin, rewardMax, solved, noReward } = others;
   const isUnset = [rewardMin, rewardMax, solved, noReward].every((value) => value === undefined);

@@ -1,4 +1,4 @@
-/** Codes of mastermind: a colour, from 1, for each place. */
+/** Codes of the game Mastermind: a list of colours, each a number from 1. */
 
 export type Code = readonly number[];
 
@@ -8,11 +8,14 @@ export interface MastermindInstance {
   readonly secret: Code;
 }
 
-/** Comparison of a guess with the secret. */
+/** How a guess compares with the secret code. */
 export interface Marks {
   /** Number of places with the right colour. */
   readonly inPlace: number;
-  /** Number of further colours that the secret has at other places. Each place of the secret counts once. */
+  /**
+   * Number of colours of the guess that occur elsewhere in the secret. Each place of the secret is counted at most
+   * once.
+   */
   readonly elsewhere: number;
 }
 
@@ -33,7 +36,7 @@ export function marksOf(secret: Code, guess: Code): Marks {
   return { inPlace, elsewhere: common - inPlace };
 }
 
-/** Returns what is wrong with a guess, or undefined if it is a code of the game. */
+/** Returns why a guess is not a code of this game; undefined if it is one. */
 export function faultOf({ colours, secret }: MastermindInstance, guess: readonly unknown[]): string | undefined {
   if (guess.length !== secret.length) return `it has ${guess.length} colours, and the code has ${secret.length}`;
   const wrong = guess.find(

@@ -13,7 +13,7 @@ const parameters = defineParameters({
 
 type MastermindParameters = ParametersOf<typeof parameters>;
 
-/** Returns whether there are too few codes of this size to divide them into splits. */
+/** Returns whether codes of this size are too few to be divided into train, eval and bench splits. */
 export function isSmall({ colours, secret }: MastermindInstance): boolean {
   return colours ** secret.length < SMALL;
 }

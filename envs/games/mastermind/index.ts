@@ -1,4 +1,7 @@
-/** Defines mastermind: find a secret code by guesses, each of which is compared with it. README.md has an example. */
+/**
+ * Defines the game Mastermind: the policy finds a secret code by guessing, and learns how near each guess is. README.md
+ * has an example.
+ */
 import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
@@ -19,7 +22,7 @@ function render({ colours, secret }: MastermindInstance, format: AnswerFormat): 
   return [{ role: "user", content }];
 }
 
-/** Encodes an instance as a byte for the number of colours, and one for each place. */
+/** Encodes an instance for task ids: one byte for the number of colours, and one for each place. */
 const inline: InlineCodec<MastermindInstance> = {
   encode: ({ colours, secret }) => Uint8Array.from([colours, ...secret]),
   decode: ([colours = 0, ...secret]) => ({ colours, secret }),

@@ -1,10 +1,12 @@
-/** The best strategy's worst case, proven by an exhaustive search of strategies. */
+/** Finds out how many guesses the best strategy needs in its worst case, by an exhaustive search over strategies. */
 import { type Code, marksOf } from "./code.ts";
 
 /**
- * Guesses that the best strategy needs in its worst case, including the right one: a list for 2, 3 and 4 places, with an
- * entry for 2 to 6 colours. Tests compute the entries of
- * all levels, and of 2 and 3 places, by `worstCase`. Another method confirms the small ones and 4 places with 6 colours.
+ * Number of guesses that the best strategy needs in its worst case, the right guess included. Rows are for 2, 3 and 4
+ * places, and columns for 2 to 6 colours.
+ *
+ * Tests compute the entries of all levels, and of 2 and 3 places, by `worstCase`. Another method confirms the small
+ * ones and 4 places with 6 colours.
  */
 const WORST: readonly (readonly number[])[] = [
   [3, 3, 4, 4, 5],
@@ -18,18 +20,18 @@ export function worstCaseOf(places: number, colours: number): number {
   return worst;
 }
 
-/** A code as its index among all codes. */
+/** Position of a code in the list of all codes. */
 type Index = number;
 
-/** Marks of all pairs of codes, each as one number. */
+/** Precomputed comparisons of all pairs of codes. */
 interface Game {
   readonly size: number;
-  /** Number of the marks of a guess on a secret. */
+  /** Result of comparing guess g with secret s, as one number, at index g * size + s. */
   readonly marks: Uint8Array;
   readonly right: number;
-  /** Maximum number of codes that some guesses can tell apart, by their number. */
+  /** Maximum number of codes among which k guesses can always find the secret, at index k. */
   readonly countMax: readonly number[];
-  /** First guesses, one of each kind: others differ only in the names of colours and the order of places. */
+  /** First guesses to try. All others differ from one of these only by renamed colours or reordered places. */
   readonly firsts: readonly Index[];
 }
 
@@ -64,29 +66,29 @@ function gameOf(places: number, colours: number): Game {
   return { size, marks, right: places * (places + 1), countMax, firsts };
 }
 
-/** Returns the number of guesses that the best strategy needs in its worst case. */
+/** Returns how many guesses the best strategy needs in its worst case, the right guess included. */
 export function worstCase(places: number, colours: number): number {
   const game = gameOf(places, colours);
   const all = Array.from({ length: game.size }, (_, index) => index);
   for (let guesses = 1; ; guesses++) if (isSolvable(game, all, guesses, game.firsts)) return guesses;
 }
 
-/** Returns whether some strategy finds each of the codes with at most so many guesses. */
+/** Returns whether a strategy exists that finds each of `codes` within this number of guesses. */
 function isSolvable(game: Game, codes: readonly Index[], guesses: number, tried?: readonly Index[]): boolean {
   if (codes.length <= 1) return codes.length === 0 || guesses >= 1;
   if (codes.length > (game.countMax[guesses] as number) || guesses < 2) return false;
   const seen = new Set<string>();
   const count = tried?.length ?? game.size;
   for (let i = 0; i < count + codes.length; i++) {
-    // Codes that may be the secret come first, because they split the others best.
+    // Guesses that may be the secret are tried first, because they usually split the remaining codes best.
     const guess =
       i < codes.length ? (codes[i] as Index) : tried === undefined ? i - codes.length : tried[i - codes.length];
     if (guess === undefined || (tried !== undefined && i < codes.length)) continue;
     if (!tellsApart(game, codes, guess, game.countMax[guesses - 1] as number)) continue;
-    // With one guess left, every class has one code, so nothing remains to be checked.
+    // After a guess that leaves one code in each class, one more guess suffices.
     if (guesses === 2) return true;
     const classes = classesOf(game, codes, guess);
-    // Two guesses that split the codes in the same way are equally good.
+    // Guesses that split the codes into equal classes are equally good, so only one of them is searched.
     const key = classes
       .map((each) => each.join())
       .sort()
@@ -99,8 +101,8 @@ function isSolvable(game: Game, codes: readonly Index[], guesses: number, tried?
 }
 
 /**
- * Returns whether a guess leaves at most `countMax` codes for each of its marks, and fewer than there are. The loop runs
- * for each guess at each node of the search, so it allocates one array.
+ * Returns whether, after this guess, each possible reply leaves at most `countMax` codes, and fewer than before. It
+ * runs for each guess at each node of the search, and so allocates only one array.
  */
 function tellsApart({ size, marks, right }: Game, codes: readonly Index[], guess: Index, countMax: number): boolean {
   const counts = new Uint16Array(right + 1);
@@ -115,7 +117,7 @@ function tellsApart({ size, marks, right }: Game, codes: readonly Index[], guess
   return true;
 }
 
-/** Returns the codes that are left after a guess, by its marks, the largest class first. */
+/** Groups the codes by the reply that they give to a guess. The largest group comes first. */
 function classesOf({ size, marks, right }: Game, codes: readonly Index[], guess: Index): readonly (readonly Index[])[] {
   const classes = Map.groupBy(codes, (code) => marks[guess * size + code] as number);
   classes.delete(right);

@@ -1,4 +1,4 @@
-/** Compares a guess with the secret: as an answer by itself, and as a call of an episode. */
+/** Compares a guess with the secret code, for a task with one answer and for a call of an episode. */
 import { create } from "@bufbuild/protobuf";
 import {
   type MastermindState,
@@ -16,8 +16,8 @@ export function baselineOf({ secret, colours }: MastermindInstance): number {
 }
 
 /**
- * Returns the facts about a guess. The objective is the number of guesses so far, and at least the worst case of the
- * best strategy: to be luckier is no merit.
+ * Returns the facts about a guess. The objective is the number of guesses so far, but at least what the best strategy
+ * needs in its worst case, so that luck is not rewarded.
  */
 function factsOf(instance: MastermindInstance, guess: Code, guesses: number): Facts {
   const { inPlace, elsewhere } = marksOf(instance.secret, guess);
@@ -62,7 +62,7 @@ function advance(instance: MastermindInstance, state: MastermindState, action: A
   return { reply, state: next, facts };
 }
 
-/** Returns whether the guess could be the secret, by the replies to earlier guesses. */
+/** Returns whether the guess could be the secret, given the replies to earlier guesses. */
 function isConsistent(guesses: Uint8Array, { secret }: MastermindInstance, guess: Code): boolean {
   for (let at = 0; at < guesses.length; at += secret.length) {
     const earlier = [...guesses.subarray(at, at + secret.length)];
@@ -72,7 +72,7 @@ function isConsistent(guesses: Uint8Array, { secret }: MastermindInstance, guess
   return true;
 }
 
-/** Number of bytes of a state beside its guesses: a tag and a length. */
+/** Bytes of an encoded state in addition to its guesses: a tag and a length. */
 const STATE_BYTES = 4;
 
 export const turns: Turns<MastermindInstance, typeof MastermindStateSchema> = {

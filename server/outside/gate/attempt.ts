@@ -1,6 +1,6 @@
 /**
- * Runs one attempt to verify an answer, within the time limit of the resource (e.g. the sandbox). If the caller has
- * left, the outcome is "cancelled".
+ * Runs one attempt to verify an answer, within the time limit of the resource that it uses (e.g. the sandbox). If the
+ * caller has left, the outcome is "cancelled".
  */
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed, Findings } from "../../../envs/facts.ts";
@@ -11,21 +11,21 @@ import type { Clock } from "../../base/clock.ts";
 import { bug } from "../../../envs/facts.ts";
 import type { Limits } from "./limit.ts";
 
-/** A verification of one answer, which a gate runs in one or several attempts. */
+/** A request to verify one answer. Gates run it in one or several attempts. */
 export interface Job {
-  /** Caller and connection for which the job counts, so that the resource is shared fairly. */
+  /** The caller and connection whose share of the resource the job uses. */
   readonly party: Party;
-  /** Size of the completion in bytes. It stays in memory while the job waits. */
+  /** Size of the completion in bytes. A gate limits the total of all waiting jobs, because they stay in memory. */
   readonly bytes: number;
-  /** Aborts when nobody needs the result any more. Undefined: the job runs to its end. */
+  /** Aborted when the caller has left. Undefined: the job runs to its end in any case. */
   readonly signal: AbortSignal | undefined;
   /** Deadline in milliseconds since the Unix epoch. Undefined: only the resource's own limit applies. */
   readonly deadlineMs: number | undefined;
-  /** Verifies once. May be called several times, one after the other. */
+  /** Verifies the answer. Called once for each attempt, never twice at the same time. */
   readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
 }
 
-/** A job of a caller, or a test of the resource by the server itself, which has no party. */
+/** A job of a caller, or a test of the resource by the server itself. A test has no `party`. */
 export type AttemptedJob = Omit<Job, "bytes" | "party"> & Partial<Pick<Job, "party">>;
 
 export interface Cancelled {
@@ -41,13 +41,15 @@ export const ATTEMPTS_MAX = 3;
 
 export interface AttemptOptions {
   readonly clock: Clock;
-  /** Outside services (ports) that verifiers may ask. Defaults to none. */
+  /** Services, such as a sandbox or a judge, that the verifier may use. Defaults to none. */
   readonly ports?: Ports;
-  /** Called for each verifier that threw an exception. */
+  /** Called when a verifier threw an exception, which is a bug of the environment. */
   readonly onFailure: (error: unknown, resource: string) => void;
 }
 
-/** Resolves when the verifier has ended. Calls `answer` once, at the latest at the time limit. */
+/**
+ * Runs one attempt. Calls `answer` exactly once, by the time limit. Resolves later, when the verifier has really ended.
+ */
 export async function attemptJob(
   { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,
   { party, signal: caller, deadlineMs = Infinity, verify }: AttemptedJob,
@@ -65,10 +67,10 @@ export async function attemptJob(
   const untilMs = Math.min(deadlineMs, startedAtMs + timeLimitMs);
   try {
     const outcome = await verify({ party, signal, deadlineMs: untilMs, ports, attempt, attemptsMax });
-    // Escape the detail: it goes to logs and to clients whose arm is masked.
+    // The detail comes from outside and goes to logs and clients, so control characters are escaped.
     once(outcome.kind === "failed" ? { ...outcome, detail: escaped(outcome.detail) } : outcome);
   } catch (error) {
-    // An aborted verifier may reject, and nobody waits for it: its error is dropped.
+    // The error of an aborted verifier is dropped, because nobody waits for its result.
     if (!signal.aborted) onFailure(error, name);
     once(bug);
   } finally {

@@ -1,7 +1,9 @@
 /**
- * Protects a resource (e.g. the sandbox): limits how many verifications run and wait, and refuses them while it is
- * down. The caller that has used it least comes next. If the queue is full, the caller with most waiting jobs loses
- * one.
+ * Protects a resource (e.g. the sandbox). Limits how many verifications run and wait, and refuses them while the
+ * resource is down.
+ *
+ * The caller that has used the resource least comes next. If the queue is full, the caller with the most waiting jobs
+ * loses one.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
@@ -12,19 +14,20 @@ import { createHealth, type Health } from "./resource-health.ts";
 import { createLimits, type Limits } from "./limit.ts";
 
 /**
- * Delay before the second attempt, in milliseconds, if the failure gives none. It doubles with each further attempt.
+ * Delay before the second attempt, in milliseconds, unless the failure names another one. It doubles with each further
+ * attempt.
  */
 const BACKOFF_MS = 250;
 /**
- * Maximum retry delay, in milliseconds, that the server itself waits. After a longer one the client should retry, so
- * that no place is held meanwhile.
+ * Maximum delay before a retry, in milliseconds, for which the server itself waits. After a longer one the client must
+ * retry, so that the job takes up no place meanwhile.
  */
 const WAIT_MAX_MS = 5000;
-/** Assumed duration of a verification until one was measured, in milliseconds. */
+/** Duration of a verification that is assumed until one was measured, in milliseconds. */
 const FIRST_GUESS_MS = 1000;
 const DELAY_MIN_MS = 100;
 const DELAY_MAX_MS = 60_000;
-/** Weight of the newest duration in the moving mean of durations. */
+/** Weight of the newest duration in the moving average of durations, from 0 to 1. */
 const NEWEST_SHARE = 0.1;
 
 const NEVER = new AbortController().signal;
@@ -39,7 +42,7 @@ export interface ResourceLoad {
 }
 
 export interface Gate {
-  /** Runs a job, with retries. Never rejects. */
+  /** Verifies an answer, with retries. Never rejects. */
   run(job: Job): Promise<JobOutcome>;
   load(): ResourceLoad;
   close(): void;
@@ -48,15 +51,15 @@ export interface Gate {
 /** An attempt that is waiting for its turn. */
 interface Entry {
   readonly job: Job;
-  /** Runs the attempt. Resolves when its place is free again. Never rejects. */
+  /** Runs the attempt. Resolves when another attempt can take its place. Never rejects. */
   readonly begin: () => Promise<void>;
-  /** Refuses the attempt, because another caller's job takes its place in the queue. */
+  /** Refuses the attempt while it waits, so that another caller's job can wait instead. */
   readonly makeRoom: (refusal: Failed) => void;
 }
 
 /**
- * Creates the gate of a resource. `onChange` gets the reason when the resource goes down, and undefined when it is used
- * again.
+ * Creates the gate of a resource. `onChange` is called with the reason when the resource goes down, and with undefined
+ * when it works again.
  */
 export function createGate(
   resource: Resource,
@@ -72,8 +75,8 @@ export function createGate(
   const health = createHealth({ resource, clock, onChange, probe: ask });
 
   /**
-   * Runs an attempt when its turn comes. Resolves with its outcome; the place stays occupied until the verifier has
-   * ended.
+   * Runs an attempt when its turn comes, and resolves with the outcome. Its place stays occupied until the verifier has
+   * really ended.
    */
   const inTurn = (job: Job, attempt: number, leaveRoom: () => void): Promise<JobOutcome> => {
     const { signal } = job;
@@ -134,13 +137,14 @@ export function createGate(
 }
 
 /**
- * Returns whether the server itself should retry. After a timeout or an overload, a retry would cost the same again.
+ * Returns whether the server should retry after this failure. After a timeout or an overload, a retry would take as
+ * long again.
  */
 function helpsAgain({ retryable, reason }: Failed): boolean {
   return retryable && reason !== "timeout" && reason !== "overloaded";
 }
 
-/** Tracks running verifications, and chooses the next one. */
+/** Counts the running verifications, and chooses which waiting one runs next. */
 function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock }: AttemptOptions, room: Room) {
   const turns = fairTurns<Entry>();
   const runningOf = new Map<string, number>();
@@ -151,7 +155,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     if (own === 0) runningOf.delete(caller);
     else runningOf.set(caller, own);
   };
-  /** Begins waiting attempts while places are free. The given caller also has `concurrencyEach` places of its own. */
+  /** Starts waiting attempts while places are free. The caller given also has `concurrencyEach` places for itself. */
   const dispatch = (caller: string): void => {
     for (;;) {
       const entry =
@@ -165,8 +169,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     const { caller } = job.party;
     count(caller, 1);
     const startedAtMs = clock.now();
-    // The expected time is charged when the attempt begins. The real time is known only at the end, when the caller may
-    // have begun another job.
+    // The expected time is charged at the start. The measured time replaces it at the end, when the caller may already
+    // have started more jobs.
     const expectedMs = room.meanMs();
     turns.expect(job.party, expectedMs);
     await begin().finally(() => {
@@ -183,7 +187,10 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
       dispatch(entry.job.party.caller);
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
-    /** Refuses a waiting job of a caller that has more of them. Returns whether there was one. */
+    /**
+     * Refuses a waiting job of a caller that has more waiting jobs than this job's caller. Returns whether there was
+     * one.
+     */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));
       if (entry === undefined) return false;
@@ -196,7 +203,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
 
 type Room = ReturnType<typeof createRoom>;
 
-/** Limits the number of jobs of a resource, running and waiting, and the bytes of their completions. */
+/** Limits how many jobs a resource has, running and waiting, and how many bytes their completions have. */
 function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource) {
   let admitted = 0;
   let heldBytes = 0;
@@ -212,10 +219,13 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
     return undefined;
   };
   return {
-    /** Returns the share of the limits that a job uses, by number or by bytes, whichever is larger. */
+    /**
+     * Returns the part of the limits that a job uses, from 0 to 1: of the number or of the bytes, whichever is larger.
+     */
     shareOf: ({ bytes }: Job): number => Math.max(1 / (concurrencyMax + waitingMax), bytes / Math.max(1, heldBytesMax)),
     /**
-     * Returns why a job is refused, or undefined if it fits. `makeRoom` tries to refuse another caller's job instead.
+     * Returns why a job is refused; undefined if it fits. Calls `makeRoom` to refuse another caller's job in its place,
+     * if that is possible.
      */
     full: (job: Job, makeRoom: (job: Job, refusal: Failed) => boolean): Failed | undefined => {
       const { bytes } = job;
@@ -228,7 +238,7 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
         if (refusal === undefined || !makeRoom(job, refusal)) return refusal;
       }
     },
-    /** Counts a job. Returns a function that takes it out again. */
+    /** Counts a job as present. Returns a function that ends that. */
     enter: ({ bytes }: Job): (() => void) => {
       let inside = true;
       admitted++;
@@ -248,17 +258,19 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
   };
 }
 
-/** Time by which a timer may fire too early, in milliseconds. */
+/** Milliseconds by which timers may fire too early. */
 const TIMER_EARLY_MS = 2;
 
-/** Returns whether the job missed the deadline of its caller. This says nothing about the resource's health. */
+/**
+ * Returns whether the job only failed because its caller's deadline was short, which says nothing about the resource.
+ */
 function isOwnLate(outcome: JobOutcome, { deadlineMs = Infinity }: Job, nowMs: number): boolean {
   return outcome.kind === "failed" && outcome.reason === "timeout" && nowMs >= deadlineMs - TIMER_EARLY_MS;
 }
 
 /**
- * Reports an outcome to the health of the resource. Overloads, and failures that concern only this answer, do not count
- * as failures.
+ * Reports an outcome to the resource's health. Overloads, and failures that concern only this answer, do not count
+ * against it.
  */
 function tell(health: Health, outcome: JobOutcome): void {
   if (outcome.kind === "cancelled") return;

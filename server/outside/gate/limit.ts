@@ -1,22 +1,22 @@
 /**
- * Time limits of attempts. Attempts that begin in the same millisecond for the same caller share
- * one timer and one signal, because creating both costs more than many a verification.
+ * Time limits of attempts to verify answers. Attempts of one caller that begin in the same millisecond share a timer
+ * and an abort signal, because creating these takes longer than many verifications.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Time limit of one attempt. */
+/** The time limit of one attempt. */
 export interface Limit {
   /** Aborted when the time is up or the caller has left. */
   readonly signal: AbortSignal;
-  /** Start of the attempt, in milliseconds since the epoch. */
+  /** When the attempt began, in milliseconds since the Unix epoch. */
   readonly startedAtMs: number;
-  /** Ends the limit, because the attempt has ended. */
+  /** Must be called when the attempt has ended, so that the limit no longer applies. */
   readonly leave: () => void;
 }
 
 export interface Limits {
-  /** Begins an attempt. `onLate` is called with the reason if the time is up before the attempt ends. */
+  /** Begins an attempt. If it is not over at its time limit, `onLate` is called with the reason. */
   begin(caller: AbortSignal | undefined, onLate: (detail: string) => void): Limit;
 }
 
@@ -54,7 +54,7 @@ export function createLimits({ name, timeLimitMs }: Pick<Resource, "name" | "tim
           shared.attempts.delete(onLate);
           if (shared.attempts.size > 0) return;
           shared.cancelTimer();
-          // The timer has been cancelled, so the next attempt needs a new one.
+          // The shared timer was cancelled, so the next attempt must create a new one.
           if (newest === shared) newest = undefined;
         },
       };

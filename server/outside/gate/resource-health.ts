@@ -1,6 +1,8 @@
 /**
- * Tracks whether a resource works. After FAILURES_MAX consecutive failures it is down and not used, so that nobody
- * waits in vain. It is then tried again after a pause, which doubles with each failure.
+ * Tracks whether a resource (e.g. a judge) works. After FAILURES_MAX failures in a row it counts as down, and
+ * verifications that need it are refused at once.
+ *
+ * It is tried again after a pause, which doubles with each failure.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
@@ -12,19 +14,19 @@ const DOWN_MIN_MS = 1000;
 const DOWN_MAX_MS = 60_000;
 
 export interface Health {
-  /** Returns the failure with which verifications are refused while the resource is down. Undefined: it is not down. */
+  /** Returns the failure for verifications that arrive while the resource is down. Undefined: it is not down. */
   refusal(): Failed | undefined;
-  /** Records a success of the resource. */
+  /** Records that the resource worked. */
   answered(): void;
   failed(failure: Failed): void;
-  /** Stops trying the resource. */
+  /** Stops the tests of the resource. */
   close(): void;
 }
 
 type State =
   | { readonly kind: "up"; readonly failures: number }
   | { readonly kind: "down"; readonly failure: Failed; readonly untilMs: number; readonly delayMs: number }
-  /** The resource is tried again after being down. One more failure puts it down at once. */
+  /** The resource was down and is tried again. One more failure makes it down at once. */
   | { readonly kind: "trial"; readonly delayMs: number };
 
 const UP: State = { kind: "up", failures: 0 };
@@ -32,9 +34,9 @@ const UP: State = { kind: "up", failures: 0 };
 export interface HealthOptions {
   readonly resource: Resource;
   readonly clock: Clock;
-  /** Called with the reason when the resource goes down, and with undefined when it is used again. */
+  /** Called with the reason when the resource goes down, and with undefined when it works again. */
   readonly onChange: (down: string | undefined) => void;
-  /** Tests the resource within its time limit. Resolves to undefined if it works. */
+  /** Tests the resource. Resolves to the failure, or to undefined if it works. */
   readonly probe?: (() => Promise<Failed | undefined>) | undefined;
 }
 
@@ -62,7 +64,7 @@ export function createHealth({ resource, clock, onChange, probe }: HealthOptions
   const askAgain = async (delayMs: number): Promise<void> => {
     if (probe === undefined) return goUp({ kind: "trial", delayMs });
     const still = await probe();
-    // A verification may have succeeded while the test ran.
+    // A verification may have succeeded while the test ran, so the resource may not be down any more.
     if (state.kind !== "down") return;
     if (still === undefined) goUp(UP);
     else wait(still, longer(delayMs));

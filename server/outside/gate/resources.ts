@@ -1,30 +1,30 @@
 /**
- * Resources outside of the process (e.g. sandbox, judge) that are needed to score answers. Each has its own limits on
- * running and waiting jobs, so that a slow or failed one delays no jobs of the others.
+ * The services outside this process (e.g. sandbox, judge) that scoring needs. Each has its own limits on running and
+ * waiting jobs, so that a slow or failed one does not delay jobs of the others.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { AttemptOptions, Job, JobOutcome } from "./attempt.ts";
 import { createGate, type Gate, type ResourceLoad } from "./gate.ts";
 
-/** Called when a resource changes. `down` is the reason why it is not used for now. Undefined: it is used. */
+/** Called when a resource goes down, with the reason, and when it works again, with undefined. */
 export type ResourceListener = (name: string, down: string | undefined) => void;
 
 export interface Resources {
-  /** Runs a job when the resource has a free place, and retries if that may help. Never rejects. */
+  /** Runs a job when the resource has a free place, with retries. Never rejects. */
   run(resource: Resource, job: Job): Promise<JobOutcome>;
   /**
    * Calls the listener for each resource that goes down or comes back. Returns a function that
    * removes the listener.
    */
   onChange(listener: ResourceListener): () => void;
-  /** Forgets a resource and its health. A new resource may take its name. */
+  /** Forgets a resource that is no longer used. A new resource with this name starts without a history of failures. */
   retire(name: string): void;
   load(): readonly ResourceLoad[];
   close(): void;
 }
 
 export interface ResourcesOptions extends AttemptOptions {
-  /** Limits that the operator sets in place of the environments', by resource name. */
+  /** Limits that the operator sets, by resource name. They replace those that environments ask for. */
   readonly limits?: Readonly<Record<string, Partial<Pick<Resource, "concurrencyMax" | "waitingMax" | "timeLimitMs">>>>;
 }
 

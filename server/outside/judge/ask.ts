@@ -1,7 +1,4 @@
-/**
- * Sends one prompt to a judge model until it gives a verdict. Retries if that may help, and never
- * past the deadline.
- */
+/** Sends a prompt to a judge model until it gives a verdict. Retries if that may help, but not after the deadline. */
 import { type Failed, malformed, unavailable } from "../../../envs/facts.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
 import { readVerdict } from "../../../envs/lib/judge-reply.ts";
@@ -13,11 +10,11 @@ import type { Counter } from "./judge-metrics.ts";
 
 /** Maximum number of requests for one verdict. */
 export const REQUESTS_MAX = 4;
-/** Maximum number of replies without a verdict. After them the judge gives none for this prompt. */
+/** Maximum number of replies without a verdict. After that the judge gives up on this prompt. */
 export const UNREADABLE_MAX = 2;
 /**
- * Delay before the second request, in milliseconds, if the endpoint names none. Doubles with each
- * further request.
+ * Delay before the second request, in milliseconds, unless the endpoint names another one. It doubles with each further
+ * request.
  */
 const BACKOFF_MS = 250;
 
@@ -29,7 +26,7 @@ export interface AskDeps {
   readonly counter: Pick<Counter, "requested" | "paid">;
 }
 
-/** Asks for a verdict. Never rejects. Resolves at the deadline at the latest. */
+/** Requests a verdict, with retries. Never rejects, and resolves by the deadline. */
 export async function askForVerdict(
   { ask, clock, counter }: AskDeps,
   prompt: readonly ChatMessage[],
@@ -43,7 +40,7 @@ export async function askForVerdict(
   try {
     for (let requests = 1, unreadable = 0; ; requests++) {
       const reply = await unlessAborted(ask(prompt, signal), signal);
-      // The error of an aborted request says nothing, so the detail of the last failure is kept.
+      // An aborted request has no useful error, so the error of the request before it is reported.
       if (reply === undefined || signal.aborted) {
         counter.requested(limit.signal.aborted ? "timeout" : "cancelled");
         return { ...last, ...LATE };
@@ -79,12 +76,14 @@ function readReply(reply: Reply, counter: AskDeps["counter"]): Answered {
   return unavailable("judge", `the judge's reply has no verdict: ${read.reason}`);
 }
 
-/** Returns whether the endpoint rejected only this prompt. A retry is useless, but other prompts may succeed. */
+/**
+ * Returns whether the endpoint rejected only this prompt. Trying it again is useless, but other prompts may succeed.
+ */
 function isOfThisPrompt({ status = 0 }: { readonly status?: number }): boolean {
   return status === 400 || status === 413 || status === 422;
 }
 
-/** Returns whether another request may succeed. A wrong key, path or model stays wrong. */
+/** Returns whether another request may succeed. A wrong key, path or model name stays wrong. */
 function maySucceed(reply: Reply): boolean {
   if (reply.kind === "reply" || reply.status === undefined) return true;
   return reply.status >= 500 || reply.status === 408 || reply.status === 409 || reply.status === 429;

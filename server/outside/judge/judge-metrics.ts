@@ -1,4 +1,7 @@
-/** Counts the judge's requests, verdicts, cost and canaries, for Prometheus too. */
+/**
+ * Counts the judge's requests, verdicts, cost and canaries (test prompts with a known verdict), for metrics and status
+ * pages.
+ */
 import type { Verdict } from "../../../envs/ports.ts";
 import {
   byName,
@@ -12,34 +15,40 @@ import {
 import type { Tokens } from "../chat-endpoint.ts";
 
 /**
- * Outcome of a request: a verdict, a reply without a verdict, a kind of failure, or "cancelled" because nobody waited
- * any more.
+ * Outcome of a request: a verdict, a reply without a verdict, a kind of failure, or "cancelled" because its caller
+ * left.
  */
 export type RequestOutcome = "verdict" | "unreadable" | "timeout" | "status" | "connection" | "cancelled";
 export type CanaryOutcome = "right" | "wrong" | "failed";
 
-/** Results of the canaries, which tell how far the judge can be trusted. */
+/** Results of the canaries: test prompts that tell how far the judge can be trusted. */
 export interface Standing {
-  /** Share of right verdicts among the newest canaries. Undefined: none has been judged. */
+  /** Share of right verdicts among the most recent canaries. Undefined: no canary has been judged. */
   readonly rightShare: number | undefined;
-  /** Tricks to which the judge gave in: their newest canary was judged wrong. */
+  /** Tricks that the judge fell for, i.e. their most recent canary was judged wrong. */
   readonly obeyed: readonly string[];
 }
 
 export interface JudgeFigures extends Omit<Standing, "rightShare"> {
   readonly requests: ReadonlyMap<RequestOutcome, number>;
-  /** Number of prompts that the cache of verdicts answered. */
+  /** Number of prompts whose verdict came from the cache. */
   readonly remembered: number;
-  /** Numbers of comparisons whose two orders agree ("consistent"), or in which the order decided ("inconsistent"). */
+  /**
+   * Number of compared pairs whose verdicts agree in both orders ("consistent"), or depend on the order
+   * ("inconsistent").
+   */
   readonly comparisons: ReadonlyMap<"consistent" | "inconsistent", number>;
-  /** Numbers of verdicts by winner. Each pair is asked in both orders, so a fair judge names A as often as B. */
+  /**
+   * Number of verdicts by winner, A or B. Each pair is judged in both orders, so an unbiased judge names A as often as
+   * B.
+   */
   readonly verdicts: ReadonlyMap<Verdict["winner"], number>;
   readonly canaries: ReadonlyMap<CanaryOutcome, number>;
-  /** Share of right verdicts among the newest canaries. Undefined: none has been judged. */
+  /** Share of right verdicts among the most recent canaries. Undefined: no canary has been judged. */
   readonly canariesRightShare: number | undefined;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Number of replies without token counts. Their tokens are missing in the sums. */
+  /** Number of replies whose endpoint sent no token counts. The sums of tokens lack them. */
   readonly repliesWithoutUsage: number;
   /** Cost of the counted tokens in dollars. Undefined: the operator gave no prices. */
   readonly cost: number | undefined;
@@ -90,7 +99,7 @@ export function createCounter(prices: Prices | undefined) {
   };
 }
 
-/** Returns whether the verdicts of both orders agree. Text A of one order is text B of the other. */
+/** Returns whether the verdicts on a pair agree, the second of which judged the texts in the opposite order. */
 export function agree([order, swapped]: readonly [Verdict, Verdict]): boolean {
   return order.winner === "tie" ? swapped.winner === "tie" : swapped.winner === (order.winner === "A" ? "B" : "A");
 }

@@ -1,4 +1,4 @@
-/** Options of the judge, and texts of its errors. The judge is a model that compares two texts. */
+/** Options and error texts of the judge, a model that compares two texts. */
 import {
   ConfigProblem,
   decimal,

@@ -1,7 +1,6 @@
 /**
- * A judge model behind an OpenAI-compatible endpoint. Verdicts are cached by model, temperature and
- * prompt, and equal prompts share one request. So equal texts get the same reward within a group
- * and, mostly, within a run.
+ * A judge model behind an OpenAI-compatible endpoint. Verdicts are cached by model, temperature and prompt, and equal
+ * prompts share one request. So equal texts in a group get the same reward; across a run they mostly do.
  */
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../../envs/facts.ts";
@@ -19,15 +18,15 @@ import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Stand
 import type { OpenedPort, PortOpening } from "../port-kind.ts";
 
 /**
- * Maximum output tokens of a reply: a few sentences of reasons, the verdict, and the reasoning of models that include
- * it in their replies.
+ * Maximum output tokens of a reply. They must suffice for the reasons, the verdict, and the reasoning that some models
+ * put into their replies.
  */
 const OUTPUT_TOKENS_MAX = 4096;
-/** Maximum bytes of the cache of verdicts, enough for about 50,000. */
+/** Maximum bytes of the cache of verdicts. That is enough for about 50,000 verdicts. */
 const CACHE_BYTES_MAX = 32 * 1024 ** 2;
-/** Minimum time left for another request, in milliseconds. No model gives a verdict in less. */
+/** If less time is left, in milliseconds, no further request is sent, because no model replies that fast. */
 const WORTH_ASKING_MS = 250;
-/** Bytes that an entry of the cache counts in addition to its text. */
+/** Bytes that an entry of the cache is assumed to need in addition to its text. */
 const ENTRY_BYTES = 256;
 
 export interface JudgeOptions extends EndpointOptions {
@@ -42,19 +41,19 @@ export interface JudgeConfig extends JudgeOptions {
 
 export interface JudgeDeps {
   readonly clock: Clock;
-  /** Called when canaries show that the judge lost or regained trust. */
+  /** Called when the canaries show that the judge can no longer be trusted, or can be trusted again. */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
-  /** Sends requests to the model. Defaults to the endpoint in the options. */
+  /** Sends a request to the model. Defaults to the endpoint in the options. Tests replace it. */
   readonly ask?: AskModel;
 }
 
 export interface OpenedJudge extends Required<Judge> {
   readonly figures: () => JudgeFigures;
-  /** Aborts all open requests. */
+  /** Aborts all requests that have no reply yet. */
   close(): void;
 }
 
-/** A prompt whose request has no reply yet. */
+/** A prompt whose request has no reply yet. Callers with the same prompt wait for the same reply. */
 interface OpenQuestion {
   readonly answer: Promise<Answered>;
   readonly leave: AbortController;
@@ -116,9 +115,10 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
   };
 
   /**
-   * Returns a verdict from the cache, an open request, or a new one. The first caller sets the
-   * request's deadline; a joined caller with time left asks again after a timeout. The request is
-   * aborted when all callers have left.
+   * Returns the verdict on a prompt: from the cache, or from a new request or one that another caller has sent.
+   *
+   * The first caller's deadline limits the request. If it times out, other callers with time left send another. If all
+   * callers leave, it is aborted.
    */
   const verdictOn = async (prompt: readonly ChatMessage[], context: AskContext): Promise<Answered> => {
     const key = hashKey(model, String(temperature), JSON.stringify(prompt));
@@ -163,8 +163,8 @@ const LEFT: Failed = {
 };
 
 /**
- * Asks for verdicts in both orders at once. If one fails, the other continues, so that its verdict is cached for the
- * next attempt.
+ * Requests verdicts on a pair in both orders at the same time. If one request fails, the other continues, so that its
+ * verdict is cached for the next attempt.
  */
 async function compareBy(
   ask: (prompt: readonly ChatMessage[]) => Promise<Answered>,

@@ -1,15 +1,21 @@
-/** Tasks of a teacher that were accepted for one run and one spec, and the tasks already given out. */
+/**
+ * Keeps the tasks that a teacher model proposed and the server accepted, for one run and one kind of task. Also
+ * remembers which were handed out.
+ */
 import type { MadeTask } from "../../tasks/task.ts";
 
-/** Maximum given tasks to remember for repeated requests. A run prepares fewer tasks ahead of its draws. */
+/**
+ * Maximum number of handed-out tasks that are remembered, so that a repeated request gets the same task. Runs prepare
+ * fewer tasks in advance.
+ */
 const GIVEN_MAX = 4096;
 /**
- * Maximum task hashes to remember per run. An older task may return; the run's own memory of issued
- * tasks then skips it.
+ * Maximum number of task hashes that are remembered per run, so that no task is accepted twice. A forgotten task is
+ * caught later, because the run remembers issued tasks.
  */
 const KNOWN_MAX = 2 ** 17;
 
-/** Hashes of the tasks accepted for a run. */
+/** Hashes of the tasks that were accepted for a run. */
 export type KnownTasks = Set<string>;
 
 export function learn(known: KnownTasks, hash: string): void {
@@ -18,13 +24,13 @@ export function learn(known: KnownTasks, hash: string): void {
 }
 
 export interface AcceptedTasks {
-  /** Accepted tasks that are not yet given, oldest first. */
+  /** Accepted tasks that are not handed out yet, the oldest first. */
   readonly ready: MadeTask[];
-  /** Given tasks, by place. */
+  /** Handed-out tasks, by the place in the run that each one fills. */
   readonly given: Map<string, MadeTask>;
-  /** The open requests. Resolves to a failure if none of them gave a task. */
+  /** Resolves when the teacher requests in progress have ended: to a failure if none of them gave a task. */
   asking: Promise<Failure | undefined> | undefined;
-  /** Number of requests so far. */
+  /** Number of teacher requests so far. */
   requests: number;
 }
 
@@ -35,7 +41,7 @@ export interface Failure {
 
 export const noAcceptedTasks = (): AcceptedTasks => ({ ready: [], given: new Map(), asking: undefined, requests: 0 });
 
-/** Returns the task already given for this place, or else the next ready one. */
+/** Returns the task that this place already has, or else hands out the next accepted one. Undefined: there is none. */
 export function give({ ready, given }: AcceptedTasks, place: string): MadeTask | undefined {
   const task = given.get(place) ?? ready.shift();
   if (task === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Checks whether a teacher's proposal is a task of the wanted spec. Proposals are read, searched
- * and compared as the rows of a pool are.
+ * Checks whether a task that a teacher model proposed is of the wanted environment, level and split. A proposal is read
+ * like a row of a data pool.
  */
 import type { Environment } from "../../../envs/environment.ts";
 import { madeOf } from "../../../envs/origin.ts";
@@ -9,9 +9,9 @@ import type { TaskSpec } from "../../tasks/spec.ts";
 import { type MadeTask, renderTask } from "../../tasks/task.ts";
 
 /**
- * Reason for rejecting a proposal. It is no row of the environment, too large, a duplicate, or of
- * another split. Or the search finds no solution (no level), it is of another level, or it is
- * beyond PROPOSALS_MAX.
+ * Why a proposal is rejected: it is not a row of the environment, too large, a duplicate, or of another split; the
+ * solver cannot tell its level ("no_level"), or it is of another level; or the reply has more than PROPOSALS_MAX
+ * proposals.
  */
 export type Rejection = "malformed" | "too_large" | "duplicate" | "other_split" | "no_level" | "other_level" | "excess";
 
@@ -25,8 +25,8 @@ export function takesTeachers({ teacher, rows, inline }: Environment): boolean {
 }
 
 /**
- * Examines a proposal. The search is last because it takes longest. `isKnown` returns whether a
- * task has this hash.
+ * Reads a proposal and checks it. The solver runs last, because it takes longest. `isKnown` returns whether the task
+ * with this hash was accepted before.
  */
 export function examine(
   environment: Environment,

@@ -1,21 +1,24 @@
-/** Counts a teacher's requests, proposals and tokens, by environment and level. */
+/** Counts requests to the teacher model, its proposed tasks and its tokens, by environment and level. */
 import { byName, counter, countUp, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
 import type { Rejection } from "./check-proposal.ts";
 
-/** Outcome of a request: a reply with tasks, without tasks, without a readable list, or a failure. */
+/**
+ * Outcome of a request: a reply with accepted tasks ("useful"), without any ("useless"), one that is not a list of
+ * tasks ("unreadable"), or a kind of failure.
+ */
 export type RequestOutcome = "useful" | "useless" | "unreadable" | "timeout" | "status" | "connection";
 
 export interface TeacherCounts {
   readonly environment: string;
   readonly level: string;
   readonly requests: ReadonlyMap<RequestOutcome, number>;
-  /** Proposals by outcome: accepted, or the first reason for rejection. */
+  /** Number of proposed tasks by outcome: accepted, or the reason for the rejection. */
   readonly proposals: ReadonlyMap<"accepted" | Rejection, number>;
-  /** Tasks asked for in all requests. */
+  /** Number of tasks that all requests together asked for. */
   readonly asked: number;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Replies without token counts. The token sums are too low by these replies. */
+  /** Number of replies whose endpoint sent no token counts. The sums of tokens lack them. */
   readonly repliesWithoutUsage: number;
 }
 

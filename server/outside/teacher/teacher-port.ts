@@ -1,4 +1,4 @@
-/** The teacher's options and error texts. The teacher is a model that proposes tasks. */
+/** Options and error texts of the teacher, a model that proposes tasks. */
 import { integer, optionalText, optionTable, type ValuesOf } from "../../runtime/option-values.ts";
 import type { EndpointOptions } from "../chat-endpoint.ts";
 import { type PortKind, readEndpoint } from "../port-kind.ts";
@@ -24,10 +24,7 @@ const options = optionTable({
 
 const start = "start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
 
-/**
- * Has no `open`, because verifiers never ask a teacher. The task maker opens it: its tasks and
- * limits are by level (teacher.ts).
- */
+/** Describes the teacher. It has no `open`, because tasks are made with it and verifiers never use it (teacher.ts). */
 export const teacher = {
   options,
   words: {

@@ -1,7 +1,8 @@
 /**
- * Makes tasks by asking a teacher model. A place gets the next accepted task, which does not depend
- * on a seed. The place keeps its task only while this process remembers it. A run journals each
- * drawn task whole, so nobody asks for it again.
+ * Makes tasks by asking a teacher model for proposals. Each place of a run gets the next accepted task, and keeps it
+ * while this process remembers it.
+ *
+ * No seed leads to such a task, so it cannot be made again. Runs therefore store each drawn task completely.
  */
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -26,27 +27,35 @@ import {
 import { examine } from "./check-proposal.ts";
 import { type Failure, give, type KnownTasks, learn, noAcceptedTasks, type AcceptedTasks } from "./accepted-tasks.ts";
 
-/** Tasks asked for in one request: they share its price, and the reply arrives within a minute. */
+/**
+ * Number of tasks that one request asks for. More tasks share the cost of the prompt, but the reply must arrive within
+ * a minute.
+ */
 const TASKS_PER_REQUEST = 16;
-/** Maximum proposals of one reply to examine. */
+/** Maximum number of proposals that are examined in one reply. */
 const PROPOSALS_MAX = 64;
-/** Maximum concurrent requests per environment, level and split. */
+/** Maximum number of requests to the teacher at the same time, per environment, level and split. */
 const CONCURRENCY = 2;
-/** Maximum waiting requests per environment, level and split. Further ones are told to retry later. */
+/**
+ * Maximum number of requests that wait for the teacher, per environment, level and split. Further ones must be retried
+ * later.
+ */
 const WAITING_MAX = 256;
 const RETRY_DELAY_MS = 1000;
 const SCOPES_MAX = 256;
 
 export interface WantedOfTeacher {
-  /** Name of a scope, e.g. a run. All tasks within it differ. */
+  /** Name of a run, or of something else within which no task may occur twice. */
   readonly scope: string;
-  /** Places to fill, with one task each. */
+  /** Names of the places in the run that need a task each. */
   readonly places: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Teacher {
-  /** Returns one result per place, in order. Tasks that nobody waited for are kept for the next caller. */
+  /**
+   * Returns one result per place, in order. If the caller leaves, tasks that arrive later are kept for the next caller.
+   */
   take(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   readonly counts: () => readonly TeacherCounts[];
   readonly metrics: readonly SampledMetric[];
@@ -56,13 +65,13 @@ export interface Teacher {
 export interface TeacherDeps {
   readonly registry: Registry;
   readonly resources: Pick<Resources, "run">;
-  /** Undefined if the server has no teacher. */
+  /** Address and options of the teacher model. Undefined: the server has no teacher. */
   readonly endpoint: EndpointOptions | undefined;
 }
 
 /**
- * Returns the name of the resource that arms depend on. Each level and split has its own, because a
- * teacher may fail at one only.
+ * Returns the name of the resource on which runs with such tasks depend. Each level and split has its own, because a
+ * teacher may fail at only one of them.
  */
 export function teacherResource({ environment, level, split }: TaskSpec): string {
   return `teacher of ${environment}/${level}/${split}`;
@@ -72,13 +81,13 @@ const TOO_FEW: Failure = { message: "the teacher gave too few tasks", retryDelay
 
 interface Scope {
   readonly known: KnownTasks;
-  /** Shelves by spec, as JSON. */
+  /** Accepted tasks, by the kind of task (spec) as JSON. */
   readonly shelves: Map<string, AcceptedTasks>;
 }
 
-/** Context of one request. */
+/** Data for requests to the teacher, all about one kind of task. */
 interface TeacherQuestion {
-  /** The party whose share of the teacher the request uses. */
+  /** The caller and connection whose share of the teacher the request uses. */
   readonly party: Party;
   readonly environment: Environment;
   readonly spec: TaskSpec;
@@ -115,8 +124,8 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
   };
 
   /**
-   * Sends as many requests as the missing tasks need, up to CONCURRENCY. Resolves to undefined if
-   * one gave tasks.
+   * Sends enough requests for the missing tasks, at most CONCURRENCY. Resolves to undefined if one of them gave tasks,
+   * else to a failure.
    */
   const askFor = async (asking: TeacherQuestion, missing: number): Promise<Failure | undefined> => {
     const requests = Math.min(CONCURRENCY, Math.ceil(missing / TASKS_PER_REQUEST));
@@ -166,7 +175,10 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
   };
 }
 
-/** Returns a function that maps each level and split to one shared resource. */
+/**
+ * Returns a function that returns the resource of a kind of task: always the same object for the same environment,
+ * level and split.
+ */
 function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
   const byName = new Map<string, Resource>();
   const limits = { concurrencyMax: CONCURRENCY, waitingMax: WAITING_MAX, heldBytesMax: 0, timeLimitMs };
@@ -179,8 +191,8 @@ function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
 }
 
 /**
- * Sends one request and shelves the accepted proposals. A reply without any counts as a failure,
- * because the next may be no better.
+ * Sends one request, and stores the proposals that are accepted. A reply of which nothing is accepted counts as a
+ * failure, because the next reply may be no better.
  */
 async function request(
   ask: AskModel,
@@ -210,7 +222,7 @@ async function request(
       shelf.ready.push(examined.task);
       accepted++;
     } else countUp(reasons, outcome);
-    // A search takes some milliseconds: let other work run in between.
+    // A solver takes some milliseconds per proposal, so other work may run in between.
     await nextTurn();
   }
   const excess = rows.answer.length - PROPOSALS_MAX;
