@@ -72,12 +72,21 @@ export function isKeyed(digest: string, key?: string): boolean {
   return key === undefined ? digest.includes(KEY_END) : digest.startsWith(key + KEY_END);
 }
 
+/** Returns whether a digest is of a sample with a key. A plain loop, because runs have a million open samples. */
+function hasKeyed(digests: TaskSamples["digests"]): boolean {
+  for (let i = 0; i < digests.length; i++) {
+    const digest = digests[i];
+    if (typeof digest === "string" && isKeyed(digest)) return true;
+  }
+  return false;
+}
+
 /**
  * Returns the places of results in the order in which sums take them. The places of samples with keys depend on the
  * order in which the episodes closed, so these samples are taken by ascending reward.
  */
 export function placesInOrder({ digests, results }: TaskSamples): readonly number[] | undefined {
-  if (!digests.some((digest) => digest !== null && isKeyed(digest))) return undefined;
+  if (!hasKeyed(digests)) return undefined;
   const rewardAt = (place: number): number => {
     const result = results[place];
     return result?.kind === "reward" ? result.reward : Infinity;

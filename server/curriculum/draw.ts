@@ -160,8 +160,25 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
     verdict: verdictOf(state, policyState, view.progress, updates),
     isGone: goneOf(state),
     restarts: pass?.restarts ?? false,
-    isKnown: pass?.restarts ? () => false : (hash) => (pass === undefined ? isIssued : isRecent)(state.issued, hash),
+    isKnown: pass?.restarts
+      ? () => false
+      : remembered((hash) => (pass === undefined ? isIssued : isRecent)(state.issued, hash)),
     basis: state,
+  };
+}
+
+/**
+ * Returns a function that asks once for each hash. Searches of successive slots look at the same instances: an arm that
+ * has only known ones left has up to 64 of them looked at for each slot.
+ */
+function remembered(isKnown: (hash: string) => boolean): (hash: string) => boolean {
+  const seen = new Map<string, boolean>();
+  return (hash) => {
+    const before = seen.get(hash);
+    if (before !== undefined) return before;
+    const known = isKnown(hash);
+    seen.set(hash, known);
+    return known;
   };
 }
 

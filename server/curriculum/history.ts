@@ -7,7 +7,7 @@ import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
 import { soFar } from "./group-changes.ts";
 import { whyClosed } from "./groups.ts";
-import type { RewardSums } from "./advantages.ts";
+import { outcomeOf, type RewardSums } from "./advantages.ts";
 import { type Batch, type Group, usefulGroups } from "./batches.ts";
 import type { EvaluationRound, RunState } from "./state.ts";
 import type { Policy, RunConfig } from "./types.ts";
@@ -96,8 +96,11 @@ export interface PlacedRecord {
   readonly toldBefore?: RecordedNumbers | null;
 }
 
+const NOTHING: RewardSums = outcomeOf([], 0, 0);
+
 function sumsOf(group: Group): RewardSums {
-  return group.kind === "closed" ? group.outcome : soFar(group);
+  if (group.kind === "closed") return group.outcome;
+  return group.missing === group.results.length ? NOTHING : soFar(group);
 }
 
 function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRecord {
@@ -123,6 +126,7 @@ function isSettled(state: RunState, { index, groups }: Batch): boolean {
 function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
   const { index, cursor, epoch, drawnAtMs, probabilities, values, open, groups, prompts } = batch;
   const counts = probabilities.map(() => 0);
+  const sums = groups.map(sumsOf);
   for (const { arm } of [...groups.map(({ task }) => task), ...batch.reserve]) counts[arm] = (counts[arm] ?? 0) + 1;
   return {
     kind: "batch",
@@ -137,19 +141,19 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
     prompts,
     released: groups.length,
     useful: usefulGroups(batch, config),
-    ...means(batch.groups.map(sumsOf)),
-    ...(!isMany(probabilities.length) && rewardsByArm(groups, probabilities.length)),
+    ...means(sums),
+    ...(!isMany(probabilities.length) && rewardsByArm(groups, sums, probabilities.length)),
   };
 }
 
 /** Returns the sum and number of rewards by arm. Runs of many arms leave them out, because most would be zeros. */
-function rewardsByArm(groups: readonly Group[], armCount: number) {
+function rewardsByArm(groups: readonly Group[], sums: readonly RewardSums[], armCount: number) {
   const rewardSums = new Array<number>(armCount).fill(0);
   const rewardCounts = new Array<number>(armCount).fill(0);
-  for (const group of groups) {
-    const { sum, count } = sumsOf(group);
-    rewardSums[group.task.arm]! += sum;
-    rewardCounts[group.task.arm]! += count;
+  for (const [i, { sum, count }] of sums.entries()) {
+    const { arm } = groups[i]!.task;
+    rewardSums[arm]! += sum;
+    rewardCounts[arm]! += count;
   }
   return { rewardSums, rewardCounts };
 }

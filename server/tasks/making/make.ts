@@ -160,7 +160,9 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
       const begun: readonly (MakeResult | Promise<MakeResult>)[] = await mapInSlices(wanted, againOne);
-      const results = await Promise.all(begun.map((each) => Promise.resolve(each)));
+      // Only tasks of mounted environments are awaited: thousands of others would take as many turns at once.
+      const results: MakeResult[] = [];
+      for (const each of begun) results.push(each instanceof Promise ? await each : each);
       const refused = results.find((result) => result.kind !== "made");
       if (refused !== undefined) return refusalOf(refused);
       return ok(results.flatMap((result) => (result.kind === "made" ? [result.task] : [])));
