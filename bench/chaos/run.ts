@@ -4,19 +4,22 @@
  * Ends with 1 where anything was lost, counted twice, counted for another, or was another after a kill.
  *
  * ```
- * node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--points 0] [--scene NAME…] [--replicated 0] [--json]
+ * node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--points 0] [--scene NAME…] [--replicated 0] [--episodes 0] [--json]
  * ```
  *
  * `seed` is the first seed. `points` are the kills of each run that is held against an undisturbed one, 0: none. There is a
  * run for each scene: bandit, frontier, own and rows; mounted, the bandit over arms of a Python file, whose host is killed
  * before each kill of the server; and cut, two trainers behind a proxy that cuts them off, while the run is exported and
  * imported. `replicated` are samples of runs on three replicas with PostgreSQL behind HAProxy, against one undisturbed
- * server, 0: none. How a seed is played again is told with what it found (test/simulation/README.md).
+ * server, 0: none. `episodes` are episodes of eight calls on two replicas, of which one is killed at each call number,
+ * against one undisturbed server, 0: none. Each seed that fails is printed with the command that plays it again
+ * (test/simulation/README.md).
  */
 import { parseArgs } from "node:util";
 import { replayOf, simulate } from "../../test/simulation/simulate.ts";
 import { killedAndNot, scenes, type SceneName } from "../../test/simulation/killed.ts";
 import { againstReplicas } from "../../test/simulation/replicas.ts";
+import { episodesOnReplicas } from "../../test/simulation/episodes.ts";
 import { createProgress } from "../progress.ts";
 
 const { values: options } = parseArgs({
@@ -26,6 +29,7 @@ const { values: options } = parseArgs({
     points: { type: "string", default: "0" },
     scene: { type: "string", multiple: true, default: Object.keys(scenes) },
     replicated: { type: "string", default: "0" },
+    episodes: { type: "string", default: "0" },
     json: { type: "boolean", default: false },
   },
 });
@@ -111,11 +115,24 @@ async function replicated(wanted: number, seed: number): Promise<Part> {
   return { name: "replicas", ...counts, ...ended(), faults: { ...faults, "longest gap, ms": Math.round(gapMs) } };
 }
 
+async function ofTurns(wanted: number, seed: number): Promise<Part> {
+  const ended = timed();
+  const progress = createProgress("episodes, undisturbed and on replicas", 2 * wanted);
+  const outcome = await episodesOnReplicas({ seed, episodes: wanted, onEpisode: () => progress.step() });
+  progress.stop();
+  const { violations, episodes, calls, twice, kills } = outcome;
+  tellOf("episodes against one undisturbed server", violations);
+  const counts = { seeds: 1, samples: episodes, events: 0, violations: violations.length };
+  const killed = Object.fromEntries(Object.entries(kills).map(([call, count]) => [`kills at call ${call}`, count]));
+  return { name: "episodes", ...counts, ...ended(), faults: { calls, "sent twice": twice, ...killed } };
+}
+
 const parts: Part[] = [];
 if (Number(options.samples) > 0) parts.push(await simulated(Number(options.samples), Number(options.seed)));
 if (Number(options.points) > 0)
   for (const scene of played) parts.push(await continued(Number(options.points), Number(options.seed), scene));
 if (Number(options.replicated) > 0) parts.push(await replicated(Number(options.replicated), Number(options.seed)));
+if (Number(options.episodes) > 0) parts.push(await ofTurns(Number(options.episodes), Number(options.seed)));
 if (options.json) console.log(JSON.stringify(parts, undefined, 2));
 else {
   console.table(parts.map(({ faults: _faults, ...part }) => part));
