@@ -19,3 +19,10 @@ export interface Conversation {
   /** Calls of tools in the last completion. */
   readonly toolCalls?: readonly ToolCall[];
 }
+
+/** Returns the length of a conversation's texts, in UTF-16 units. */
+export function lengthOf({ transcript = [], toolCalls = [] }: Conversation = {}): number {
+  const all = [...toolCalls, ...transcript.flatMap((message) => message.toolCalls ?? [])];
+  const calls = all.reduce((sum, { argumentsJson }) => sum + argumentsJson.length, 0);
+  return transcript.reduce((sum, { content }) => sum + content.length, calls);
+}

@@ -9,6 +9,7 @@ import type { Log } from "../base/log.ts";
 import type { SampleResult } from "../tasks/scoring/results.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
+import { type Conversation, lengthOf } from "./conversation.ts";
 
 /** A completion of a run's task, with its score. */
 export interface RunSample {
@@ -24,6 +25,8 @@ export interface RunSample {
   readonly evaluationRound?: number | undefined;
   readonly policyVersion?: number | undefined;
   readonly completion: string;
+  /** Rest of the episode that the completion ends. Undefined: the completion is alone, or an older server kept it. */
+  readonly conversation?: Conversation;
   readonly result: SampleResult;
 }
 
@@ -221,7 +224,7 @@ async function pageOf(store: SampleStore, run: string, { below, limit, test }: S
       from = sample.number;
       if (!test(sample)) continue;
       samples.push(sample);
-      length += sample.completion.length;
+      length += sample.completion.length + lengthOf(sample.conversation);
       if (samples.length === limit || length >= PAGE_LENGTH) return { samples, next: from };
     }
   }

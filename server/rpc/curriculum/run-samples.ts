@@ -15,12 +15,17 @@ import {
 import { type Feedback, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { isMeant } from "../../samples/sample-filter.ts";
 import type { KeptSample } from "../../samples/kept-samples.ts";
-import type { CompletionGroup, ScoredGroup } from "../../tasks/scoring/score-group.ts";
+import type { CompletionGroup as WireGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type { Keyring } from "../../tasks/keyring.ts";
+import type { ScoredGroup } from "../../tasks/scoring/score-group.ts";
+import { mintTaskId } from "../../tasks/task-id.ts";
+import { inlineOf } from "../../tasks/task.ts";
 import type { OpenTask } from "../../tasks/scoring/scorer.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { ServiceHandlers } from "../../base/rpc.ts";
 import { pageToken, readPage, readPlace, readRunId } from "../request-checks.ts";
+import { conversationOf, conversationToWire } from "../conversations.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 import { keptToWire } from "./write-tasks.ts";
@@ -32,25 +37,37 @@ import { outcomeToWire } from "../write-outcome.ts";
  * trainer reports advantages, all scored completions are stored.
  */
 export function keepGroup(
-  { samples: kept }: Pick<ServiceDeps, "samples">,
-  { token, groupId }: OpenTask,
-  { taskId, completions }: CompletionGroup & { readonly taskId: string },
+  { samples: kept, keyring }: Pick<ServiceDeps, "samples" | "keyring">,
+  task: OpenTask,
+  group: WireGroup,
   { samples }: ScoredGroup,
   feedback: readonly (Feedback | undefined)[] | undefined,
 ): void {
+  const { token, groupId } = task;
   const { run } = token;
   if (kept.bytesMax === 0 || run === undefined) return;
   const { runId, incarnation, arm, cursor, evaluationRound } = run;
   const isKept = (i: number): boolean => !run.feedback || feedback?.[i]?.status === FeedbackStatus.RECORDED;
+  // Ids of later turns begin in the middle of an episode, so the first one is kept.
+  const isFirst = group.taskId !== "" && token.episode === undefined;
+  const taskId = isFirst ? group.taskId : firstTaskId(keyring, task);
   const toKeep = samples.flatMap(({ sampleIndex, result }, i) => {
-    const completion = completions[i];
+    const completion = group.completions[i];
     if (completion === undefined || result.kind === "turn" || !isKept(i)) return [];
     const { text, policyVersion } = completion;
     const index = feedback?.[i]?.sampleIndex ?? sampleIndex;
     const place = { taskId, groupId, index, incarnation, arm, cursor, evaluationRound, policyVersion };
-    return [{ ...place, completion: text, result }];
+    const conversation = conversationOf(completion);
+    const isAlone = Object.keys(conversation).length === 0;
+    return [{ ...place, completion: text, result, ...(!isAlone && { conversation }) }];
   });
   kept.keep(runId, toKeep);
+}
+
+/** Returns the id of a task before the first call of its episode. */
+function firstTaskId(keyring: Keyring, { token: { episode: _, ...token }, scoring }: OpenTask): string {
+  const inline = inlineOf(scoring.environment, token.key, scoring.instance);
+  return mintTaskId(keyring, { ...token, ...(inline && { inline }) }).taskId;
 }
 
 type Handlers = Pick<ServiceHandlers<typeof CurriculumService>, "listRunSamples" | "deleteRunSamples">;
@@ -155,6 +172,7 @@ async function toWire(
   advantages: ReadonlyMap<string, Advantages>,
 ): Promise<WireSample> {
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
+  const { conversation = {} } = sample;
   const outcome = outcomeToWire(index, result);
   // For tasks of evaluation arms `cursor` is an ordinal, so they have no key.
   const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
@@ -171,6 +189,7 @@ async function toWire(
     cursor: BigInt(cursor),
     ...(evaluationRound !== undefined && { evaluationRound: BigInt(evaluationRound) }),
     completion: brief ? "" : completion,
+    ...conversationToWire(conversation, brief),
     outcome,
     ...(policyVersion !== undefined && { policyVersion }),
     time: timestampFromMs(atMs),

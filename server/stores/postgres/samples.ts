@@ -3,7 +3,7 @@ import { bytesOfSample, reachingLength, type SampleStore, type StoredRunSample }
 import { columns, stretches } from "./appends.ts";
 import type { Connections } from "./database.ts";
 
-/** Maximum number of completions that one statement reads. At 384 KiB, their maximum here, they are some megabytes. */
+/** Maximum number of completions that one statement reads. With transcripts each has at most about 1 MiB. */
 const ROWS_MAX = 16;
 
 /** Decodes a row's bytes into texts, because the database stores texts as bytes. */

@@ -139,6 +139,22 @@ describe("an evaluation of tasks with turns", () => {
     expect((await pending()).map(({ sampleIndices }) => sampleIndices)).toEqual([[0, 1], [1], [0, 1], [0, 1]]);
   });
 
+  test("keeps the conversation that comes with the end, with the reward of each reply", async () => {
+    const { byTool, submit, samples, evaluationId } = await evaluationOf();
+    const { taskId, messages } = turnOf(await submit({ taskId: byTool, ...byCall([1, 1, 1]) }));
+    const transcript = [{ role: "assistant", content: "First.", ...byCall([1, 1, 1]) }, ...messages];
+    await submit({ taskId, completion: "Last.", toolCalls: [guess([1, 1, 2], "z")], end: true, transcript });
+    const [sample] = await samples();
+    expect(sample).toMatchObject({ completion: "Last.", transcript, toolCalls: [{ id: "z", name: "guess" }] });
+    expect(sample?.transcript[1]?.reward).toBe(0);
+    const brief = await wire.evaluation.listSamples({ evaluationId, brief: true });
+    expect(brief.samples).toMatchObject([{ completion: "", transcript: [], toolCalls: [] }]);
+    const long = [{ role: "assistant", content: "x".repeat(256 * 1024) }];
+    expect(await submit({ taskId: byTool, end: true, transcript: long })).toMatchObject({
+      failure: { code: 3, message: expect.stringContaining("transcript") as string },
+    });
+  });
+
   test("takes a retry of the end as a duplicate, however it is split, and another branch as a conflict", async () => {
     const { byTool, submit, samples } = await evaluationOf();
     const one = turnOf(await submit({ taskId: byTool, ...byCall([1, 1, 1]) }));

@@ -76,3 +76,29 @@ test("one call looks through so much of what is kept and no more, also of comple
   expect(page).toMatchObject({ samples: [], next: expect.any(Number) as number });
   expect((await samples.list("run", { ...query, below: page.next })).samples).toHaveLength(1);
 });
+
+test("conversations count in a page, and samples of older servers have none", async () => {
+  const store = memorySampleStore();
+  const { completion: _, ...about } = sampleOf(0);
+  await store.add("run", [{ about: JSON.stringify(about), completion: "old" }]);
+  const samples = createSamples({
+    store,
+    clock: { now: () => 0, setTimer: () => () => undefined, nextTurn: setImmediate },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    bytesMax: 1024 * MIB,
+    keptMs: 1e9,
+  });
+  const call = { id: "c", name: "guess", argumentsJson: "x".repeat(MIB / 4) };
+  const transcript = [{ role: "assistant", content: "y".repeat(MIB / 4), toolCalls: [call] }];
+  for (const index of [1, 2, 3])
+    samples.keep("run", [{ ...sampleOf(index), completion: "", conversation: { transcript, toolCalls: [call] } }]);
+  const query = { limit: 100, test: () => true };
+  const page = await samples.list("run", { ...query, below: undefined });
+  expect(page.samples.map(({ index }) => index)).toEqual([3, 2]);
+  expect(page.samples[0]?.conversation).toEqual({ transcript, toolCalls: [call] });
+  const last = await samples.list("run", { ...query, below: page.next });
+  expect(last.samples.map(({ completion, conversation }) => [completion, conversation === undefined])).toEqual([
+    ["", false],
+    ["old", true],
+  ]);
+});
