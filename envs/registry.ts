@@ -19,6 +19,7 @@ import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
 import { qa, qaLetter } from "./qa/index.ts";
 import { sequences } from "./sequence/index.ts";
+import { ledger } from "./tools/ledger/index.ts";
 import { writing } from "./writing/index.ts";
 
 export const environments: readonly Environment[] = [
@@ -41,6 +42,7 @@ export const environments: readonly Environment[] = [
   qa,
   qaLetter,
   ...sequences,
+  ledger,
   writing,
 ];
 

@@ -67,6 +67,8 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> {
   /** Maximum number of calls that a request may ask for. */
   readonly callsMax: number;
   readonly tools: readonly Tool[];
+  /** Set if no task can be solved without the tools: every task has all of them. Defaults to false. */
+  readonly needsTools?: true;
   /**
    * Maximum size of an answer, or of a tool's arguments, in bytes of UTF-8. A larger call is not carried out, and the
    * reply says so.

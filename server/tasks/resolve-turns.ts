@@ -31,6 +31,8 @@ export function resolveTurns(
     const there = names.length === 0 ? `${id} has no tools` : `the tools of ${id} are: ${names.join(", ")}`;
     return refuse("tools", `there is no tool '${unknown.slice(0, 64)}'${didYouMean(unknown, names)}; ${there}`);
   }
+  if (turns.needsTools === true && tools.length > 0 && tools.length < names.length)
+    return refuse("tools", `tasks of ${id} need all of its tools: leave it empty`);
   if (turns.optional === true && asked <= 1) return { kind: "ok", turns: {} };
   if (asked > turns.callsMax) return refuse("calls", `it is ${asked}, and must be from 1 to ${turns.callsMax}`);
   const calls = asked === 0 ? turns.calls : asked;
@@ -39,5 +41,6 @@ export function resolveTurns(
     const why = `an episode of ${calls} calls takes up to ${bytes} bytes of the task_id, and the limit is ${EPISODE_BYTES_MAX}`;
     return refuse("calls", `${why}: ask for fewer calls or smaller parameters`);
   }
-  return { kind: "ok", turns: tools.length === 0 ? { calls } : { calls, tools } };
+  const given = turns.needsTools === true ? names : tools;
+  return { kind: "ok", turns: given.length === 0 ? { calls } : { calls, tools: given } };
 }

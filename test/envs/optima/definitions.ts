@@ -15,6 +15,7 @@ import { distanceBetween, type TspInstance } from "../../../envs/np/tsp/generate
 import type { MastermindInstance } from "../../../envs/games/mastermind/code.ts";
 import type { SequenceInstance } from "../../../envs/sequence/generate.ts";
 import { tableOf } from "../../../envs/sequence/rules.ts";
+import type { LedgerInstance } from "../../../envs/tools/ledger/database.ts";
 import type { List } from "./neighbourhoods/lists.ts";
 
 /** Undefined: infeasible. */
@@ -130,6 +131,18 @@ function mastermind({ secret, colours }: MastermindInstance, guess: List): numbe
   return isRight ? WORST[`${secret.length} ${colours}`] : undefined;
 }
 
+/** 3 calls, one more for each referral and each order that counts, and 5 more for a transfer. */
+function ledger(
+  { customers, accounts, orders, named, referrals, payer }: LedgerInstance,
+  answer: number,
+): number | undefined {
+  let debtor = named;
+  for (let i = 0; i < referrals; i++) debtor = customers[debtor]?.referredBy ?? -1;
+  const amounts = orders.filter((each) => each.customer === debtor && each.isOpen).map(({ amount }) => amount);
+  const before = payer === undefined ? 0 : (accounts[debtor]?.balance ?? 0);
+  return answer === before + sum(amounts) ? 3 + referrals + amounts.length + (payer === undefined ? 0 : 5) : undefined;
+}
+
 export const definitions: Readonly<Record<string, Definition>> = {
   "games/mastermind": mastermind,
   "np/bisection": bisection,
@@ -142,6 +155,7 @@ export const definitions: Readonly<Record<string, Definition>> = {
   "np/set-cover": setCover,
   "np/subset-sum": subsetSum,
   "np/tsp": tsp,
+  "tools/ledger": ledger,
   "sequence/map": sequence((given, place, symbols) => tableOf(symbols)[given[place] as number]),
   "sequence/running-sum": sequence((given, place, symbols) => sum(given.slice(0, place + 1)) % symbols),
   "sequence/difference": sequence((given, place, symbols) =>

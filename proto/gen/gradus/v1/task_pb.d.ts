@@ -294,7 +294,8 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
 
   /**
    * Names of the tools that the policy may call, from Environment.tools, at most 32.
-   * Empty: none, so each call is a message with a marked answer.
+   * Empty: none, so each call is a message with a marked answer. Environments whose
+   * tasks cannot be solved without tools, such as tools/ledger, then give all of them.
    *
    * @generated from field: repeated string tools = 12;
    */

@@ -46,3 +46,30 @@ export declare type TriesState = Message<"gradus.internal.v1.TriesState"> & {
  */
 export declare const TriesStateSchema: GenMessage<TriesState>;
 
+/**
+ * State of tools/ledger: the balances that transfers have changed.
+ *
+ * @generated from message gradus.internal.v1.LedgerState
+ */
+export declare type LedgerState = Message<"gradus.internal.v1.LedgerState"> & {
+  /**
+   * Places of the changed accounts.
+   *
+   * @generated from field: repeated uint32 accounts = 1;
+   */
+  accounts: number[];
+
+  /**
+   * Change of the balance of each of these accounts. Never 0.
+   *
+   * @generated from field: repeated sint32 changes = 2;
+   */
+  changes: number[];
+};
+
+/**
+ * Describes the message gradus.internal.v1.LedgerState.
+ * Use `create(LedgerStateSchema)` to create a new message.
+ */
+export declare const LedgerStateSchema: GenMessage<LedgerState>;
+

@@ -10,7 +10,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file gradus/internal/v1/game_states.proto.
  */
 export const file_gradus_internal_v1_game_states = /*@__PURE__*/
-  fileDesc("CiRncmFkdXMvaW50ZXJuYWwvdjEvZ2FtZV9zdGF0ZXMucHJvdG8SEmdyYWR1cy5pbnRlcm5hbC52MSIiCg9NYXN0ZXJtaW5kU3RhdGUSDwoHZ3Vlc3NlcxgBIAEoDCIMCgpUcmllc1N0YXRlYgZwcm90bzM");
+  fileDesc("CiRncmFkdXMvaW50ZXJuYWwvdjEvZ2FtZV9zdGF0ZXMucHJvdG8SEmdyYWR1cy5pbnRlcm5hbC52MSIiCg9NYXN0ZXJtaW5kU3RhdGUSDwoHZ3Vlc3NlcxgBIAEoDCIMCgpUcmllc1N0YXRlIjAKC0xlZGdlclN0YXRlEhAKCGFjY291bnRzGAEgAygNEg8KB2NoYW5nZXMYAiADKBFiBnByb3RvMw");
 
 /**
  * Describes the message gradus.internal.v1.MastermindState.
@@ -25,4 +25,11 @@ export const MastermindStateSchema = /*@__PURE__*/
  */
 export const TriesStateSchema = /*@__PURE__*/
   messageDesc(file_gradus_internal_v1_game_states, 1);
+
+/**
+ * Describes the message gradus.internal.v1.LedgerState.
+ * Use `create(LedgerStateSchema)` to create a new message.
+ */
+export const LedgerStateSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_game_states, 2);
 

@@ -1,0 +1,92 @@
+/** The database of a task: customers, their accounts and their orders. */
+
+export interface Customer {
+  /** Number of the id, six digits: the customer C482913 has 482913. */
+  readonly id: number;
+  readonly name: string;
+  readonly city: string;
+  /** Place of the customer who referred this one. */
+  readonly referredBy: number;
+}
+
+/** Account of the customer at the same place. Each customer has one. */
+export interface Account {
+  readonly id: number;
+  readonly balance: number;
+}
+
+export interface Order {
+  readonly id: number;
+  /** Place of the customer. */
+  readonly customer: number;
+  readonly isOpen: boolean;
+  readonly amount: number;
+}
+
+export interface LedgerInstance {
+  readonly customers: readonly Customer[];
+  readonly accounts: readonly Account[];
+  readonly orders: readonly Order[];
+  /** Place of the customer that the task names. */
+  readonly named: number;
+  /** Number of referrals from the named customer to the one whose orders count. */
+  readonly referrals: number;
+  /** Place of the customer who pays these orders. Undefined: nobody does, and the task asks for their sum. */
+  readonly payer: number | undefined;
+}
+
+/** Returns the place of the customer whose orders count. */
+export function debtorOf({ customers, named, referrals }: LedgerInstance): number {
+  let place = named;
+  for (let i = 0; i < referrals; i++) place = (customers[place] as Customer).referredBy;
+  return place;
+}
+
+/** Returns the open orders of a customer. */
+export function openOrders({ orders }: LedgerInstance, customer: number): readonly Order[] {
+  return orders.filter((order) => order.customer === customer && order.isOpen);
+}
+
+/** Returns the sum of the orders that count. */
+export function sumOf(instance: LedgerInstance): number {
+  return openOrders(instance, debtorOf(instance)).reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** Returns the right answer: the sum of the orders, or the balance that the transfer leads to. */
+export function answerOf(instance: LedgerInstance): number {
+  const before = instance.payer === undefined ? 0 : (instance.accounts[debtorOf(instance)] as Account).balance;
+  return before + sumOf(instance);
+}
+
+export type Table = "customers" | "accounts" | "orders";
+
+const LETTERS: Readonly<Record<Table, string>> = { customers: "C", accounts: "A", orders: "O" };
+
+/** Writes the id of a row, e.g. "C482913". */
+export function idOf(table: Table, { id }: { readonly id: number }): string {
+  return `${LETTERS[table]}${id}`;
+}
+
+/** Returns the place of the row with this id. -1: there is none. */
+export function placeOf(instance: LedgerInstance, table: Table, id: unknown): number {
+  return instance[table].findIndex((row) => idOf(table, row) === id);
+}
+
+/** A row as the policy sees it. */
+export type Row = Readonly<Record<string, string | number>>;
+
+export function rowAt(instance: LedgerInstance, table: Table, place: number): Row {
+  const { customers, accounts, orders } = instance;
+  const customer = (at: number): string => idOf("customers", customers[at] as Customer);
+  if (table === "customers") {
+    const { name, city, referredBy } = customers[place] as Customer;
+    return { id: customer(place), name, city, referred_by: customer(referredBy) };
+  }
+  if (table === "accounts") {
+    const account = accounts[place] as Account;
+    return { id: idOf(table, account), owner: customer(place), balance: account.balance };
+  }
+  const order = orders[place] as Order;
+  const status = order.isOpen ? "open" : "paid";
+  return { id: idOf(table, order), customer: customer(order.customer), status, amount: order.amount };
+}
