@@ -149,6 +149,25 @@ function importing(): Pick<Attack, "prepare" | "call"> {
   };
 }
 
+/** Sends forged ids of 8,000 characters, arguments of 1 MB, and thousands of calls in one message, by turns. */
+async function changedTurns({ unary }: { readonly unary: Unary }, i: number): Promise<void> {
+  const spec = { environment: "games/mastermind", tools: ["guess"] };
+  const { task } = await unary(environments.reset, { spec, seed: BigInt(i) });
+  const { taskId = "", groupId = "" } = task ?? {};
+  const call = (argumentsJson: string) => ({ id: "x", name: "guess", argumentsJson });
+  const forged = Array.from({ length: 1024 }, (_, sampleIndex) => ({
+    sampleIndex,
+    taskId: taskId.slice(0, 100) + "A".repeat(7_900),
+    toolCalls: [call("{}")],
+  }));
+  const kinds = [
+    forged,
+    [{ toolCalls: Array.from({ length: 16_384 }, () => call("{}")) }],
+    Array.from({ length: 4 }, (_, sampleIndex) => ({ sampleIndex, toolCalls: [call("x".repeat(MiB))] })),
+  ];
+  await unary(environments.batchStep, { groups: [{ taskId, groupId, completions: kinds[i % kinds.length]! }] });
+}
+
 // Time that a connection lasts if the server does not close it. These connections send frames that no library sends.
 
 const STAYS_MS = 2000;
@@ -272,6 +291,7 @@ export const attacks = {
   "messages not whole": { callers: 1, call: stopping },
   "4,096 sessions": { callers: 1, call: sitting },
   "256 programs asleep": { callers: 256, call: running("import time\ntime.sleep(1e6)") },
+  "changed turns": { callers: 4, call: changedTurns },
   "mounted answers asleep": {
     callers: 16,
     call: answering({ environment: "attacked/asleep" }, "<think></think><answer>sleep</answer>"),

@@ -76,8 +76,10 @@ function sampleOf(
   const { sample } = episode;
   if (isEvaluated && sample.index === undefined && sample.key === undefined)
     return invalidTask("task_id: its episode began outside of an evaluation: begin with the id of ListPendingTasks");
-  if (sampleKey !== "" && sample.key !== sampleKey)
-    return invalidTask("task_id: it is of a sample with another sample_key, or with none");
+  if ((sample.key ?? "") !== sampleKey)
+    return invalidTask(
+      "task_id: it is of a sample with another sample_key, or with none: send the key of its first call",
+    );
   if (sample.index !== undefined && sample.index !== sampleIndex)
     return invalidTask(`task_id: it is of sample_index ${sample.index}, and not ${sampleIndex}`);
   return { kind: "sample", sample };

@@ -290,6 +290,17 @@ describe("a group of episodes in a run", () => {
     expect((await groups())[0]).toMatchObject({ closed: true, missing: [] });
   });
 
+  test("takes a turn of a sample with a key from nobody without the key", async () => {
+    const { task, groups } = await groupOf();
+    const { taskId } = turnOf(await step(task, task.taskId, { sampleKey: "red", toolCalls: [guess([1, 1, 1])] }));
+    for (const sampleKey of ["", "blue"])
+      expect((await step(task, taskId, { sampleKey, end: true })).result).toMatchObject({
+        case: "noReward",
+        value: { reason: NoRewardReason.INVALID_TASK_ID, detail: expect.stringContaining("sample_key") as string },
+      });
+    expect((await groups())[0]?.samples).toEqual([]);
+  });
+
   test("has missing samples when it is closed before its episodes", async () => {
     const { task, groups, runId } = await groupOf();
     const { taskId } = turnOf(await step(task, task.taskId, { toolCalls: [guess([1, 1, 1])] }));
