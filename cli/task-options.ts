@@ -18,6 +18,8 @@ export interface TaskFlags {
   readonly thinking?: ThinkingName;
   readonly scheme?: string;
   readonly schemeParam?: Numbers;
+  readonly calls?: number;
+  readonly tool?: readonly string[];
 }
 
 /** Parses "name=number" and adds it to the values given before. */
@@ -87,6 +89,12 @@ export function addTaskOptions(command: Command): Command {
     new Option("--scheme-param <name=number>", "parameter of the reward scheme; may be given several times").argParser(
       named,
     ),
+    new Option("--calls <n>", "calls of an episode, where tasks have turns (default: the environment's)").argParser(
+      wholeNumber(1, 2 ** 32 - 1),
+    ),
+    new Option("--tool <name>", "tool that the policy may call; may be given several times").argParser(
+      (name, before: readonly string[] | undefined) => [...(before ?? []), name],
+    ),
   ];
   for (const option of options) command.addOption(option.helpGroup("The task:"));
   return command;
@@ -95,8 +103,21 @@ export function addTaskOptions(command: Command): Command {
 /** Returns the choice of a task that the flags describe. */
 export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
   const { environmentVersion: version, level, param: parameters, split, source, poolName: pool } = flags;
-  const { answerFormat, scheme, schemeParam, thinking } = flags;
+  const { answerFormat, scheme, schemeParam, thinking, calls, tool: tools } = flags;
   const priced = scheme !== undefined || schemeParam !== undefined;
   const rewardScheme = priced ? { name: scheme ?? "", parameters: schemeParam ?? {} } : undefined;
-  return { environment, version, level, parameters, split, source, pool, answerFormat, thinking, rewardScheme };
+  return {
+    environment,
+    version,
+    level,
+    parameters,
+    split,
+    source,
+    pool,
+    answerFormat,
+    thinking,
+    rewardScheme,
+    calls,
+    tools,
+  };
 }

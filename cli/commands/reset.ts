@@ -106,6 +106,8 @@ function shown(task: Task): string {
     ["source", word(Source, task.source)],
     ["answer format", word(AnswerFormat, task.answerFormat)],
     ["thinking", word(Thinking, task.thinking)],
+    ["calls", task.callsMax === 0 ? undefined : String(task.callsMax)],
+    ["tools", task.tools.length === 0 ? undefined : task.tools.map(({ name }) => name).join(", ")],
     ["task id", task.taskId],
     ["group id", task.groupId],
   ]);

@@ -26,7 +26,14 @@ import { streamSteps } from "./stream-steps.ts";
 import type { StepResult, StreamOptions } from "./stream-steps.ts";
 import { sendable } from "./surrogates.ts";
 import type { Transport } from "./transport.ts";
+import type { TurnChoice } from "./turns.ts";
+import { turnFieldsOf } from "./turns.ts";
 import type { Items } from "./windowed.ts";
+
+/** Rest of a completion beside its text, and options of the call. */
+export interface StepChoice extends CallOptions, TurnChoice {
+  readonly sampleIndex?: number | undefined;
+}
 
 /** Client of one server. The first call connects. */
 export interface GradusClient extends PeopleCalls {
@@ -44,7 +51,7 @@ export interface GradusClient extends PeopleCalls {
     options?: CallOptions,
   ): Promise<readonly ResetResult[]>;
   /** Scores one completion. `sampleIndex` is its position in its group and defaults to 0. */
-  step(task: TaskRef, completion: string, options?: CallOptions & { readonly sampleIndex?: number }): Promise<Outcome>;
+  step(task: TaskRef, completion: string, options?: StepChoice): Promise<Outcome>;
   /**
    * Plays samples of a task at once, call by call: `generate` returns the next completion of a conversation. Returns the
    * finished episodes in the order of the samples. A task without turns takes one completion of each sample.
@@ -103,7 +110,8 @@ function environmentCalls({
       (await unary(method.batchReset, { spec: taskSpecOf(choice), seeds: seeds.map(seedOf) }, options)).results,
     step: async ({ taskId, groupId, runId }, completion, options = {}) => {
       const sampleIndex = options.sampleIndex ?? 0;
-      const request = { taskId, groupId, sampleIndex, completion: sendable(completion, `sample ${sampleIndex}`) };
+      const text = sendable(completion, `sample ${sampleIndex}`);
+      const request = { taskId, groupId, sampleIndex, completion: text, ...turnFieldsOf(options) };
       const outcome = outcomeOf(present((await unary(method.step, request, options)).outcome, "outcome"));
       feedback.note({ runId, outcomes: [outcome] });
       return outcome;

@@ -9,11 +9,16 @@ import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.
 import type { SolveTaskResponse } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Outcome, outcomeOf } from "./outcomes.ts";
 import { present } from "./reply.ts";
+import type { TurnChoice } from "./turns.ts";
+import { turnFieldsOf } from "./turns.ts";
 
 /** Text that a person wrote: an answer alone, without its marks, or a whole completion. */
 export type TextChoice = { readonly answer: string } | { readonly completion: string };
 
-/** Outcome that an answer would have if a model gave it. */
+/** Calls of tools, or the end of an episode, in place of a text. */
+export type CallChoice = Pick<TurnChoice, "toolCalls" | "end">;
+
+/** Outcome that an answer would have if a model gave it. It has the next turn if the task's episode goes on. */
 export interface TriedAnswer {
   /** Completion that was scored. Spans in the outcome are positions in it. */
   readonly completion: string;
@@ -41,7 +46,11 @@ export interface SimulationChoice extends CallOptions {
 
 export interface PeopleCalls {
   /** Scores an answer like `step`, but does not report the score to the run. */
-  tryAnswer(task: { readonly taskId: string }, text: TextChoice, options?: CallOptions): Promise<TriedAnswer>;
+  tryAnswer(
+    task: { readonly taskId: string },
+    given: TextChoice | CallChoice,
+    options?: CallOptions,
+  ): Promise<TriedAnswer>;
   /**
    * Returns an SVG of a task, and of an answer with its errors if there is one. Only `solveTask` draws a best answer.
    */
@@ -68,8 +77,10 @@ export function peopleCalls({ unary }: Caller): PeopleCalls {
   const { tryAnswer, drawTask, solveTask } = EnvironmentService.method;
   const { checkRun, simulateRun } = CurriculumService.method;
   return {
-    tryAnswer: async ({ taskId }, text, options) => {
-      const { completion, outcome } = await unary(tryAnswer, { taskId, text: textOf(text) }, options);
+    tryAnswer: async ({ taskId }, given, options) => {
+      const isText = "answer" in given || "completion" in given;
+      const asked = isText ? { text: textOf(given) } : turnFieldsOf(given);
+      const { completion, outcome } = await unary(tryAnswer, { taskId, ...asked }, options);
       return { completion, outcome: outcomeOf(present(outcome, "outcome")) };
     },
     drawTask: async ({ taskId }, text, options) =>

@@ -18,7 +18,7 @@ export type {
   TaskRef,
   ThinkingName,
 } from "./choices.ts";
-export type { GradusClient } from "./client.ts";
+export type { GradusClient, StepChoice } from "./client.ts";
 export type {
   CompletionChoice,
   EvaluationChoice,

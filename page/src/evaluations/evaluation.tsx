@@ -138,10 +138,9 @@ function OneTask({ id, report, instanceHash, part }: OneTaskProps) {
         <Group
           title={`task ${instanceHash}`}
           task={samples[0]?.task}
-          samples={samples.map(({ sampleIndex, completion, outcome, task }) => ({
-            sampleIndex,
+          samples={samples.map(({ outcome, task, ...sample }) => ({
+            ...sample,
             taskId: task?.taskId ?? "",
-            completion,
             outcome: outcomeOf(present(outcome, "outcome")),
           }))}
         />

@@ -1,13 +1,23 @@
 /** Shows the outcome of a completion: its reward and components, what is wrong, and the text with its answers. */
-import type { RewardComponent } from "../../../clients/ts/src/public.ts";
+import { type RewardComponent, StopReason } from "../../../clients/ts/src/public.ts";
 import type { Outcome, ScoredOutcome } from "../../../clients/ts/src/outcomes.ts";
 import { Facts, Tag } from "../ui/parts.tsx";
-import { figure, signed } from "../words.ts";
+import { counted, figure, signed } from "../words.ts";
 import { Completion } from "./completion.tsx";
+import { Conversation, type Said } from "./conversation.tsx";
 import { outcomeTone, verdictWords } from "./verdict.ts";
 import { visible } from "./visible.ts";
 
-export function OutcomeShown({ outcome, completion }: { readonly outcome: Outcome; readonly completion: string }) {
+interface OutcomeProps {
+  readonly outcome: Outcome;
+  readonly completion: string;
+  /** Messages of an episode, which are shown in place of the completion. Unset: the completion is alone. */
+  readonly messages?: readonly Said[] | undefined;
+  /** Whether the completion is shown. Defaults to true. */
+  readonly hasText?: boolean;
+}
+
+export function OutcomeShown({ outcome, completion, messages, hasText = true }: OutcomeProps) {
   return (
     <div class="stack outcome">
       <p class="verdict">
@@ -23,7 +33,10 @@ export function OutcomeShown({ outcome, completion }: { readonly outcome: Outcom
         </p>
       )}
       {outcome.kind === "scored" && <Components components={outcome.components} />}
-      <Completion text={completion} spans={outcome.kind === "scored" ? outcome.spans : []} />
+      {messages !== undefined && <Conversation messages={messages} />}
+      {messages === undefined && hasText && (
+        <Completion text={completion} spans={outcome.kind === "scored" ? outcome.spans : []} />
+      )}
       {outcome.kind === "scored" && <OutcomeFacts outcome={outcome} />}
     </div>
   );
@@ -66,11 +79,27 @@ function Bar({ part }: { readonly part: number }) {
   );
 }
 
+/** Reasons why an episode ended, in words. */
+const endings: Readonly<Record<number, string>> = {
+  [StopReason.GOAL]: "by the task",
+  [StopReason.BUDGET]: "out of calls",
+  [StopReason.ENDED]: "by the trainer",
+  [StopReason.TRUNCATED]: "a completion was cut",
+};
+
+function scoreOf({ message: { result } }: ScoredOutcome) {
+  return result.case === "score" ? result.value : undefined;
+}
+
 function OutcomeFacts({ outcome }: { readonly outcome: ScoredOutcome }) {
   const { objective, baseline, ratio, info, rlooAdvantage, grpoAdvantage } = outcome;
+  const { stopReason = StopReason.UNSPECIFIED, calls = 0 } = scoreOf(outcome) ?? {};
   return (
     <Facts
       facts={[
+        ...(stopReason === StopReason.UNSPECIFIED
+          ? []
+          : [["ended", `${endings[stopReason] ?? "?"}, after ${counted(calls, "call")}`] as const]),
         ...(objective === undefined ? [] : [["objective", figure(objective)] as const]),
         ...(baseline === undefined ? [] : [[`the ${baseline.proof} value`, figure(baseline.value)] as const]),
         ...(ratio === undefined ? [] : [["ratio", figure(ratio)] as const]),

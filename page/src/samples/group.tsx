@@ -1,8 +1,9 @@
 /** Shows the completions of one task side by side: the prompt, and each outcome. */
 import { useEffect, useRef } from "preact/hooks";
-import type { Task } from "../../../clients/ts/src/public.ts";
+import type { ChatMessage, Task, ToolCall } from "../../../clients/ts/src/public.ts";
 import type { Outcome } from "../../../clients/ts/src/outcomes.ts";
 import { address, hrefOf, refine } from "../address.ts";
+import { messagesOf } from "../outcomes/conversation.tsx";
 import { OutcomeShown } from "../outcomes/outcome.tsx";
 import { visible } from "../outcomes/visible.ts";
 import { taskHref } from "../tasks/choice.ts";
@@ -13,6 +14,9 @@ export interface GroupSample {
   readonly sampleIndex: number;
   readonly taskId: string;
   readonly completion: string;
+  /** Conversation of an episode before the completion, and the calls of tools in it. */
+  readonly transcript: readonly ChatMessage[];
+  readonly toolCalls: readonly ToolCall[];
   readonly outcome: Outcome;
   readonly note?: string;
 }
@@ -34,7 +38,7 @@ export function Group({ title, task, samples }: GroupProps) {
       {task !== undefined && <Asked task={task} />}
       <ol class="side-by-side">
         {samples.map((one) => (
-          <Side key={one.sampleIndex} sample={one} isMeant={String(one.sampleIndex) === sample} />
+          <Side key={one.sampleIndex} sample={one} task={task} isMeant={String(one.sampleIndex) === sample} />
         ))}
       </ol>
       {samples.length === 0 && <p class="empty">None of its completions are kept.</p>}
@@ -63,8 +67,16 @@ function Asked({ task }: { readonly task: Task }) {
   );
 }
 
-function Side({ sample, isMeant }: { readonly sample: GroupSample; readonly isMeant: boolean }) {
-  const { sampleIndex, taskId, completion, outcome, note } = sample;
+interface SideProps {
+  readonly sample: GroupSample;
+  readonly task: Task | undefined;
+  readonly isMeant: boolean;
+}
+
+function Side({ sample, task, isMeant }: SideProps) {
+  const { sampleIndex, taskId, completion, transcript, toolCalls, outcome, note } = sample;
+  const isEpisode = transcript.length > 0 || toolCalls.length > 0;
+  const messages = isEpisode ? messagesOf(transcript, { completion, toolCalls }, task?.prompt) : undefined;
   const place = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isMeant) place.current?.scrollIntoView({ block: "nearest", inline: "start" });
@@ -72,7 +84,7 @@ function Side({ sample, isMeant }: { readonly sample: GroupSample; readonly isMe
   return (
     <li ref={place} class={isMeant ? "meant" : ""}>
       <Panel title={`Sample ${sampleIndex}`} note={note}>
-        <OutcomeShown outcome={outcome} completion={completion} />
+        <OutcomeShown outcome={outcome} completion={completion} messages={messages} />
         <AnswerPicture taskId={taskId} completion={completion} />
         <button
           type="button"

@@ -76,10 +76,8 @@ function OneGroup({ runId, groupId }: { readonly runId: string; readonly groupId
         <Group
           title={`group ${groupId}`}
           task={samples[0]?.task}
-          samples={samples.map(({ sampleIndex, taskId, completion, outcome, armId, policyVersion }) => ({
-            sampleIndex,
-            taskId,
-            completion,
+          samples={samples.map(({ outcome, armId, policyVersion, ...sample }) => ({
+            ...sample,
             outcome: outcomeOf(present(outcome, "outcome")),
             note: policyVersion === undefined ? armId : `${armId}, by policy version ${policyVersion}`,
           }))}

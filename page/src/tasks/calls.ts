@@ -8,9 +8,9 @@ export interface Call {
 }
 
 /** Returns the given fields in the order of the contract. The server fills in defaults for the others. */
-function specOf({ environment, level, split, source, pool, answerFormat }: ChosenTask) {
-  const given = { environment, level, split, source, pool, answerFormat };
-  return Object.entries(given).filter((entry): entry is [keyof typeof given, string] => entry[1] !== undefined);
+function specOf({ environment, level, split, source, pool, answerFormat, calls, tools }: ChosenTask) {
+  const given = { environment, level, split, source, pool, answerFormat, calls, tools };
+  return Object.entries(given).filter(([, value]) => value !== undefined);
 }
 
 /** Prefixes of the contract's enum names in JSON, e.g. SPLIT_EVAL. */
@@ -19,7 +19,7 @@ const prefixes: Readonly<Record<string, string>> = { split: "SPLIT", source: "SO
 function curl(chosen: ChosenTask, origin: string): string {
   const spec = specOf(chosen).map(([name, value]) => {
     const prefix = prefixes[name];
-    return [name, prefix === undefined ? value : `${prefix}_${value.toUpperCase()}`];
+    return [name, prefix === undefined ? value : `${prefix}_${String(value).toUpperCase()}`];
   });
   const body = JSON.stringify({ spec: Object.fromEntries(spec) as object, seed: String(chosen.seed) }, undefined, 2);
   return [

@@ -30,7 +30,14 @@ export function chosenTask(environment: string, query: Query): ChosenTask {
     source: named<SourceName>(sourceNames, query["source"]),
     pool: query["pool"],
     answerFormat: named<AnswerFormatName>(answerFormatNames, query["format"]),
+    ...turnsIn(query),
   };
+}
+
+/** Returns the maximum number of calls and the tools that an address asks for. */
+function turnsIn({ calls = "", tools = "" }: Query): Pick<ChosenTask, "calls" | "tools"> {
+  const isNumber = /^[1-9]\d{0,4}$/.test(calls);
+  return { ...(isNumber && { calls: Number(calls) }), ...(tools !== "" && { tools: tools.split(",") }) };
 }
 
 /** Returns a key that is equal only for equal tasks. */

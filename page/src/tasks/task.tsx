@@ -13,6 +13,7 @@ import { Attempt } from "./attempt.tsx";
 import { type ChosenTask, chosenTask, keyOf } from "./choice.ts";
 import { goalWords } from "./gallery.tsx";
 import { TaskPicture } from "./picture.tsx";
+import { Play } from "./play.tsx";
 import { Stepper } from "./stepper.tsx";
 
 const formatNames: Readonly<Record<number, string>> = {
@@ -92,7 +93,11 @@ function OfEnvironment({ environment }: { readonly environment: Environment }) {
             <AsACall chosen={chosen} environment={environment} />
           </div>
           <div class="stack">
-            <Attempt key={task.value.taskId} task={task.value} />
+            {task.value.callsMax > 0 ? (
+              <Play key={task.value.taskId} task={task.value} />
+            ) : (
+              <Attempt key={task.value.taskId} task={task.value} />
+            )}
             <Panel title="The instance">
               <TaskPicture task={chosen} />
               <TaskFacts task={task.value} />
@@ -148,8 +153,39 @@ function Chooser({ environment, chosen }: { readonly environment: Environment; r
           onChoose={(value) => refine({ pool: value })}
         />
       )}
+      {environment.callsMax > 0 && <Turns environment={environment} chosen={chosen} />}
       <Stepper seed={chosen.seed} />
     </div>
+  );
+}
+
+/** Chooses the maximum number of calls, and whether the model has tools. */
+function Turns({ environment, chosen }: { readonly environment: Environment; readonly chosen: ChosenTask }) {
+  const { calls, callsMax, tools } = environment;
+  const names = tools.map(({ name }) => name).join(",");
+  const numbers = [...new Set([calls, chosen.calls ?? 1, 1, 2, 4, 8, 16, 32, callsMax])].filter(
+    (each) => each > 0 && each <= callsMax,
+  );
+  return (
+    <>
+      <Select
+        label="Calls"
+        value={String(chosen.calls ?? (calls || 1))}
+        options={numbers.toSorted((a, b) => a - b).map((each) => ({ value: String(each), text: String(each) }))}
+        onChoose={(value) => refine({ calls: value })}
+      />
+      {names !== "" && (
+        <Select
+          label="Tools"
+          value={chosen.tools === undefined ? "" : names}
+          options={[
+            { value: "", text: "none" },
+            { value: names, text: names.replaceAll(",", ", ") },
+          ]}
+          onChoose={(value) => refine({ tools: value })}
+        />
+      )}
+    </>
   );
 }
 

@@ -142,9 +142,9 @@ function textOf({ limits }: ServiceDeps, { case: kind, value }: WireText): Text 
   return { kind, text: checkBytes(value, limits.maxCompletionBytes, kind) };
 }
 
-function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text, toolCalls }: TryAnswerRequest): string {
+function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text, toolCalls, end }: TryAnswerRequest): string {
   const { value, case: kind } = text;
-  if (toolCalls.length > 0 && kind === undefined) return "";
+  if ((toolCalls.length > 0 || end) && kind === undefined) return "";
   const written = required(value, "text");
   if (kind === "completion") return written;
   return wrapAnswer(

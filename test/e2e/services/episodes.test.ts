@@ -191,6 +191,9 @@ describe("an episode outside of runs", () => {
     const text = { case: "answer", value: "[1, 1, 2]" } as const;
     const next = await wire.environments.tryAnswer({ taskId, text });
     expect(turnOf(next.outcome as Outcome).callsLeft).toBe(8);
+    const last = await wire.environments.tryAnswer({ taskId, end: true });
+    expect(last.outcome?.result).toMatchObject({ case: "score", value: { stopReason: StopReason.ENDED, calls: 1 } });
+    expect(await failureOf(wire.environments.tryAnswer({ taskId }))).toMatchObject({ field: "text" });
   });
 });
 

@@ -1263,7 +1263,7 @@ export declare type TryAnswerRequest = Message<"gradus.v1.TryAnswerRequest"> & {
   taskId: string;
 
   /**
-   * Text to score. Exactly one is set, or none if there are tool_calls.
+   * Text to score. Exactly one is set, or none if there are tool_calls or `end` is set.
    *
    * @generated from oneof gradus.v1.TryAnswerRequest.text
    */
