@@ -3,7 +3,10 @@
  * answer. "I doubt that the answer is 5" is not.
  */
 
-/** Words that begin a clause of their own, so that the words before them do not matter: "x = 5, so the answer is 5". */
+/**
+ * Words that begin a new clause, such as "so" in "x = 5, so the answer is 5". Words before them do not affect the
+ * answer.
+ */
 const LEADS = "so thus hence therefore then finally consequently accordingly means overall".split(" ");
 
 /**
@@ -19,18 +22,27 @@ const WORDS = new Set([
   ...LEADS,
 ]);
 
-/** Matches the start of a clause: after a punctuation mark, or on a new line after an empty line or a mark. */
+/**
+ * Matches the end of a text after which a new clause begins: a punctuation mark, or a line break after an empty line or
+ * a mark.
+ */
 const CLAUSE = /(?:^|[.,:;!?。，：；！？$)\]}]|[^\p{L}\s]\n|\n[ \t]*\n)[\s*_#>\-\\$([{]*$/u;
-/** Matches words that make the sentence about another answer, even before a comma: "For example, the answer is 5". */
+/**
+ * Matches words that make a sentence speak of some other answer, even before a comma, e.g. "For example, the answer is
+ * 5".
+ */
 const ELSEWHERE =
   /(?<!\p{L})(?:for (?:example|instance)|e\.g\.|before|unless|without(?! loss)|suppose|assume|pretend|imagine|wrong|incorrect|naive(?:ly)?|ignoring|initially|originally|at first|(?:different|another|other|previous|similar|simpler) (?:question|problem|part|version)|the example)(?!\p{L})[^.!?。！？\n]*$/iu;
 const TEX_SPACE = /\\(?:[,;:! ]|q?quad)|[\u200b-\u200d\u2060]/g;
 const LAST_WORD = /(?<![\p{L}\d])(\p{L}+)[\s*_:,]*$/u;
 
-/** Maximum length, in UTF-16 units, of the text before a label that is read. */
+/** Maximum number of UTF-16 units before a label that are examined. */
 const UNITS_MAX = 160;
 
-/** Returns whether the words before a label introduce the answer. Reads them backwards to the start of their clause. */
+/**
+ * Returns whether the words before a label (such as "the answer is") introduce the answer and do not deny it. Reads
+ * them backwards to the start of their clause.
+ */
 export function introduces(before: string): boolean {
   let rest = before.slice(-UNITS_MAX).replace(TEX_SPACE, " ").replace(/\r\n?/g, "\n");
   if (ELSEWHERE.test(rest.replace(/\n\s*\n/g, ". ").replace(/\s+/g, " "))) return false;

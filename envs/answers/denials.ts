@@ -1,10 +1,10 @@
 /**
- * Recognizes answers that the surrounding words deny or that another answer follows. Used by parsers that skip words,
- * such as units.
+ * Recognizes answers that the words around them deny ("it is not 5"), or after which another answer follows ("5 or 6").
+ * Parsers that skip words, such as units, use this.
  */
 import { splitWords } from "../lib/words.ts";
 
-/** Matches white space of any kind, and marks that may precede a word after a value. */
+/** Matches white space of any kind, and marks such as "*" that may precede a word after a value. */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
 
 /**
@@ -17,7 +17,7 @@ const DENIALS = `(?:${splitWords(`
   неверно неверный неправильно неправильный ошибочно ложно
 `).join("|")})(?=[\\s.,;!)}$*]*$|[.,;!])`;
 
-/** Denials in languages without spaces between words. */
+/** Matches denials in languages that put no spaces between words. */
 const CLINGING_DENIALS = [
   ...[
     "では(?:な|あり)",
@@ -27,7 +27,7 @@ const CLINGING_DENIALS = [
     "不正解",
     `[이가]?${GAP}아[니닙님]`,
   ],
-  // Questions.
+  // Matches words that make the sentence a question.
   ...["(?:です|でしょう|だろう|なの)か", "[吗嗎么]", "(?:인가|일까|입니까|인지)"],
   ...[`[은는이가]?${GAP}(?:틀[리렸림]|오답)`, "不是", "不对", "不對", "不正确", "不正確", "是?[错錯]", "有[误誤]"],
 ].join("|");
@@ -41,7 +41,7 @@ const DENIED = new RegExp(
     `[\\da-z)}\\]$*]${GAP}(?:${CLINGING_DENIALS})`,
     `[\\d)}\\]$*]${GAP}(?:${DENIALS}|(?:and|or|oder|und|et|и|ou|или|或者?|または|또는|[和と])${GAP}[.,]?$)`,
     "(?:^|[\\s{$(*])~~[^~\\s\\\\][^~]*~~(?:$|[\\s})$*.,\\\\])",
-    // Answers to other questions: "The answer to the example is 52".
+    // Matches answers to another question, as in "The answer to the example is 52".
     `answers?${GAP}(?:to|for|of|from)${GAP}(?:(?:the|an?|some|my)${GAP})?(?:different|another|other|example|previous|similar|simpler)(?!\\p{L})`,
   ].join("|"),
   "isu",

@@ -12,8 +12,8 @@ import { beforeFence, holdsAnswer } from "./scan.ts";
 import { stripRange } from "./strip.ts";
 
 /**
- * Returns the likely answer between two offsets, or undefined. `open` is the offset after an opening mark that is never
- * closed.
+ * Returns the probable answer between `start` and `end`, or undefined. `open` is the offset after an opening mark, such
+ * as "<answer>", that is never closed.
  */
 export function doubtfulAnswer(
   text: string,
@@ -34,8 +34,8 @@ export function doubtfulAnswer(
 }
 
 /**
- * Returns the text between two offsets. Returns undefined if there is no answer, or if it ends with a comma and is thus
- * incomplete.
+ * Returns the range of the text between two offsets. Undefined: there is no answer, or it ends with a comma and is
+ * therefore incomplete.
  */
 function wholeRange(text: string, from: number, to: number): Range | undefined {
   if (!holdsAnswer(text, from, to)) return undefined;
@@ -46,18 +46,21 @@ function wholeRange(text: string, from: number, to: number): Range | undefined {
 const CUT_TAG = /<(?:\/[a-z]{0,6})?$/i;
 const CUT_TAG_UNITS_MAX = "</answer".length;
 
-/** Returns the offset before an incomplete closing tag, such as "</ans", at the end. */
+/**
+ * Returns the offset at which an incomplete closing tag at the end, such as "</ans", begins. Returns `end` if there is
+ * none.
+ */
 function beforeCutTag(text: string, end: number): number {
   const past = skipSpaceBack(text, 0, end);
   return past - (CUT_TAG.exec(text.slice(Math.max(0, past - CUT_TAG_UNITS_MAX), past))?.[0].length ?? 0);
 }
 
-/** Maximum number of lines that are searched, from the last one back. An answer after a label has fewer lines. */
+/** Maximum number of lines at the end of the text that are searched for a label. */
 const LINES_MAX = 64;
 
 /**
- * Returns the text after the last label at the start of a line, or the last line that starts with an object such as
- * {"answer": 12}.
+ * Returns the text after the last label that starts a line. Otherwise returns the last line that starts with an object
+ * such as {"answer": 12}.
  */
 function labelledRange(text: string, start: number, end: number): Range | undefined {
   let to = end;

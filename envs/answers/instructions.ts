@@ -1,26 +1,26 @@
 /**
- * Cuts instructions about the form of the answer, and remains of chat templates, out of problems from public data sets.
- * Such an instruction may contradict the task's own answer format, and an answer that obeys it would be malformed.
+ * Removes instructions about the form of the answer, and remains of chat templates, from problems of public data sets.
+ * Such an instruction may contradict the task's own answer format, and an answer that follows it would be malformed.
  */
 
-/** The environment whose row has the text. In each environment, some forms are part of the problems and are not cut. */
+/** Environment that uses the problem. Each keeps other instructions, because they may be part of its problems. */
 export type ProblemKind = "math" | "qa" | "code";
 
 export interface CutText {
   readonly text: string;
   /** The instructions and template remains that were cut, in the order of the text. */
   readonly cut: readonly string[];
-  /** Sentences about an answer's form that were kept, because they may be part of the problem. */
+  /** Sentences that look like such instructions but were kept, because they may be part of the problem. */
   readonly left: readonly string[];
 }
 
-/** Matches a text that may contain something to cut. Most texts do not match, and are not searched further. */
+/** Matches a text that may contain an instruction. Most texts do not match, and are not examined further. */
 const HINT = /box|answer|[<｜]|step|###|\[INST|assistant|respon|letter|```|json|(?:solution:?|A:)\s{0,8}$/i;
 
 /** Maximum length of an instruction, in characters. A longer sentence is not an instruction. */
 const SENTENCE_MAX = 600;
 
-// Forms in which an answer may be asked for.
+// Names of forms in which an answer may be requested.
 
 const BOX = String.raw`\\+f?box(?:ed)?\b|\bboxed\b|\bbox your\b|\bin(?:side)? a box\b`;
 const TAGS = String.raw`<\s*/?\s*(?:answer|think|thinking|reasoning|solution|final_answer)\s*>|\b(?:answer|think|xml) tags?\b`;
@@ -31,11 +31,11 @@ const FENCE = "```|\\bdelimiters\\b|\\b(?:markdown|code) (?:code )?block|\\bback
 const FORMS: Readonly<Record<ProblemKind, string>> = {
   math: `${BOX}|${TAGS}|${LABEL}`,
   qa: `${BOX}|${TAGS}|${LABEL}|${LETTER}`,
-  // The other forms may describe a program's output, so they are kept.
+  // In programming problems, other forms may describe the program's output, so they are kept.
   code: String.raw`\\+boxed\b|${TAGS}|${FENCE}`,
 };
 
-// Sentences that are instructions.
+// Patterns of sentences that are instructions.
 
 const LEAD = String.raw`(?:(?:please|finally|lastly|then|and|also|note|important|remember|make sure|be sure|ensure|you (?:must|should|need|have|are (?:required|asked|expected)|will)|(?:do not|don't) forget|at the (?:very )?end(?: of your \w+)?|always|first|let'?s|let us|just|only|simply|strictly|(?:if|when|once|after|before|regardless|in|for)\b[^,.]{0,80},|that|to|you|\*|[-•]|\d[.)])[,:]?\s*)*`;
 const STEPS = String.raw`(?:(?:think|reason|solve|work|proceed|explain|answer|show|provide)\b[^.,;:]{0,60}?\bstep[- ]by[- ]step\b[^,.;:]{0,40}[,.;:]?\s*)`;
@@ -77,7 +77,7 @@ function rulesOf(kind: ProblemKind): Rules {
 }
 
 const RULES: Readonly<Record<ProblemKind, Rules>> = { math: rulesOf("math"), qa: rulesOf("qa"), code: rulesOf("code") };
-/** Matches sentences that may ask for a form of the answer, for those that were not cut. */
+/** Matches sentences that may ask for a form of the answer. Applied to sentences that were kept, to report them. */
 const ASKS =
   /\b(?:your|the final) (?:\w+ ){0,2}(?:answer|response|solution|choice|code)\b|\b(?:answer|respond|reply) (?:with|in|by|as)\b/i;
 const SAYS_ANSWER = new RegExp(ANSWER, "i");
@@ -89,7 +89,7 @@ function isInstruction(sentence: string, { form, whole }: Rules): boolean {
   return whole.test(said) && form.test(said) && SAYS_ANSWER.test(said) && !/\\boxed\{[^}]*\}\s*[=+]/.test(said);
 }
 
-// Remains of chat templates.
+// Patterns of the remains of chat templates.
 
 const USER =
   /<\|im_start\|>user\b|<\|start_header_id\|>user<\|end_header_id\|>|\[INST\](?:\s?<<SYS>>[\s\S]{0,2000}?<<\/SYS>>)?|<start_of_turn>user\b|<\|user\|>|<｜User｜>/gi;
@@ -100,7 +100,7 @@ const PREAMBLE =
   /^\s{0,8}(?:(?:A (?:conversation|chat) between|Below is an instruction that)[\s\S]{0,1500}?\s{0,8})?(?:### ?)?(?:User|Human|Instruction):\s*/i;
 const REPLY =
   /\n\s{0,8}(?:### ?)?(?:Assistant|Response|AI):\s{0,8}(?:Let(?:'s| me) (?:solve|think)[^\n]{0,60})?\s{0,8}(?:<think>)?$/i;
-/** Matches a label at the end of a text that asks for the answer. */
+/** Matches a label such as "Answer:" at the end of a text, which asks for the answer. */
 const ANSWER_LABEL = /\n\s{0,8}(?:(?:#+ *)?\**(?:final )?(?:answer|solution)\**(?: \([^)\n]{0,60}\))? ?:?\**|A:)$/i;
 
 function withoutTemplate(text: string, cut: string[]): string {
@@ -110,7 +110,7 @@ function withoutTemplate(text: string, cut: string[]): string {
   if (user !== undefined && users.length === 1) from = user.index + user[0].length;
   else from = BEGINNING.exec(text)?.[0].length ?? 0;
   const ends = users.length > 1 ? null : END.exec(text.slice(from));
-  // Without a mark of the user's turn, only an end mark within the last 100 characters is surely part of a template.
+  // If no mark begins the user's turn, an end mark only belongs to a template if it is within the last 100 characters.
   if (ends !== null && (users.length === 1 || text.length - from - ends.index < 100)) to = from + ends.index;
   const preamble = PREAMBLE.exec(text.slice(from, to));
   const reply = REPLY.exec(text.slice(from, to).trimEnd());
@@ -158,7 +158,7 @@ export function cutInstructions(text: string, kind: ProblemKind): CutText {
   return shown === "" ? { text, cut: [], left: cut } : { text: cut.length === 0 ? text : shown, cut, left };
 }
 
-/** Marks for cutting the example of a form that follows the words that announce it. */
+/** Marks in `gone` the sentences that are examples of a form, if they follow words that announce such an example. */
 function cutExamples(sentences: readonly string[], gone: boolean[], kind: ProblemKind): void {
   for (const [i, sentence] of sentences.entries()) {
     const opens = sentence.length <= SENTENCE_MAX && OPENER.test(sentence.trim());

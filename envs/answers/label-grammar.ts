@@ -1,15 +1,18 @@
 /**
- * The grammar of labels such as "The final answer is:". Each rule takes a lowercase text and an offset, and returns the
- * offset after its match. A rule `past…` returns one offset, or undefined if it does not match. A rule `…Ends` yields
- * several offsets, the best one first.
+ * Grammar of labels such as "The final answer is:". Each rule gets a lowercase text and an offset.
+ *
+ * A rule named `past…` returns the offset after its match, or undefined. A rule named `…Ends` yields several possible
+ * offsets, the best one first.
  */
 import { AFTER, BEFORE, CLINGING_VERBS, EARLY_VERBS, VERBS } from "./label-words.ts";
 import { pastSpaces, Words } from "./words.ts";
 
-/** Matches a short gap. Its maximum length limits the time for texts of many spaces. */
+/** Matches the space between parts of a label. Its maximum length keeps texts with many spaces fast. */
 const GAP = "[ \\t\\u00a0\\u202f\\u3000]{0,4}";
 const GAPS = "[ \\t\\u00a0\\u202f\\u3000]{1,4}";
-/** Matches the gap between words, also in keys such as "final_answer" and "finalAnswer". */
+/**
+ * Matches the space between two words of a label, and nothing or "_" in keys such as "finalAnswer" and "final_answer".
+ */
 const BETWEEN = /[ \t\u00a0_]{0,4}/y;
 /** Matches spaces as TeX writes them. */
 const TEX_GAP = "[ \\t\\u00a0\\\\~]{0,4}";
@@ -38,13 +41,13 @@ const verbs = new Words(VERBS);
 const clinging = new Words(CLINGING_VERBS);
 const early = new Words(EARLY_VERBS);
 
-/** Returns the offset after a match that starts at `at`, or undefined. */
+/** Returns the offset after a match of the expression that starts at `at`. Undefined: it does not match there. */
 export function past(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;
 }
 
-/** Returns the first result of the rule that is not undefined. */
+/** Applies `rule` to the items, and returns its first result that is not undefined. */
 export function first<T, R>(items: Iterable<T>, rule: (item: T) => R | undefined): R | undefined {
   for (const item of items) {
     const found = rule(item);
@@ -85,12 +88,12 @@ export function* earlyVerbEnds(text: string, at: number): Generator<number, void
   }
 }
 
-/** Returns the offset after a sign such as ":", which a verb may precede. */
+/** Returns the offset after a sign such as ":". A verb may precede the sign, as in "is:". */
 function pastSign(text: string, at: number, sign: RegExp): number | undefined {
   return first(verbEnds(text, at), (end) => past(sign, text, end)) ?? past(sign, text, at);
 }
 
-/** Returns the offset after the sign, verb or line end that announces the answer. */
+/** Returns the offset after a sign, a verb or a line break that announces the answer. */
 export function pastSaying(text: string, at: number): number | undefined {
   return pastSign(text, at, SIGN) ?? first(verbEnds(text, at), (end) => end) ?? past(LINE, text, at);
 }
@@ -103,8 +106,8 @@ export function pastSayingInTex(text: string, at: number): number | undefined {
 }
 
 /**
- * Returns the offset after the words and marks that follow a noun. `opened` are the marks of bold or italics before the
- * noun; `closed` are those of them that were closed.
+ * Returns the offset after the words and marks that follow the noun "answer". `opened` are the marks of bold or italics
+ * in front of the noun; the result's `closed` are those of them that were closed.
  */
 export function tailOf(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   return opened === "" ? unmarkedTail(text, at) : (closedTail(text, at, opened) ?? openTail(text, at));
@@ -117,13 +120,16 @@ function unmarkedTail(text: string, at: number): { past: number; closed: string 
   return end === undefined ? undefined : { past: end, closed: "" };
 }
 
-/** Returns the offset after one or more spaces. Returns undefined if there is no space. */
+/** Returns the offset after one or more spaces. Undefined: there is no space. */
 export function pastSome(text: string, at: number): number | undefined {
   const end = pastSpaces(text, at);
   return end > at ? end : undefined;
 }
 
-/** Reads "**Final answer**: 12", "**Final answer** 12" and "**The answer is** 12". */
+/**
+ * Reads the end of a label whose bold marks close before the answer, e.g. "**Final answer**: 12" or "**The answer is**
+ * 12".
+ */
 function closedTail(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   const noun = pastMarks(text, pastSpaces(text, at), opened);
   const value = noun === undefined ? undefined : (pastSaying(text, noun) ?? pastSome(text, noun));
@@ -133,7 +139,7 @@ function closedTail(text: string, at: number, opened: string): { past: number; c
   return { past: past(SIGN, text, said) ?? past(LINE, text, said) ?? said, closed: opened };
 }
 
-/** Reads "**Final answer: 12**". */
+/** Reads the end of a label whose bold marks close after the answer, e.g. "**Final answer: 12**". */
 function openTail(text: string, at: number): { past: number; closed: string } | undefined {
   const end = pastSaying(text, at);
   return end === undefined ? undefined : { past: end, closed: "" };

@@ -1,7 +1,9 @@
 /** Words of answer labels, such as "The final answer is", in ten languages. `labels.ts` has the grammar. */
 import { splitEntries } from "../lib/words.ts";
 
-/** Words that may introduce a label. A label may have two of them: "Therefore, we conclude that". */
+/**
+ * Words that may introduce a label, e.g. "Therefore, ". A label may have two of them: "Therefore, we conclude that".
+ */
 export const LEADS = splitEntries(`
   ultimately | in short | in the end | to summarize | in sum | all in all | in total | well | now | ok | okay
   we conclude that | we can conclude that | we find that | we see that | we know that | it follows that
@@ -32,7 +34,10 @@ export const LEADS = splitEntries(`
   よって | したがって | 従って | ゆえに | だから | 以上より | つまり | 따라서 | 그러므로 | 그래서 | 즉
 `);
 
-/** Words before the noun. None of them denies the answer or makes it partial. */
+/**
+ * Words that may stand before the noun, e.g. "final" in "final answer". None of them denies the answer or makes it a
+ * partial one.
+ */
 export const BEFORE = splitEntries(`
   the | a | one | valid | feasible | my | our | your | this | final | correct | right | complete | exact
   best | optimal | largest | smallest | longest | shortest | maximum | minimum | max | min
@@ -55,7 +60,7 @@ export const NOUNS = splitEntries(`
   答案 | 解答 | 回答 | 结果 | 結果 | 答え | 答 | 正答 | 结论 | 結論 | 正解 | 解 | 정답 | 해답 | 답변 | 답안 | 답 | 결과 | 결론
 `);
 
-/** Words after the noun. */
+/** Words that may stand after the noun, e.g. "to the question". */
 export const AFTER = splitEntries(`
   to the question | to this question | to your question | to the problem | to this problem | (final)
   a la pregunta | à la question | auf die frage | на вопрос | para a pergunta | à pergunta | da pergunta
@@ -75,7 +80,7 @@ export const VERBS = splitEntries(`
   es | son | est | sont | ist | lautet | sind | lauten | é | são
   это | равен | равна | равно
 `);
-/** Verbs of languages that put no spaces around them. */
+/** Verbs of languages that write no spaces around them, e.g. 是. */
 export const CLINGING_VERBS = splitEntries(`
   就是 | 应该是 | 應該是 | 应为 | 應為 | 等于 | 等於 | 是 | 为 | 為 | 如下 | は次の通りです | は以下の通りです | は次のとおりです | は以下のとおりです | は | 은 다음과 같습니다
   는 다음과 같습니다 | 은 | 는
@@ -84,7 +89,8 @@ export const CLINGING_VERBS = splitEntries(`
 export const EARLY_VERBS = ["ist", "lautet", "sind", "lauten"];
 
 /**
- * Words that end a sentence that a label begins: the verb of "答えは 12 です", and the closing words of Minerva's examples.
+ * Words that end a sentence that began with a label: the verb of "答えは 12 です", and the closing words of examples in the
+ * Minerva prompt.
  */
 export const ENDS = splitEntries(`
   になります | となります | となる | になる | でした | である | です | だ | 입니다 | 이에요 | 예요 | 이다 | 가 됩니다 | 이 됩니다 | I hope it is correct

@@ -9,7 +9,7 @@ import { pastSpaces, Words } from "./words.ts";
 
 const END_UNITS_MAX = 24;
 
-/** Nouns by which an environment calls its answers, such as "clique". */
+/** Nouns that an environment uses for its answers, e.g. "clique". They may stand in labels instead of "answer". */
 export type AnswerNames = readonly string[];
 
 const NO_NAMES: AnswerNames = Object.freeze([]);
@@ -25,7 +25,9 @@ function nounsWith(names: AnswerNames): Words {
 export interface Label {
   /** Offset after the label. */
   readonly past: number;
-  /** Marks of bold or italics, such as "**", that the label opens, and those that it closes again. */
+  /**
+   * Marks of bold or italics, such as "**", that the label opens. The next field has those that the label also closes.
+   */
   readonly opened: string;
   readonly closed: string;
 }
@@ -35,8 +37,8 @@ const BACKSLASH = "\\";
 const LABEL_UNITS_MAX = 400;
 
 /**
- * Returns the part of a text in which a label may lie, in lower case. If lowercasing changes its length, as in a few
- * scripts, the part stays unchanged so that offsets remain valid.
+ * Returns the part of a text that can contain a label, in lower case. If lowercasing changes its length, as in a few
+ * scripts, returns it unchanged, so that offsets stay valid.
  */
 function headOf(text: string, start: number): string {
   const head = text.slice(start, start + LABEL_UNITS_MAX);
@@ -58,7 +60,7 @@ export function labelAt(text: string, start: number, end: number, names = NO_NAM
 const leads = new Words(LEADS);
 const PAUSE = /[,，、:：]/y;
 
-/** Returns the marks that open a label, and the length of the introductory words after them, such as "So,". */
+/** Returns the marks that open a label, and the length of the introductory words that follow, such as "So,". */
 function leadOf(head: string): { opening: string; lead: number } {
   const opened = past(TEX, head, 0) ?? pastMarks(head, past(HEAD, head, 0) ?? 0);
   const once = pastLead(head, opened);
@@ -94,7 +96,7 @@ function plainLabel(head: string, start: number, opened: string, nouns: Words): 
   return tail && { ...tail, opened };
 }
 
-/** Reads "Also ist die Antwort 12". */
+/** Reads a German label whose verb comes first, as in "Also ist die Antwort 12". */
 function earlyLabel(head: string, start: number, opened: string, nouns: Words): Label | undefined {
   const end = first(earlyVerbEnds(head, start), (verb) =>
     first(nounEnds(head, verb, nouns), (noun) => past(SIGN, head, noun) ?? pastSome(head, noun)),
@@ -106,7 +108,7 @@ const BRACKET = /[【（]/y;
 const BRACKET_END = /[】）]/y;
 const COLON = /[ \t\u00a0\u202f\u3000]{0,4}[:：]/y;
 
-/** Reads "【答案】" and "'answer':". */
+/** Reads a label in brackets or quotes, such as "【答案】" or "'answer':". */
 function bracketedLabel(head: string, nouns: Words): Label | undefined {
   const opened = past(BRACKET, head, 0);
   const quote = /^["']/.exec(head)?.[0];
@@ -123,7 +125,7 @@ function bracketedLabel(head: string, nouns: Words): Label | undefined {
   return end === undefined ? undefined : { past: end, opened: "", closed: "" };
 }
 
-/** Reads "\text{Answer: }" and "\textbf{Answer}:". */
+/** Reads a label in a TeX command, such as "\text{Answer: }" or "\textbf{Answer}:". */
 function texLabel(head: string, nouns: Words): Label | undefined {
   const start = past(TEX, head, 0);
   if (start === undefined) return undefined;
@@ -135,8 +137,8 @@ function texLabel(head: string, nouns: Words): Label | undefined {
 }
 
 /**
- * Returns whether a label may start with this character. The check is fast, and most answers start with a digit, a
- * bracket or a dollar sign.
+ * Returns whether a label may start with this UTF-16 unit. A fast check: most answers start with a digit, a bracket or
+ * a dollar sign, and so have no label.
  */
 function mayStartLabel(unit: number): boolean {
   return unit > 0x7f || (unit >= 65 && unit <= 122) || `"#'*->`.includes(String.fromCharCode(unit));
@@ -146,8 +148,8 @@ const KEY = /\{\s{0,64}["'“]?/y;
 const KEY_END = /["'”]?\s{0,8}[:：]/y;
 
 /**
- * Returns the offset after the brace and the key of an object such as {"answer": 12}. Returns undefined for other
- * texts.
+ * Returns the offset after the brace and the key at the start of an object such as {"answer": 12}. Undefined: the text
+ * has no such start.
  */
 export function keyAt(text: string, start: number, end: number, names = NO_NAMES): number | undefined {
   const head = headOf(text, start);
@@ -159,7 +161,7 @@ export function keyAt(text: string, start: number, end: number, names = NO_NAMES
 
 const endings = new Words(ENDS);
 
-/** Returns the length of the words before `end` that close the sentence of a label, such as "です". */
+/** Returns the length of the words before `end` that close a sentence begun by a label, such as "です". */
 export function closingWords(text: string, start: number, end: number): number {
   const first = Math.max(start, end - END_UNITS_MAX);
   const before = headOf(text.slice(0, end), first);

@@ -7,16 +7,15 @@ import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
 import { withPlainTags } from "./tags.ts";
 
 /**
- * How much of its thinking a completion holds. The trainer says so, because chat templates move thoughts elsewhere.
+ * How much of its thinking a completion contains. The trainer says so, because chat templates move or remove thoughts.
  *
- * - required: all of it. `think_answer` needs a <think> and, after it, a </think>. The other formats need no thinking,
- *   and skip it if it is there.
- * - prefilled: the prompt ends with <think>, so that the completion begins within the thinking. Every format needs the
- *   </think> and counts nothing before it. A <think> is not needed.
- * - stripped: none, because the template removed it. No format needs a <think> or a </think>.
+ * - required: all of it. The format `think_answer` needs a <think> and, after it, a </think>. The other formats need no
+ * thinking, and skip it if it is there. - prefilled: the prompt ends with <think>, so the completion begins within the
+ * thinking. Every format needs the </think>, and counts nothing before it. A <think> is not needed. - stripped: none of
+ * it, because the template removed it. No format needs a <think> or a </think>.
  *
- * In all three cases only the text after the last </think> counts. A <think> before it is part of the thinking. A
- * <think> after it that nothing closes opens new thinking, in which no answer counts. Tags may be in any case and
+ * In all three cases only the text after the last </think> counts. A <think> before that is part of the thinking. A
+ * <think> after it that is never closed opens new thinking, in which no answer counts. Tags may be in any case and
  * contain blanks.
  */
 export type Thinking = "required" | "prefilled" | "stripped";
@@ -24,13 +23,13 @@ export type Thinking = "required" | "prefilled" | "stripped";
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/** The thinking of a completion. Offsets are UTF-16 units. */
+/** Where the thinking of a completion is. Offsets are in UTF-16 units. */
 interface Thoughts {
-  /** Start of the part that may contain answers: immediately after the last "</think>", or the start of the text. */
+  /** Start of the text in which answers count: after the last "</think>", or the start of the completion. */
   readonly start: number;
-  /** End of the part that may contain answers: a "<think>" that is never closed, or the end of the text. */
+  /** End of the text in which answers count: at a "<think>" that is never closed, or the end of the completion. */
   readonly end: number;
-  /** Whether there is a "</think>". */
+  /** Whether the completion has a "</think>". */
   readonly closed: boolean;
   /** Whether a thinking block is still open at the end. */
   readonly open: boolean;
@@ -38,7 +37,7 @@ interface Thoughts {
 
 /** Returns where the thinking of a completion ends. */
 export function locateThoughts(text: string, thinking: Thinking): Thoughts {
-  // If there is no tag, a forward search is faster.
+  // Without any tag, a search from the start is faster.
   const closed = text.includes(CLOSE);
   const start = closed ? text.lastIndexOf(CLOSE) + CLOSE.length : 0;
   if (!closed && thinking === "prefilled") return { start: text.length, end: text.length, closed, open: true };
@@ -115,7 +114,7 @@ export function locateAnswers(
   };
 }
 
-/** Returns the result with its doubtful answer as the answer that counts. `formatValid` stays unchanged. */
+/** Returns the result with its doubtful answer in place of a marked one. `formatValid` stays unchanged. */
 export function trusting(located: Located): Located {
   const { doubtful } = located;
   return doubtful === undefined
@@ -142,7 +141,7 @@ const NEVER_CLOSED = "the thinking is never closed: there is no </think>";
 const NEVER_OPENED =
   "the thinking is never opened: there is no <think> before </think>; if the chat template puts it into the prompt, the task wants thinking: prefilled";
 
-/** Returns the reason why the thinking is invalid, or undefined if it is valid. */
+/** Returns why the thinking does not fit the format and the mode of thinking; undefined if it fits. */
 function thoughtsProblem(
   completion: string,
   format: AnswerFormat,

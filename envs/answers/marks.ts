@@ -12,8 +12,8 @@ export interface Range {
 type Marks = readonly [open: string, close: string];
 
 /**
- * Pairs of marks. Repeated marks such as "**" are stripped one by one. Code fences and LaTeX commands have functions of
- * their own.
+ * Pairs of marks, each with its opening and its closing mark. Repeated marks such as "**" are removed one by one. Code
+ * fences and LaTeX commands are handled by functions below.
  */
 const PAIRS = splitEntries(`
   <answer> </answer> | $ $ | \\( \\) | \\[ \\] | * * | _ _ | \` \` | \` ' | " " | ' ' | ＂ ＂ | ＇ ＇ | “ ” | ” ” | ‘ ’ | „ “
@@ -21,7 +21,7 @@ const PAIRS = splitEntries(`
 `).map((pair) => pair.split(" ") as unknown as Marks);
 const PAIRS_BY_FIRST = Map.groupBy(PAIRS, ([open]) => open.charAt(0));
 
-/** Strips one pair of marks. Returns whether a pair was found. */
+/** Removes one pair of marks from the ends of the range. Returns whether there was one. */
 export function stripMarks(text: string, range: Range): boolean {
   const first = text[range.start] ?? "";
   if ((first === "`" || first === "~") && stripFence(text, range, first)) return true;
@@ -88,7 +88,7 @@ const BEGIN = /\\begin\{((?:equation|align|gather|displaymath|math|center)\*?|al
  */
 const ELEMENT = /<(b|strong|i|em|u|mark|code|pre|kbd|p|div|span|center|h[1-6])>/iy;
 
-/** Strips a pair of marks whose closing mark repeats a name, such as an HTML element. */
+/** Removes a pair of marks whose closing mark repeats the name of the opening one, such as <b>…</b>. */
 function stripBetween(text: string, range: Range, opens: RegExp, closing: (name: string) => string): boolean {
   opens.lastIndex = range.start;
   const [open = "", name = ""] = opens.exec(text) ?? [];

@@ -46,7 +46,7 @@ function allTags(text: string): readonly MarkedAnswer[] {
   while (open >= 0) {
     const close = text.indexOf(CLOSE, open);
     if (close < 0) break;
-    // The last of several opening tags before a closing tag counts. The search finds the first of them.
+    // If several opening tags precede a closing tag, the last one counts, but the search finds the first.
     const start = text.lastIndexOf(OPEN, close) + OPEN.length;
     const past = close + CLOSE.length;
     if (holdsAnswer(text, start, close)) found.push(marked(text, start, close, past));

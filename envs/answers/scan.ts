@@ -55,12 +55,12 @@ export const OPEN = "<answer>";
 export const CLOSE = "</answer>";
 
 /**
- * Finds "<answer>…</answer>" blocks. A block is an opening tag and the next closing tag, with no tag between them. Of
- * nested blocks, the inner one counts. A closing tag without an opening tag is skipped.
+ * Finds "<answer>…</answer>" blocks. A block is an opening tag and the next closing tag, without a tag between them. So
+ * of nested blocks, the inner one counts. A closing tag without an opening tag is ignored.
  */
 export function scanTags(text: string, start: number, end: number): Marks {
-  // A search is slow if its first character is frequent, and a text may contain a million "<". The first search
-  // therefore looks for "answer>".
+  // The first search looks for "answer>", because a search for a frequent first character is slow, and a text may
+  // contain a million "<".
   if (!text.includes("answer>", start)) return NONE;
   const first = text.indexOf(OPEN, start);
   if (first < 0 || first + OPEN.length > end) return NONE;
@@ -68,7 +68,7 @@ export function scanTags(text: string, start: number, end: number): Marks {
   const firstClose = text.indexOf(CLOSE, first);
   if (firstClose < 0 || firstClose + CLOSE.length > end) return { offsets: [], open: last + OPEN.length };
   const lastClose = text.lastIndexOf(CLOSE, end - CLOSE.length);
-  // Nearly every completion has one tag of each kind.
+  // Nearly every completion has exactly one opening and one closing tag.
   if (first === last && firstClose === lastClose) {
     const content = first + OPEN.length;
     return { offsets: holdsAnswer(text, content, lastClose) ? [content, lastClose] : [], open: undefined };
@@ -77,7 +77,7 @@ export function scanTags(text: string, start: number, end: number): Marks {
   let close = lastClose;
   for (let marks = 0; marks < MARKS_MAX && spans.length < 2 * SPANS_MAX && close > first; marks++) {
     const open = text.lastIndexOf(OPEN, close);
-    // The first of several closing tags in a row closes the block. The others are skipped.
+    // If several closing tags follow each other, the first one closes the block, and the others are ignored.
     const closing = text.indexOf(CLOSE, open);
     if (holdsAnswer(text, open + OPEN.length, closing)) spans.push(closing, open + OPEN.length);
     if (closing === firstClose) break;
@@ -86,12 +86,18 @@ export function scanTags(text: string, start: number, end: number): Marks {
   return { offsets: spans.reverse(), open: last > lastClose ? last + OPEN.length : undefined };
 }
 
-/** Line feed to carriage return (U+000A to U+000D), next line, and line and paragraph separators. */
+/**
+ * Characters that break a line, for use in a regular expression: U+000A to U+000D, next line, line separator and
+ * paragraph separator.
+ */
 const BREAKS = "\\n-\\r\\u0085\\u2028\\u2029";
 /** Maximum number of white space characters before a label in its line. */
 const BLANKS_MAX = 64;
 const BLANKS = `[\\t \\u00a0\\u1680\\u2000-\\u200d\\u202f\\u205f\\u2060\\u3000\\ufeff]{0,${BLANKS_MAX}}`;
-/** Matches what may precede the word "answer" in its line: the mark of a heading, bold or italics, "Final". */
+/**
+ * Matches what may stand before the word "answer" in its line: the mark of a heading, marks of bold or italics, and
+ * "Final".
+ */
 const BEFORE = `(?:^|[${BREAKS}])${BLANKS}(?:#{1,6}${BLANKS})?(\\*{0,3}|_{0,3})(?:final${BLANKS})?`;
 /** Maximum length of a match of BEFORE, including its line break. */
 const BEFORE_UNITS_MAX = 1 + 3 * BLANKS_MAX + "######".length + "***".length + "final".length;
@@ -110,7 +116,7 @@ interface LineMark {
   readonly emphasis: string;
 }
 
-/** Length of the pieces of text that are searched for labels, from the end of the text back. */
+/** Number of UTF-16 units that are searched for labels at a time, from the end of the text backwards. */
 const STRETCH = 16_384;
 
 /**
@@ -159,10 +165,12 @@ function lastAnswer(text: string, mark: LineMark, end: number, wasCut: boolean):
   return isCutShort ? undefined : answerOf(text, mark, limit);
 }
 
-/** Returns the labels whose word "answer" starts in text[from, to). The whole searched text is text[start, end). */
+/**
+ * Returns the labels whose word "answer" starts in text[from, to). `start` and `end` limit what is read around them.
+ */
 function marksBetween(text: string, from: number, to: number, start: number, end: number): LineMark[] {
   const marks: LineMark[] = [];
-  // The searched part begins early enough to include the start of the first label's line.
+  // The search begins earlier than `from`, because the first label's line may begin before its word.
   const offset = Math.max(start, from - BEFORE_UNITS_MAX - 1);
   const part = text.slice(offset, Math.min(end, to + MARK_UNITS_MAX));
   MARK.lastIndex = from - offset;
@@ -180,7 +188,7 @@ const FENCE_LINE = new RegExp(`[${BREAKS}]${BLANKS}(\`{3,32}|~{3,32})$`);
 const FENCE_LINE_UNITS_MAX = 1 + BLANKS_MAX + 32;
 
 /**
- * Returns the offset before a closing code fence at the end of the completion, if the fence was opened before `from`.
+ * If the completion ends with a closing code fence that was opened before `from`, returns the offset before that fence.
  * Otherwise returns `end`.
  */
 export function beforeFence(text: string, from: number, end: number): number {
@@ -192,7 +200,7 @@ export function beforeFence(text: string, from: number, end: number): number {
 
 const BREAK = new RegExp(`[${BREAKS}]`, "g");
 
-/** Returns the end of the line, or `limit` if that comes first. */
+/** Returns the offset of the next line break, or `limit` if that comes first. */
 function lineEnd(text: string, from: number, limit: number): number {
   BREAK.lastIndex = from;
   return BREAK.test(text) ? Math.min(limit, BREAK.lastIndex - 1) : limit;
@@ -242,7 +250,7 @@ export interface Boxes {
   tokens: number;
 }
 
-/** Returns the offset after which at most MARKS_MAX boxes start. */
+/** Returns an offset after which at most MARKS_MAX boxes start, so that the time for a text is limited. */
 function firstLookedAt(text: string, start: number, end: number): number {
   if (end - start <= MARKS_MAX * BOX.length) return start;
   let at = end;
@@ -254,8 +262,10 @@ function firstLookedAt(text: string, start: number, end: number): number {
 }
 
 /**
- * Adds the box whose content starts at `content`, or the closed boxes within it. Returns the offset after its end, or
- * -1 if it is never closed. A stack of open boxes makes one pass suffice, even if an unclosed box contains many others.
+ * Reads the box whose content starts at `content`, and adds it to `found`. If it is never closed, adds the closed boxes
+ * inside it instead. Returns the offset after the box, or -1.
+ *
+ * A stack of open boxes makes one pass enough, even if an unclosed box contains many others.
  */
 export function scanBox(text: string, content: number, end: number, found: Boxes): number {
   const boxes = [{ depth: 0, inner: content }];

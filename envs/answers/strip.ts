@@ -40,15 +40,15 @@ export function textOfObject(text: string): string | undefined {
 }
 
 /**
- * Strips a part of a text that starts after a label's colon. `opened` are the marks of bold or italics that the label
- * opened. If they are never closed, the part stays as it is.
+ * Removes what is around an answer in a part of a text, after a label's colon. `opened` are the marks of bold or
+ * italics that the label opened. If they are never closed, nothing is removed.
  */
 export function stripRange(text: string, start: number, end: number, opened = ""): Range {
   return stripped(text, { start, end }, opened);
 }
 
 interface Stripped extends Range {
-  /** The string of a JSON object such as {"answer": "12"}, if the stripped text is such an object. */
+  /** Text in an object such as {"answer": "12"}, if nothing but the object is left. Undefined otherwise. */
   readonly value: string | undefined;
 }
 
@@ -59,7 +59,7 @@ function stripped(text: string, whole: Range, opened: string, names?: AnswerName
   return endsInSign(text, other) ? usual : other;
 }
 
-/** Returns whether a range starts or ends with * or _, which no answer does. */
+/** Returns whether a range starts or ends with * or _. No answer does, so such a sign belongs to bold or italics. */
 function endsInSign(text: string, { start, end }: Range): boolean {
   return end > start && (isSign(text.charAt(start)) || isSign(text.charAt(end - 1)));
 }
@@ -97,8 +97,8 @@ function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peelin
 }
 
 /**
- * Returns whether a text has nothing to strip, because it starts and ends with a digit or a bracket, as most answers
- * do: "[0, 1]" or "(3 + 4) * 5".
+ * Returns whether nothing can be removed, because the text starts and ends with a digit or a bracket, e.g. "[0, 1]" or
+ * "(3 + 4) * 5". Most answers do.
  */
 function isBare(text: string): boolean {
   return startsBare(text.charCodeAt(0)) && endsBare(text.charCodeAt(text.length - 1));
@@ -116,14 +116,14 @@ function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
 }
 
-// White space.
+// Functions for white space.
 
 function trim(text: string, range: Range): void {
   range.start = skipGap(text, range.start, range.end);
   range.end = skipGapBack(text, range.start, range.end);
 }
 
-// Labels.
+// Functions for labels.
 
 /** The nouns that labels may use, and the state of the search for labels. */
 interface Labelled {
@@ -134,7 +134,7 @@ interface Labelled {
   value: string | undefined;
 }
 
-/** Strips a label. If `debts` is undefined, strips only a label whose marks are all closed. */
+/** Removes a label from the start. If `debts` is undefined, removes it only if all its marks are closed. */
 function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts | undefined): boolean {
   if (labelled.none === range.start) return false;
   const label = labelAt(text, range.start, range.end, labelled.names);
@@ -185,28 +185,31 @@ function stripObject(text: string, range: Range, labelled: Labelled): boolean {
  */
 const STRING = /^"(?:[^\\"\p{Cc}]|\\["\\/]|\\[nrt](?![a-z])|\\u[0-9a-fA-F]{4})*"$/u;
 
-// Bold and italics that a label opens. They are closed after its colon, as in "**Answer:** 1", or after the answer, as
-// in "**Answer: 1**". Other marks with the same sign may stand between, as in "*Answer:***[1]***.*".
+// Functions for bold and italics that a label opens. They are closed after its colon, as in "**Answer:** 1", or after
+// the answer, as in "**Answer: 1**". Other marks of the same sign may stand between, as in "*Answer:***[1]***.*".
 
 type Sign = "*" | "_";
 
 interface Debt {
   readonly sign: Sign;
   readonly count: number;
-  /** Whether the marks that follow the colon may be the closing ones. */
+  /** Whether the marks that follow the colon may be the ones that close the label's. */
   readonly maybeThere: boolean;
 }
 
 interface Debts {
   /** Marks that labels opened and that still have to be closed. */
   readonly owed: Debt[];
-  /** Number of unpaired signs stripped at the start of the text minus the number stripped at its end. */
+  /** Number of single signs removed at the start of the text, minus the number removed at its end. */
   readonly unpaired: Record<Sign, number>;
-  /** The range before the first label with open marks was stripped. Undefined if there was no such label. */
+  /**
+   * The range before the first label with unclosed marks was removed, to which a failure returns. Undefined: there was
+   * no such label.
+   */
   before: Range | undefined;
 }
 
-/** Maximum number of labels with open marks. With more, the labels stay. */
+/** Maximum number of labels with unclosed marks. If there are more, these labels are kept. */
 const DEBTS_MAX = 8;
 
 function isSign(text: string): text is Sign {
@@ -236,7 +239,7 @@ function owe(text: string, range: Range, opened: string, debts: Debts | undefine
   return true;
 }
 
-/** Strips an unpaired * or _ at one end. At most as many are stripped as labels have opened. */
+/** Removes a single * or _ at one end. Removes no more of them than labels have opened. */
 function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): boolean {
   const { start, end } = range;
   if (owed.length === 0 || start >= end) return false;
@@ -254,8 +257,8 @@ function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): b
 }
 
 /**
- * Returns whether the stripped unpaired signs close the marks of all labels. The closing marks of each label are at the
- * start or at the end of the answer.
+ * Returns whether the single signs that were removed close the marks of all labels. Each label's closing marks are at
+ * the start or the end of the answer.
  */
 function isPaid({ owed, unpaired }: Debts): boolean {
   if (owed.length > DEBTS_MAX) return false;
@@ -268,9 +271,12 @@ function isPaid({ owed, unpaired }: Debts): boolean {
   });
 }
 
-// A period that closes a sentence, and a trailing comma or semicolon.
+// Functions for a period that closes a sentence, and for a comma or semicolon at the end.
 
-/** Strips one closing sign. Several closing signs stay, because they mean that something was left out. */
+/**
+ * Removes one period, comma or semicolon at the end. Several in a row are kept, because they mean that something was
+ * left out.
+ */
 function stripEnd(text: string, range: Range): boolean {
   const { start, end } = range;
   if (end <= start || !isEnd(text[end - 1])) return false;

@@ -1,7 +1,10 @@
-/** Normalizes the tags of thinking and answers, which models may write in any case, with blanks or attributes. */
+/**
+ * Rewrites tags of thinking and answers into plain form, e.g. "< Answer >" into "<answer>". Models may write them in
+ * any case, with blanks or attributes.
+ */
 
 const BLANK = "[\\t\\n\\r \\u00a0]";
-/** The number of blanks is bounded, so that texts without tags cost little. */
+/** Matches at most eight blanks. The limit keeps texts without tags fast. */
 const BLANKS = `${BLANK}{0,8}`;
 const WORDS = ["answer", "think"] as const;
 /**
@@ -20,7 +23,7 @@ const OTHER_TAG = new RegExp(
   `${WORD}(?!>(?<=</?(?:${WORDS.join("|")})>))(?<=<(${BLANKS}/?${BLANKS})(${WORD}))(?:${BLANK}[^<>\\ud800-\\udfff]{0,128})?(?<!/)>`,
   "g",
 );
-/** Number of "<" that are examined one by one. Texts with more are searched by the expression. */
+/** Number of "<" up to which each is examined one by one. Texts with more are searched by a regular expression. */
 const LOOKED_AT = 64;
 /** Maximum number of tags that are normalized. Later tags stay unchanged. */
 const OTHERS_MAX = 1024;
@@ -37,7 +40,7 @@ function mayHaveOthers(text: string): boolean {
   let looked = 0;
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at + 1)) {
     if (++looked > LOOKED_AT) return true;
-    // Most tags are plain, and comparing is faster than matching.
+    // Most tags are already plain, and comparing text is faster than matching an expression.
     const word = text.charCodeAt(at + 1) === SLASH ? at + 2 : at + 1;
     if (text.startsWith("answer>", word) || text.startsWith("think>", word)) continue;
     STARTS_TAG.lastIndex = at;

@@ -20,8 +20,8 @@ export function formatInstruction(format: AnswerFormat): string {
 }
 
 /**
- * Returns a well-formed completion with the given answer. The thoughts come before the answer, if the format and the
- * thinking mode have thoughts.
+ * Returns a correctly formatted completion with this answer. `thoughts` come before it, if the format and the mode of
+ * thinking allow any.
  */
 export function wrapAnswer(
   answer: string,
@@ -42,8 +42,8 @@ export function wrapAnswer(
 }
 
 /**
- * Returns the text before an answer. Without thoughts it is empty, so that a model does not learn to write an empty
- * line.
+ * Returns the text that comes before an answer. It is empty without thoughts, so that a model does not learn to begin
+ * with an empty line.
  */
 function thoughtsBefore(format: AnswerFormat, thoughts: string): string {
   if (format === "think_answer") return `<think>\n${thoughts}\n</think>\n`;
@@ -68,8 +68,8 @@ const CLOSING_TAG: readonly string[] = Object.freeze(["</answer>"]);
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * Returns the stop strings that end an answer. They are part of the format, so a sampler that stops at one must keep it
- * in its output.
+ * Returns the strings after which generation may stop, because they end an answer. They are part of the format, so a
+ * sampler must keep them in its output.
  */
 export function stopStrings(format: AnswerFormat): readonly string[] {
   return format === "think_answer" || format === "answer_tag" ? CLOSING_TAG : NONE;

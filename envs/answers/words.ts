@@ -1,6 +1,6 @@
 /**
- * Finds the words of a table in a text, by a tree of letters (trie). One regular expression with hundreds of words
- * would take tens of milliseconds to compile and block the server meanwhile.
+ * Finds words of a list in a text, by a tree of letters (trie). A regular expression of hundreds of words would take
+ * tens of milliseconds to compile, and block the server meanwhile.
  */
 
 interface Node {
@@ -20,8 +20,8 @@ export function pastSpaces(text: string, start: number): number {
 }
 
 /**
- * A table of words in lower case. Accents may be composed, decomposed or left out. A space in a word matches one to
- * four spaces.
+ * A list of words in lower case. In the text, accents may be composed, decomposed or missing. A space in a word matches
+ * one to four spaces.
  */
 export class Words {
   readonly #root: Node = { next: new Map(), isWord: false };
@@ -45,8 +45,8 @@ export class Words {
 }
 
 /**
- * Adds a word to the tree. A word of one letter keeps its accent, because without it an "e" may be the letter of an
- * option.
+ * Adds a word to the tree. A one-letter word is not found without its accent, because a bare "e" may be the letter of
+ * an option.
  */
 function insert(node: Node, [letter, ...rest]: readonly string[], mayBeBare: boolean): void {
   if (letter === undefined) {

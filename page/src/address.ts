@@ -19,7 +19,9 @@ export function readAddress(hash: string): Address {
   return { path: parts.map(decoded), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Decodes a part, or returns it unchanged. A typed address may contain a "%" that begins no escape. */
+/**
+ * Decodes one part of the path. Returns it unchanged if it is invalid, since a typed address may contain a stray "%".
+ */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -29,8 +31,8 @@ function decoded(part: string): string {
 }
 
 /**
- * Returns the entry of a table under a name from the address, if the table itself has it. The name may be any text,
- * also "constructor".
+ * Returns the table's entry for a name from the address, or undefined. The name may be any text, even "constructor", so
+ * inherited properties do not count.
  */
 export function named<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
@@ -54,7 +56,10 @@ export function go(href: string): void {
   location.hash = href;
 }
 
-/** Changes parts of the query without a new entry in the browser's history, so that typing a filter leaves no trail. */
+/**
+ * Changes some query parameters without a new entry in the browser's history. So typing a filter does not fill the
+ * history.
+ */
 export function refine(changes: Query): void {
   const { path, query } = address.value;
   const href = hrefOf(path, { ...query, ...changes });

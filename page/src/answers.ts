@@ -1,11 +1,11 @@
-/** Fetches from the server what a view shows, and tracks loading, errors and refreshes. */
+/** Sends the requests of views to the server, and tracks whether each is loading, failed or needs a refresh. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Gradus, gradus, lostSince, noteFailure, returns } from "./session.ts";
 
 export interface Answer<T> {
   /**
-   * Result of the request, or undefined before the first result. While a new request runs or has failed, the previous
-   * result stays.
+   * Result of the request. Undefined before the first one. The previous result stays while a new request is running or
+   * has failed.
    */
   readonly value: T | undefined;
   readonly error: Error | undefined;
@@ -16,7 +16,7 @@ export interface Answer<T> {
 interface Known<T> {
   readonly value?: T;
   readonly error?: Error;
-  /** Request that led to this result. */
+  /** Identifies the request that gave this result. */
   readonly of?: object;
 }
 
@@ -26,17 +26,19 @@ export type Ask<T> = (gradus: Gradus, options: { readonly signal: AbortSignal })
 export const LIST_MS = 5_000;
 
 export interface Refreshing {
-  /** Milliseconds between a result and the next request. Undefined for a single request. */
+  /** Milliseconds between a result and the next request. Undefined: the request is sent once. */
   readonly everyMs: number | undefined;
-  /** Returns true if the reader has moved on in the list, so that a refresh would make the list jump. */
+  /** Returns true while the reader is further down in the list. Then it is not refreshed, because it would jump. */
   readonly holds?: () => boolean;
 }
 
 const once: Refreshing = { everyMs: undefined };
 
 /**
- * Sends the request, and repeats it when an input changes, the server comes back or a token is given. With
- * `refreshing`, also repeats it at an interval while the page is visible. An undefined `ask` sends nothing.
+ * Sends a request for a view. Repeats it when an input changes, when the server is reachable again, or when a token is
+ * given.
+ *
+ * With `refreshing`, also repeats it at intervals while the page is visible. If `ask` is undefined, nothing is sent.
  */
 export function useAnswer<T>(
   ask: Ask<T> | undefined,
@@ -46,7 +48,7 @@ export function useAnswer<T>(
   const [known, setKnown] = useState<Known<T>>({});
   const [times, setTimes] = useState(0);
   const client = gradus.value;
-  // Identity of the request: stays the same object as long as the inputs do.
+  // Identifies the request: the object stays the same while the inputs do.
   const question = useMemo(() => ({}), [...inputs, client, returns.value, times, ask === undefined]);
   const holding = useRef(holds);
   holding.current = holds;
@@ -73,7 +75,7 @@ export function useAnswer<T>(
   return {
     value: known.value,
     error: known.error,
-    // Becomes true as soon as an input changes, not only once the request is sent.
+    // This is true as soon as an input changes, even before the new request is sent.
     waiting: ask !== undefined && known.of !== question,
     again: () => setTimes((count) => count + 1),
   };

@@ -1,4 +1,7 @@
-/** Frame of the page: navigation, the caller, the state of the connection, and the view that the address names. */
+/**
+ * Frame around all views: navigation, the caller's name, the state of the connection, and the view that the address
+ * selects.
+ */
 import { Component, type ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
@@ -17,8 +20,8 @@ interface View {
   readonly Shown: ComponentType;
   readonly role?: "viewer" | "trainer";
   /**
-   * Number of path parts that select the content. Changes of later parts keep the loaded content. Defaults to all
-   * parts.
+   * Number of path parts on which the view's content depends. If only later parts change, the loaded content stays.
+   * Defaults to all parts.
    */
   readonly parts?: number;
 }
@@ -78,7 +81,7 @@ function Shown({ view }: { readonly view: View | undefined }) {
 
 interface RailProps {
   readonly current: string | undefined;
-  /** Moves the focus to the content. */
+  /** Moves the keyboard focus past the navigation to the content. */
   readonly onSkip: () => void;
 }
 
@@ -164,11 +167,11 @@ function Nowhere() {
 
 interface Fault {
   readonly error: Error;
-  /** Address at which the error occurred. Another address of the view may work. */
+  /** Address at which the error occurred. The error disappears at another address. */
   readonly at: Address;
 }
 
-/** Shows an error of a view inside the frame, which keeps working. */
+/** Shows an error that a view threw in place of the view. Navigation keeps working. */
 class Guard extends Component<object, { readonly fault: Fault | undefined }> {
   override state: { readonly fault: Fault | undefined } = { fault: undefined };
 

@@ -25,7 +25,7 @@ effect(() => {
         known.value = { server, name: caller?.name ?? "", role: caller?.role ?? "operator" };
     },
     (error: unknown) => {
-      // Ignore an error of a request that used the previous token.
+      // The request used a token that was replaced in the meantime, so its error is ignored.
       if (!isNews()) return;
       known.value = { ...unknown, server: known.value.server };
       noteFailure(error);

@@ -1,4 +1,4 @@
-/** Compares two models task by task: where one is right and the other wrong. */
+/** Compares two models task by task. Shows the tasks on which one is right and the other is wrong. */
 import { EvaluationService, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
@@ -53,7 +53,9 @@ function pairsOf(both: readonly (readonly Sample[])[]): readonly Pair[] {
 
 const meanOf = ({ reward, rewarded }: Side) => (rewarded === 0 ? undefined : reward / rewarded);
 
-/** Returns the second model's mean minus the first model's. Undefined if one of them has no sample with a reward. */
+/**
+ * Returns by how much the second model's mean is above the first's. Undefined: one of them has no sample with a reward.
+ */
 function knownGap({ sides: [left, right] }: Pair): number | undefined {
   const [one, two] = [meanOf(left), meanOf(right)];
   return one === undefined || two === undefined ? undefined : two - one;

@@ -1,4 +1,7 @@
-/** Compares models: models in columns, the parts of their suite in rows, each figure with its confidence interval. */
+/**
+ * Compares models in a table: a column for each model, a row for each part of the suite, and a confidence interval for
+ * each figure.
+ */
 import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
@@ -8,7 +11,7 @@ import { Table } from "../ui/table.tsx";
 /** Number of standard deviations around the mean that contain 95% of a normal distribution. */
 const Z = 1.96;
 
-/** Names of the figures that are shown first, the most important in front. */
+/** Names of the figures to show first, the most important one in front. */
 const FIRST = ["success_rate", "exact_rate", "quality_ratio", "pass@1", "mean_score", "mean_reward"];
 
 export function Compared({ ids }: { readonly ids: readonly string[] }) {

@@ -6,9 +6,9 @@ import { counted } from "../words.ts";
 import { visible } from "./visible.ts";
 import { verdictTone } from "./verdict.ts";
 
-/** Number of code points shown at first. A browser needs seconds to lay out a megabyte. */
+/** Number of code points that are shown at first, because browsers need seconds to lay out a megabyte. */
 const SHOWN = 6_000;
-/** Number of code points shown before an answer that begins further back. */
+/** Number of code points to show before an answer, if the answer begins before the part that is shown. */
 const BEFORE = 200;
 
 interface Piece {
@@ -16,7 +16,7 @@ interface Piece {
   readonly span: AnswerSpan | undefined;
 }
 
-/** Part of the text, with the answer that it belongs to, if any. */
+/** Splits a part of the text into pieces, each inside one answer or outside of all. */
 function piecesOf(points: readonly string[], spans: readonly AnswerSpan[], from: number, to: number): readonly Piece[] {
   const pieces: Piece[] = [];
   let at = from;
@@ -32,7 +32,7 @@ function piecesOf(points: readonly string[], spans: readonly AnswerSpan[], from:
   return pieces.filter(({ text }) => text !== "");
 }
 
-/** Number of characters that each press of a button adds at either end of the window. */
+/** Number of characters by which a button extends the shown part, at its start or its end. */
 const STEP = 60_000;
 
 interface Window {
@@ -40,7 +40,10 @@ interface Window {
   readonly to: number;
 }
 
-/** Returns the initial window: the last answer with some of the text before it. For a long answer, its end. */
+/**
+ * Returns the part of the text to show at first: the last answer and some text before it, or the end of that answer if
+ * it is long.
+ */
 function firstWindow(length: number, last: AnswerSpan | undefined): Window {
   const from = last === undefined || last.end <= SHOWN ? 0 : Math.max(0, last.start - BEFORE, last.end - SHOWN);
   return { from, to: Math.min(length, from + SHOWN) };

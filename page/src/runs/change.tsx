@@ -32,7 +32,7 @@ interface ChangeProps {
   readonly verb: string;
   /** Change to make. Undefined while the input is incomplete. */
   readonly change: Change | undefined;
-  /** Input of the change as text. The effect is fetched again when it changes. */
+  /** The change's input as text. If it differs, the effect is requested again. */
   readonly given?: string;
   readonly tone?: Tone;
   readonly children?: ComponentChildren;

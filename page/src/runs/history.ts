@@ -4,7 +4,7 @@ import type { HistoryRecord, RunState } from "../../../clients/ts/src/public.ts"
 import type { Gradus } from "../session.ts";
 import { groupsOf, type Line } from "./lines.ts";
 
-/** Number of steps that a chart can show apart. If a run has twice as many, it is read in longer steps. */
+/** Number of steps that a chart can show. Longer histories are read in steps of several update batches. */
 export const STEPS = 200;
 
 export interface History {
@@ -14,11 +14,11 @@ export interface History {
    * follow.
    */
   readonly lines: readonly Line[];
-  /** Number of update batches in a step. */
+  /** Number of update batches that are merged into one step. */
   readonly merged: number;
   /** Incarnation of the run. An import changes it and invalidates the settled records. */
   readonly incarnation: string;
-  /** Number of records, from the first on, that no longer change. `resumeToken` is the place after them. */
+  /** Number of records, from the first on, that will not change any more. `resumeToken` asks for those after them. */
   readonly settled: number;
   readonly resumeToken: string;
 }

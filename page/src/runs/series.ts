@@ -5,25 +5,25 @@ import type { Line } from "./lines.ts";
 import { rolloutsOf } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
 
-/** Point of the charts: values at one step. Lists have an entry for each line, in order. */
+/** The values of all charts at one step of a run. Lists have one entry for each line, in order. */
 export interface Point {
   readonly rollouts: number;
   readonly shares: readonly number[];
   readonly probabilities: readonly number[];
-  /** Policy's value of each line, as the mean over its arms. */
+  /** Value that the policy gives to each line's arms, averaged. */
   readonly values: readonly number[];
   readonly solved: number | undefined;
   readonly reward: number | undefined;
   /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
   readonly rewards: readonly (number | undefined)[];
   /**
-   * Mean of the lines' last known mean rewards. Each line counts the same, so that it does not depend on the lines'
-   * shares.
+   * Mean over the lines of their last known mean rewards. All lines count alike, so the figure does not depend on how
+   * often each is drawn.
    */
   readonly rewardAlike: number | undefined;
-  /** Number of useful groups as a share of the prompts of an update batch, in closed batches. */
+  /** Useful groups per prompt of an update batch, in batches whose groups are all closed. */
   readonly useful: number | undefined;
-  /** Time for an update batch, in seconds, from one draw to the next. */
+  /** Seconds from one draw of an update batch to the next. */
   readonly seconds: number | undefined;
 }
 
@@ -47,9 +47,7 @@ export interface Series {
   readonly end: number;
 }
 
-/**
- * Kinds of control records that are not shown, because they are frequent, automatic, and without effect on the charts.
- */
+/** Kinds of changes that charts do not mark, because they are frequent, automatic and do not affect the charts. */
 const PASSED_OVER = ["close_groups", "reopen_groups"];
 
 export function seriesOf({ config }: Pick<ReadRun, "config">, history: History): Series {

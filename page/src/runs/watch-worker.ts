@@ -81,7 +81,7 @@ function watch({ id, runId, token }: WatchRequest & { readonly kind: "watch" }, 
   };
 }
 
-// Reach the worker's names by a cast, because the page's compiler options declare only the names of a window.
+// The cast is needed because the page's compiler options declare only the global names of a window, not of a worker.
 const worker = globalThis as unknown as { onconnect: (event: { readonly ports: readonly MessagePort[] }) => void };
 
 worker.onconnect = ({ ports: [port] }) => {

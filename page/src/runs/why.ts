@@ -11,10 +11,10 @@ export interface Why {
   readonly next: string;
 }
 
-/** Multiple of an equal share. If the largest share is below it, the arms are drawn nearly alike. */
+/** If the largest share is below this multiple of an equal share, the arms count as drawn alike. */
 const ALIKE = 1.25;
 
-/** Number of arms named after the first. */
+/** Number of arms that are named in addition to the first. */
 const NAMED = 3;
 
 /** Number of closed groups of an arm behind its recent means (ArmState.recent_solved_share). */
@@ -76,7 +76,7 @@ function reasonOf(policy: string, arm: ArmState, others: readonly ArmState[]): s
   }
 }
 
-/** Expected success of an arm that the frontier policy prefers most. */
+/** Success rate at which the frontier policy prefers an arm most. */
 const PEAK = 2 / 7;
 
 /**
@@ -101,7 +101,7 @@ function expected(arm: ArmState): number {
   return isNew(arm) ? 0.5 : arm.value;
 }
 
-/** Interest below which an arm has little more than an equal share. */
+/** If an arm's interest is below this, it gets little more than an equal share. */
 const LITTLE = 0.05;
 
 /**

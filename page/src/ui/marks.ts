@@ -82,7 +82,7 @@ export function level(y: number, { ink, dash = "4 3" }: Pen): Marks {
   return [Plot.ruleY([y], { stroke: ink, strokeDasharray: dash })];
 }
 
-/** Shows the title of the spot nearest to the pointer. */
+/** Shows the title of the spot that is nearest to the pointer, as a tooltip. */
 export function pointed(spots: readonly (Spot & { readonly title: string })[]): Marks {
   return [Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "title" }))];
 }
