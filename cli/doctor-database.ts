@@ -81,7 +81,7 @@ function rights({ lacking, readsOnly }: Inspected): Check {
   }
   if (lacking.length === 0) return ok(name, "the user has all rights that a server needs");
   const remedy = "GRANT them, or make the user the owner of the database";
-  return missing(name, `the user may not ${lacking.join(", nor ")}`, remedy);
+  return missing(name, `the database user may not ${lacking.join(", nor ")}`, remedy);
 }
 
 /**

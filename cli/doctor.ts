@@ -56,7 +56,7 @@ function dataFolder(directory: string): Check {
     // Report the problem below.
   }
   const remedy = "mend its owner and mode, or give another --data-dir";
-  return missing("data folder", `${above} is no writable folder`, remedy);
+  return missing("data folder", `${above} is not a writable folder`, remedy);
 }
 
 /** Returns the names in a folder, or none if the folder is unreadable, which `dataFolder` reports. */

@@ -71,7 +71,7 @@ export async function withOut<T>(option: string, path: string, work: (path: stri
 
 /** Refuses an output path that is also the input, because rows that the command leaves out would be lost. */
 export function refuseSame(option: string, read: string, out: string): void {
-  if (isSame(read, out)) throw new CliProblem("usage", `${option} must be another file than the one that is read`);
+  if (isSame(read, out)) throw new CliProblem("usage", `${option} must not be the file that is read: choose another`);
 }
 
 function isSame(one: string, other: string): boolean {

@@ -31,7 +31,7 @@ export function exitCode(kind: ProblemKind): number {
 const systemWords: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
   EISDIR: "it is a folder",
-  ENOTDIR: "a part of its path is no folder",
+  ENOTDIR: "a part of its path is not a folder",
   EACCES: "permission denied",
   EROFS: "its disk is read-only",
   ENOSPC: "its disk is full",

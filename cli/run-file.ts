@@ -102,7 +102,10 @@ export function checkPools({ path, config, pools: [unknown] }: RunFile): void {
   const ids = [...new Set(config.arms.map(({ spec }) => spec?.environment ?? ""))];
   const [id = ""] = unknown.split("=");
   const near = didYouMean(id, ids) || `; it has: ${ids.join(", ")}`;
-  throw new CliProblem("usage", `--pool wants environment=name, and ${path} has no arm of '${id}' with rows${near}`);
+  throw new CliProblem(
+    "usage",
+    `--pool must be environment=name, but ${path} has no arm of '${id}' that draws rows${near}`,
+  );
 }
 
 /** Formats a problem as "run.yaml:12: policy.bandit.epsilon: …". Line 0 means that the line is unknown. */

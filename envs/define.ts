@@ -44,9 +44,11 @@ export function defineEnvironment<Instance, Answer>(
   const problem = definition.grading && gradingProblem(definition.grading);
   if (problem !== undefined) throw new Error(`${definition.id}: ${problem}`);
   if (rows !== undefined && definition.inEverySplit !== undefined)
-    throw new Error(`${definition.id}: a row lies in one split, so an environment with rows has no inEverySplit`);
+    throw new Error(
+      `${definition.id}: a row is always in one split, so an environment with rows must not define inEverySplit`,
+    );
   if (definition.turns !== undefined && definition.resource !== undefined)
-    throw new Error(`${definition.id}: an environment with turns asks nothing outside, so it has no resource`);
+    throw new Error(`${definition.id}: an environment with turns must not use a resource`);
   const levels = levelsOf(definition);
   return {
     goal: "satisfy",
@@ -72,14 +74,15 @@ function levelsOf<Instance, Answer>({
     if (rows === undefined) return [];
     return rows.levels?.map((level): Level => ({ ...level, parameters: {} })) ?? [ALL_ROWS];
   }
-  if (rows?.levels !== undefined) throw new Error(`${id}: rows have the generator's levels, so give none of their own`);
+  if (rows?.levels !== undefined)
+    throw new Error(`${id}: rows use the generator's levels, so they must not define levels`);
   return generator.levels;
 }
 
 function readerOf<Instance>(id: string, rows: RowDefinition<Instance>, levels: readonly Level[]): RowReader<Instance> {
   const [first, ...others] = levels;
   if (rows.levelOf === undefined && (first === undefined || others.length > 0))
-    throw new Error(`${id}: rows need levelOf, for there are ${levels.length} levels`);
+    throw new Error(`${id}: rows must define levelOf, because there are ${levels.length} levels`);
   const { levels: _, ...reader } = rows;
   return { levelOf: () => first?.name, ...reader };
 }

@@ -158,8 +158,8 @@ function otherEnd(name: string): string {
 function problemOf(info: ParameterInfo, value: number): string | undefined {
   const { name, min, max } = info;
   // Written so that NaN counts as out of range.
-  if (!(value >= min && value <= max)) return `${name} must be from ${min} to ${max}, and is ${value}`;
-  if (info.integer && !Number.isInteger(value)) return `${name} must be a whole number, and is ${value}`;
+  if (!(value >= min && value <= max)) return `${name} must be from ${min} to ${max}; got ${value}`;
+  if (info.integer && !Number.isInteger(value)) return `${name} must be a whole number; got ${value}`;
   return undefined;
 }
 

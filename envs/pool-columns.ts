@@ -330,7 +330,7 @@ export function examineRow<Instance>(
   const inline = environment.inline?.encode(instance);
   const bytes = inline ?? encoder.encode(row === whole && json !== undefined ? json : JSON.stringify(row));
   if (bytes.length > ROW_BYTES_MAX)
-    return rejected(`what is read of it takes ${bytes.length} bytes, and the limit is ${ROW_BYTES_MAX}`);
+    return rejected(`its task takes ${bytes.length} bytes, and the limit is ${ROW_BYTES_MAX}`);
   const name = reader.levelOf(instance);
   const level = environment.levels.findIndex((each) => each.name === name);
   if (level < 0) return rejected("of no level");

@@ -75,7 +75,8 @@ function* linesOf(jsonl: string): Iterable<RawRow> {
 export function rowOf<Instance>(pool: Pool<Instance>, place: number): PoolRow<Instance> {
   const { definition, columns } = pool;
   const group = columns.groups[place];
-  if (group === undefined) throw new Error(`pool '${pool.name}' has ${pool.size} rows, and none at place ${place}`);
+  if (group === undefined)
+    throw new Error(`bug: pool '${pool.name}' has ${pool.size} rows, and none at place ${place}`);
   const bytes = columns.bytes.subarray(columns.ends[place - 1] ?? 0, columns.ends[place]);
   return {
     index: columns.rows[place] as number,

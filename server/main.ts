@@ -216,7 +216,10 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
 function markStale(log: Log["log"], health: Health) {
   return (message: string): void => {
     if (health.states().get("pools") === undefined)
-      log.error({ message }, "a pool of this server is older than a run's: restart the server with the newer pool");
+      log.error(
+        { message },
+        "a run draws from a newer version of a pool than this server has read: restart the server with the newer file",
+      );
     health.set("pools", message);
   };
 }

@@ -101,7 +101,11 @@ export function reloadMounts({ mounted }: Config, given: Reloading, log: Logger)
   const { mounts, deps, resources, sinceMs } = given;
   const reload = async (name: string): Promise<void> => {
     const found = await mounts.again(name);
-    if (found.kind === "kept") log.error({ mount: name, problem: found.why }, "the former mount stays in use");
+    if (found.kind === "kept")
+      log.error(
+        { mount: name, problem: found.why },
+        "a changed file could not be mounted: the environments from before the change stay in use",
+      );
     if (found.kind !== "changed") return;
     deps.scorer.forget();
     for (const { resource } of [...found.before, ...found.now]) {

@@ -23,7 +23,11 @@ export async function openReplicas(joining: Joining, log: Log): Promise<Fleet> {
     ...joining,
     clock: systemClock,
     pause: (ms) => sleep(ms),
-    onWait: (reason) => log.warn({ reason }, "waiting to see whether another server is still there"),
+    onWait: (reason) =>
+      log.warn(
+        { reason },
+        "another server of this store differs from this one: waiting to see whether it is still running",
+      ),
   });
   if (joined.kind === "refused") throw new StartError(joined.message, "failure");
   return joined.fleet;
@@ -50,8 +54,8 @@ export function linkReplicas(
   // maskArms logs its own failures.
   const mask = (resource: string, down: string | undefined): void => void runs.maskArms(resource, down);
   resources.onChange((resource, down) => {
-    if (down === undefined) log.info({ resource }, "a resource is in use again");
-    else log.warn({ resource, reason: down }, "a resource is down");
+    if (down === undefined) log.info({ resource }, "a resource that had failed works again");
+    else log.warn({ resource, reason: down }, "a resource failed and is not used until it works again");
     if (fleet === undefined) mask(resource, down);
     else fleet.tell(resource, down);
   });

@@ -58,7 +58,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
   } catch (error) {
     for (const each of opened) await each.close();
     if (!(error instanceof CannotOpen)) throw error;
-    throw new CannotOpen(`${error.message}; mend it, or give another --data-dir`);
+    throw new CannotOpen(`${error.message}; repair it, or give another --data-dir`);
   }
 }
 

@@ -64,7 +64,7 @@ async function drawnHere(flags: ConnectionFlags): Promise<(id: string, version: 
 async function noneOf(client: GradusClient, category: string): Promise<string> {
   const all = await client.listEnvironments({});
   const names = [...new Set(all.map((environment) => environment.category))].sort();
-  return `--category: there is none '${category}' here; there are: ${names.join(", ")}`;
+  return `--category: there is no category '${category}'; there are: ${names.join(", ")}`;
 }
 
 async function describe(client: GradusClient, id: string, flags: Flags): Promise<void> {

@@ -90,7 +90,7 @@ function upToFailure(results: readonly ResetResult[]): { readonly tasks: readonl
   const tasks: Task[] = [];
   for (const { seed, result } of results) {
     if (result.case !== "task") {
-      const { code = 2, message = "the server gave no task" } = result.value ?? {};
+      const { code = 2, message = "the server sent no task" } = result.value ?? {};
       return { tasks, failure: new GradusError(codeName(code), `seed ${seed}: ${message}`) };
     }
     tasks.push(result.value);

@@ -39,7 +39,7 @@ export async function* conformServer(client: GradusClient, wanted: readonly stri
         says: "It can be tried.",
         of: id,
         ms: 0,
-        finding: skip("it makes no task without rows of its own"),
+        finding: skip("it can only make tasks from data rows, and none are given"),
       };
       continue;
     }

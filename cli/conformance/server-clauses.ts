@@ -51,7 +51,7 @@ async function codeOf(call: Promise<unknown>): Promise<GradusCode | undefined> {
 
 async function refusedWith(call: Promise<unknown>, wanted: GradusCode): Promise<Finding> {
   const code = await codeOf(call);
-  return unless(code === wanted ? undefined : `it answers ${code ?? "OK"} in place of ${wanted}`);
+  return unless(code === wanted ? undefined : `it answers ${code ?? "OK"} instead of ${wanted}`);
 }
 
 const textOf = (task: Task): string => JSON.stringify(task.prompt.map(({ role, content }) => [role, content]));
@@ -87,7 +87,7 @@ export const ofServer: readonly Clause<GradusClient>[] = inPart<GradusClient>("T
       const { contract } = await client.getServerInfo();
       if (contract === "") return fail("it does not say which contract it speaks");
       const nameless = (await client.listEnvironments()).find(({ id, version }) => id === "" || version < 1);
-      return unless(nameless && `one is called '${nameless.id}', version ${nameless.version}`);
+      return unless(nameless && `an environment has the id '${nameless.id}' and the version ${nameless.version}`);
     },
   },
   {
@@ -108,7 +108,7 @@ export const ofServer: readonly Clause<GradusClient>[] = inPart<GradusClient>("T
     says: "One bad item never fails its neighbours: a group of a forged task stands beside one that is scored.",
     check: async (client) => {
       const environment = (await client.listEnvironments()).find(({ levels }) => levels.length > 0);
-      if (environment === undefined) return skip("there is no environment with a level");
+      if (environment === undefined) return skip("no environment of the server has a level");
       const task = await client.reset({ environment: environment.id }).catch(() => undefined);
       if (task === undefined) return skip(`${environment.id} makes no task by itself`);
       const completions = [{ sampleIndex: 0, text: NOTHING }];
@@ -132,7 +132,7 @@ export const ofEnvironment: readonly Clause<EnvironmentSubject>[] = [
         const once = (await tasksOf(subject, SEEDS)).map(textOf);
         const again = (await tasksOf(subject, SEEDS.toReversed())).map(textOf).toReversed();
         return unless(
-          JSON.stringify(once) === JSON.stringify(again) ? undefined : "other prompts came the second time",
+          JSON.stringify(once) === JSON.stringify(again) ? undefined : "the second call gave different prompts",
         );
       },
     },
@@ -141,7 +141,7 @@ export const ofEnvironment: readonly Clause<EnvironmentSubject>[] = [
       check: async (subject) => {
         const tasks = await tasksOf(subject, [...SEEDS, 2n ** 53n, 2n ** 53n + 1n]);
         if (tasks.length < 2) return skip("fewer than two of ten seeds can be made");
-        return unless(new Set(tasks.map(textOf)).size > 1 ? undefined : "ten seeds give one prompt");
+        return unless(new Set(tasks.map(textOf)).size > 1 ? undefined : "ten seeds all give the same prompt");
       },
     },
     {
@@ -171,7 +171,7 @@ export const ofEnvironment: readonly Clause<EnvironmentSubject>[] = [
           const outcome = await subject.client.step(task, NOTHING);
           rewards.add(outcome.kind === "scored" ? outcome.reward : outcome.reason);
         }
-        return unless(rewards.size === 1 ? undefined : `it came to ${[...rewards].join(", ")}`);
+        return unless(rewards.size === 1 ? undefined : `it has the different rewards ${[...rewards].join(", ")}`);
       },
     },
     {
@@ -214,7 +214,7 @@ export const ofRuns: readonly Clause<RunSubject>[] = inPart<RunSubject>("Runs", 
       const ask = async () => (await client.run(runId).nextBatch({ cursor: 0n })).tasks.map(({ groupId }) => groupId);
       const [once, again] = [await ask(), await ask()];
       if (once.length === 0) return fail("it gives no tasks");
-      return unless(once.join() === again.join() ? undefined : "other tasks came the second time");
+      return unless(once.join() === again.join() ? undefined : "the second call gave different tasks");
     },
   },
   {
@@ -227,7 +227,7 @@ export const ofRuns: readonly Clause<RunSubject>[] = inPart<RunSubject>("Runs", 
         told.push((await client.step(task, text)).feedback?.status);
       const wanted = ["recorded", "duplicate", "conflicting_completion"];
       return unless(
-        told.join() === wanted.join() ? undefined : `it says ${told.join(", ")} in place of ${wanted.join(", ")}`,
+        told.join() === wanted.join() ? undefined : `it says ${told.join(", ")} instead of ${wanted.join(", ")}`,
       );
     },
   },

@@ -34,7 +34,7 @@ export function createAttempt(
       return new Response(body === "" ? null : body, { status, headers: shown });
     } catch (error) {
       const late = init?.signal?.aborted === true;
-      onTrouble(late ? `no whole reply within ${timeoutMs / 1000} s` : cut(wordsOf(error)));
+      onTrouble(late ? `no complete reply within ${timeoutMs / 1000} s` : cut(wordsOf(error)));
       throw error;
     }
   };
@@ -45,7 +45,7 @@ const BROKEN = "aborted";
 
 function wordsOf(error: unknown): string {
   const { message = "", code = "no connection" } = error as NodeJS.ErrnoException;
-  if (message === BROKEN) return "the reply broke off";
+  if (message === BROKEN) return "the reply was cut off";
   // Use the code if there is no message, as when an address fails over both versions of IP.
   return oneLine(message === "" ? code : message);
 }
@@ -55,9 +55,10 @@ const isOk = (status: number): boolean => status >= 200 && status < 300;
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 function troubleOf(status: number, body: string): string | undefined {
-  if (isRedirect(status)) return `${status}: it redirects, which is not followed, for the key would go along`;
+  if (isRedirect(status))
+    return `${status}: the endpoint redirects to another address, to which the key is not sent: give that address`;
   if (!isOk(status)) return oneLine(`${status} ${body}`);
-  return isCompletion(body) ? undefined : oneLine(`the reply is no completion: ${body}`);
+  return isCompletion(body) ? undefined : oneLine(`the reply is not a completion: ${body}`);
 }
 
 function isCompletion(body: string): boolean {

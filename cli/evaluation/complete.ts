@@ -41,7 +41,7 @@ const ours = ["model", "messages", "stream", "n"];
 function withoutOurs(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const taken = ours.find((name) => name in body);
   if (taken === undefined) return body;
-  throw new InvalidArgumentError(`'${taken}' is not for --body: see --model and --samples.`);
+  throw new InvalidArgumentError(`'${taken}' must not be in --body: use --model or --samples.`);
 }
 
 function httpUrl(text: string): string {

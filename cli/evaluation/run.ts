@@ -17,7 +17,7 @@ const PAGE_SIZE = 32;
 
 async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<PendingSample, void, undefined> {
   for await (const { task, sampleIndices } of evaluation.pending({ pageSize: PAGE_SIZE })) {
-    if (task === undefined) throw new Error("the server gave a pending task without its task");
+    if (task === undefined) throw new Error("the server sent a pending sample without its task");
     for (const sampleIndex of sampleIndices) yield { task, sampleIndex };
   }
 }

@@ -79,8 +79,8 @@ export async function rowsOfEvaluation(
 function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySet<string>): void {
   const unseen = names.find((name) => !seen.has(name));
   if (unseen === undefined) return;
-  const there = seen.size === 0 ? "none at all" : `those of ${[...seen].sort().join(", ")}`;
-  throw new CliProblem("missing", `${option}: no graded completion belongs to '${unseen}'; there are ${there}`);
+  const there = seen.size === 0 ? "there are none at all" : `there are completions of ${[...seen].sort().join(", ")}`;
+  throw new CliProblem("missing", `${option}: no graded completion belongs to '${unseen}'; ${there}`);
 }
 
 /** Numbers of an environment's completions that have a reward. */

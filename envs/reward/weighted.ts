@@ -29,7 +29,7 @@ function weightInfo({ name, description, weight }: ComponentInfo): ParameterInfo
 export function gradingProblem({ primary, components }: Grading): string | undefined {
   const names = [...components, ...TIDY].map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) return `there are two components '${twice}'`;
+  if (twice !== undefined) return `two components have the name '${twice}'`;
   return components.some(({ name }) => name === primary) ? undefined : `there is no component '${primary}'`;
 }
 
@@ -90,7 +90,7 @@ function componentOf(name: string, weight: number, components: readonly GradedCo
   if (found === undefined) return { name, value: undefined, weight, reason: "it was not graded" };
   if (found.value === undefined) return { name, value: undefined, weight, reason: found.reason };
   if (!(found.value >= 0 && found.value <= 1))
-    throw new Error(`component '${name}' is ${found.value}, and must be from 0 to 1`);
+    throw new Error(`component '${name}' must be from 0 to 1; got ${found.value}`);
   return { name, value: found.value, weight };
 }
 

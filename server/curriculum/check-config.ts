@@ -64,7 +64,7 @@ function armProblems(arms: readonly Arm[]): readonly Invalid[] {
     ids.add(arm.id);
     const found = checkArm(arm, i);
     if (found !== undefined) return [found];
-    return isTaken ? [invalid(`arms[${i}].id`, `"${arm.id}" is taken by an arm before it`)] : [];
+    return isTaken ? [invalid(`arms[${i}].id`, `"${arm.id}" is the id of an earlier arm: give each arm its own`)] : [];
   });
 }
 
@@ -78,7 +78,7 @@ function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | und
     const found =
       checkArmId(`${field}.id`, id) ?? wholeInRange(`${field}.tasks`, tasks, 1, LIMITS.EvaluationArm.tasks.max);
     if (found !== undefined) return found;
-    if (ids.has(id)) return invalid(`${field}.id`, `"${id}" is another arm's`);
+    if (ids.has(id)) return invalid(`${field}.id`, `"${id}" is the id of another arm: give each arm its own`);
     ids.add(id);
   }
   const samples = evaluationArms.reduce((sum, { tasks, numGenerations }) => sum + tasks * numGenerations, 0);

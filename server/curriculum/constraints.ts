@@ -176,7 +176,10 @@ function unmet(classes: readonly ArmClass[], constraints: Constraints, size: num
     return refuse("hard_share_min", `asks for ${hard} hard tasks, but no arm that can be drawn is hard,`);
   }
   if (real + hard > size && !possible.some((arm) => arm.real && arm.hard)) {
-    return refuse("hard_share_min", `${hard} hard tasks and ${real} real ones do not fit, as no arm is both,`);
+    return refuse(
+      "hard_share_min",
+      `asks for ${hard} hard tasks beside ${real} real ones, but these are too many, because no arm is both hard and real,`,
+    );
   }
   return undefined;
 }

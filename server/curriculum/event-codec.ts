@@ -78,8 +78,10 @@ export function bare<T extends Message>({ $typeName: _name, $unknown: _unknown, 
 }
 
 export function otherFormat(what: string, format = 0): FormatError {
-  const found = format === 0 ? "in no known format" : `of format ${format}`;
-  return new FormatError(`${what} is ${found}, and this server reads format ${FORMAT}: use the server that wrote it`);
+  const found = format === 0 ? "in an unknown format" : `of format ${format}`;
+  return new FormatError(
+    `${what} is ${found}, but this server reads format ${FORMAT}: use the version of Gradus that wrote it`,
+  );
 }
 
 /** Returns a field that is always written, or throws a FormatError if it is missing. */
@@ -194,7 +196,8 @@ export function taskMessage({ arm, ordinal, row, repeat, key }: DrawnTask, keys:
 export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunConfig, keys: Codecs["keys"]): DrawnTask {
   const { arm, ordinal, row, repeat, key } = message;
   const of = config.arms[arm];
-  if (of === undefined) throw new FormatError(`a task is of arm ${arm}, and the run has ${config.arms.length}`);
+  if (of === undefined)
+    throw new FormatError(`a task refers to arm ${arm}, but the run has only ${config.arms.length} arms`);
   const task = { cursor, arm, ordinal, repeat };
   const read = keys.decode(parseJson(key), placeOf(of, row ?? ordinal, config.seed));
   return row === undefined ? { ...task, key: read } : { ...task, row, key: read };
@@ -396,7 +399,7 @@ function kindFrom(
   imported: RunState | undefined,
 ): RunEvent {
   if (kind.case === undefined)
-    throw new FormatError("its kind is not known to this server: use the server that wrote it");
+    throw new FormatError("its kind is not known to this server: use the version of Gradus that wrote it");
   if (kind.case === "created")
     return { kind: kind.case, ...bare(kind.value), config: configFrom(kind.value.config, codecs.specs) };
   if (kind.case === "imported" || kind.case === "restored") {

@@ -69,7 +69,7 @@ export function notRecorded(detail: string): FeedbackStatus {
  */
 export function findGroup(state: RunState, { incarnation, cursor }: GroupRef): Group | FeedbackStatus | "forgotten" {
   if (incarnation !== incarnationOf(state)) return stale;
-  if (!Number.isSafeInteger(cursor) || cursor < 0) return notRecorded("the cursor is not a position");
+  if (!Number.isSafeInteger(cursor) || cursor < 0) return notRecorded("the cursor is not the position of a task");
   if (cursor >= state.cursor) return notRecorded("the run has not issued this task");
   const batch = batchAt(state, cursor);
   const group = batch?.groups[cursor - batch.cursor];
@@ -143,7 +143,7 @@ function takeKeyed(pending: Pending, item: FeedbackItem, key: string, recording:
   const { known, target } = pending;
   const sample = sampleOfKey(known, key);
   if (sample === undefined)
-    return notRecorded(`sample_key: all ${known.length} samples of the group have results of other keys`);
+    return notRecorded(`sample_key: the group already has results of ${known.length} other samples, and takes no more`);
   if (known[sample] === null && target.closed) return notRecorded("the group was closed");
   const status = take(pending, { ...item, sample, digest: keyedDigest(key, item.digest) }, recording);
   return "detail" in status || status.kind === "stale_epoch" ? status : { ...status, index: sample };
@@ -158,7 +158,7 @@ function take(pending: Pending, item: FeedbackItem, recording: Recording): Feedb
     return notRecorded(`sample_index must be below num_generations, ${count}`);
   }
   if (hash !== undefined && target.hash !== undefined && hash !== target.hash) {
-    return notRecorded("the task at this position of the run is another one");
+    return notRecorded("the run has another task at this position: send the task's own group_id");
   }
   if (result.kind === "reward" && !isReward(result.reward))
     return notRecorded(`the reward must be in [${-REWARD_MAX}, ${REWARD_MAX}], not ${result.reward}`);

@@ -60,7 +60,7 @@ function differences(exported: Arm, here: Arm): readonly string[] {
   const [one, other] = [exported.spec, here.spec] as readonly Readonly<Record<string, unknown>>[];
   const names = Object.keys({ ...one, ...other }).filter((name) => !isDeepStrictEqual(one?.[name], other?.[name]));
   const shown = (value: unknown): string => JSON.stringify(value) ?? "unset";
-  return names.map((name) => `${name} ${shown(one?.[name])} in the export and ${shown(other?.[name])} in the run`);
+  return names.map((name) => `${name} ${shown(one?.[name])} in the export but ${shown(other?.[name])} in the run`);
 }
 
 /**

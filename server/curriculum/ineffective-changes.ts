@@ -14,7 +14,7 @@ const TOLERANCE = 1e-12;
 /** Returns a warning if the run has already issued all its tasks, because then no change affects a draw. */
 export function ofAnyChange(state: RunState): readonly string[] {
   if (!isDrawn(state)) return [];
-  return [`the run has issued all of its ${state.config.length} tasks, and draws again only if it is made longer`];
+  return [`the run has issued all of its ${state.config.length} tasks: it draws no more unless you raise its length`];
 }
 
 /** Returns each arm's share of the total weight of the arms in `among`, which are drawn together. */
@@ -42,27 +42,27 @@ export function ofWeights(
   if (drawn.length > 0) return drawn;
   const ids = Object.keys(changed);
   if (ids.length === 0) return ["no weight was given"];
-  if (!differ(weights, before)) return [`${quoted(ids)}: the weight is that already`];
+  if (!differ(weights, before)) return [`${quoted(ids)}: the arms already have this weight`];
   const armIds = config.arms.map(({ id }) => id);
   // Under every policy, an arm is drawn only if its weight is above 0.
   const turned = armIds.filter((_, i) => (weights[i] ?? 0) > 0 !== (before[i] ?? 0) > 0);
   const sharing = definitionOf(policy).sharing?.(policy.config, armIds) ?? [armIds.map(() => true)];
   if (sharing.length === 0) {
     const idle = ids.filter((id) => !turned.includes(id));
-    const words = `a ${policy.kind} draws by what it has learnt of each arm; a weight says only whether it draws an arm at all, 0 or above, until it counts under a policy that draws by weights`;
+    const words = `the policy ${policy.kind} chooses arms by what it has learnt, so a weight only says whether it may draw an arm (above 0) or not (0)`;
     return idle.length === 0 ? [] : [`${quoted(idle)}: ${words}`];
   }
   const isSame = sharing.every((among) => !differ(partsOf(weights, among), partsOf(before, among)));
   if (turned.length > 0 || !isSame) return [];
   return [
-    `${quoted(ids)}: each arm's share stays as it is, for a weight counts beside those of the arms that it shares a stage, a tier or the run with`,
+    `${quoted(ids)}: the shares do not change, because a weight only counts relative to the other arms of its stage, its tier or the run`,
   ];
 }
 
 export function ofPolicy(state: RunState, policy: Policy): readonly string[] {
   const drawn = ofAnyChange(state);
   if (drawn.length > 0) return drawn;
-  return isDeepStrictEqual(state.policy, policy) ? ["the policy is the one that is in force already"] : [];
+  return isDeepStrictEqual(state.policy, policy) ? ["the run already has this policy"] : [];
 }
 
 export function ofShape(state: RunState, shape: NewShape<unknown>): readonly string[] {
@@ -73,16 +73,17 @@ export function ofShape(state: RunState, shape: NewShape<unknown>): readonly str
     ["prompts_per_update", numbers.promptsPerUpdate, config.promptsPerUpdate],
     ["length", numbers.length, config.length],
   ] as const;
-  const same = given.flatMap(([name, now, was]) => (now === was ? [`${name} is ${was} already`] : []));
-  const samePolicy = policy !== undefined && isDeepStrictEqual(before, policy) ? ["policy is as it was"] : [];
+  const same = given.flatMap(([name, now, was]) => (now === was ? [`${name} is already ${was}`] : []));
+  const samePolicy =
+    policy !== undefined && isDeepStrictEqual(before, policy) ? ["the run already has this policy"] : [];
   const asked = given.some(([, now]) => now !== undefined) || policy !== undefined;
-  const nothing = !asked && addArms.length + removeArms.length === 0 ? ["no change was asked for"] : [];
+  const nothing = !asked && addArms.length + removeArms.length === 0 ? ["the request contains no change"] : [];
   const drawn = shape.length === undefined ? ofAnyChange(state) : [];
   return [...drawn, ...same, ...samePolicy, ...nothing];
 }
 
 export function ofPause({ paused }: RunState): readonly string[] {
-  return paused ? ["the run is paused already"] : [];
+  return paused ? ["the run is already paused"] : [];
 }
 
 export function ofResume({ paused }: RunState): readonly string[] {

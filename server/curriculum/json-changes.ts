@@ -51,7 +51,8 @@ export function withDifference(before: Json, difference: Difference): Json {
     const given = readList(to);
     for (const [i, place] of readList(at).entries()) {
       const index = readNumber(place);
-      if (!(index < items.length)) throw new FormatError(`there is no item ${index} to change`);
+      if (!(index < items.length))
+        throw new FormatError(`a list has no item ${index}, which a stored change refers to`);
       items[index] = withDifference(items[index] as Json, given[i] ?? null);
     }
     return items;

@@ -19,7 +19,7 @@ export function parseJson(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw new FormatError("it is not JSON");
+    throw new FormatError("the stored text is not JSON");
   }
 }
 

@@ -43,7 +43,7 @@ export function freshTable({ rows }: Pick<Arm, "rows">): RowTable | null {
 
 export function withRated(tables: RunState["rows"], { arm, rows, first, rates, samples }: RowsRated): RunState["rows"] {
   const table = tables[arm];
-  if (table === undefined || table === null) throw new Error(`rows of arm ${arm} were rated, and it has none`);
+  if (table === undefined || table === null) throw new Error(`rows of arm ${arm} were rated, but it has no rows`);
   const rateAt = (i: number): number => (rates[i] ?? 0) / RATE_PARTS;
   return tables.with(arm, withRates(table, { rows, first, rateAt, count: rates.length, samples }));
 }
@@ -159,17 +159,17 @@ export function checkRowArms({ arms, policy, feedbackSource, length }: RunConfig
     if (range !== undefined)
       return invalid(
         range.field,
-        `arm "${id}" chooses its rows by their pass rates: a range of ranks is another choice`,
+        `arm "${id}" already chooses its rows by their pass rates: remove the range of ranks`,
       );
     if (looksBack(policy.filter))
       return invalid(
         "policy.filter",
-        `arm "${id}" chooses its rows by their pass rates: its rows.retire_after retires them`,
+        `arm "${id}" already chooses its rows by their pass rates: use its rows.retire_after to retire solved rows`,
       );
     if (goesOverAgain(policy, arms.length, length))
       return invalid(
         "policy.replay.instances",
-        `arm "${id}" chooses its rows by their pass rates, and not the same again`,
+        `arm "${id}" already chooses its rows by their pass rates, which excludes replayed rows: remove one of the two`,
       );
   }
   return undefined;

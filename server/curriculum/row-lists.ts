@@ -108,7 +108,9 @@ export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks
   return masks.map((reason, i) => {
     const list = listOf(lists, config.arms[i]?.id ?? "");
     const isEmptied = list !== undefined && list.gone.size === placesIn(list);
-    return reason === null && isEmptied ? `pool "${list.pool}" has none of its rows any more` : reason;
+    return reason === null && isEmptied
+      ? `pool "${list.pool}" no longer has any of the rows that the run drew from it`
+      : reason;
   });
 }
 

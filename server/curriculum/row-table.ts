@@ -86,7 +86,7 @@ export function classOf({ seen, solved, streak, gone }: RowRecord, retireAfter: 
 export function nthOfClass(page: RowPage, of: number, n: number, retireAfter: number): number {
   let left = n;
   for (let at = 0; at < page.seen.length; at++) if (classAt(page, at, retireAfter) === of && left-- === 0) return at;
-  throw new Error(`a page does not have ${n + 1} rows of class ${of}`);
+  throw new Error(`bug: a page of rows has fewer than ${n + 1} rows of class ${of}`);
 }
 
 /** Returns the pass rate that is expected of a row. */

@@ -277,7 +277,7 @@ function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
 function pageFrom({ page, seen, solved, streak }: wire.RowPage, { rows }: RunConfig["arms"][number]) {
   const size = rowsOfPage(page, rows?.rows ?? 0);
   if (size === 0 || seen.length !== 2 * size || solved.length !== 2 * size || streak.length !== size)
-    throw new FormatError(`page ${page} of an arm's rows does not have ${size} rows`);
+    throw new FormatError(`page ${page} of an arm's stored rows does not have ${size} rows`);
   return { seen: numbersIn(seen), solved: numbersIn(solved), streak: new Uint8Array(streak) };
 }
 
@@ -319,7 +319,9 @@ function roundFrom(message: wire.EvaluationRound, { head: { config }, lists }: R
   const { evaluationArms } = config;
   const of = evaluationArms[message.arm];
   if (of === undefined)
-    throw new FormatError(`a round is of evaluation arm ${message.arm}, and the run has ${evaluationArms.length}`);
+    throw new FormatError(
+      `a stored round refers to evaluation arm ${message.arm}, but the run has only ${evaluationArms.length}`,
+    );
   const { tasks: size, numGenerations } = of;
   const blank = { ...bare(message), size, pages: pagesOf(size) };
   return withLeftOut(blank, leftOutOf({ config, lists }, message.arm), numGenerations);
@@ -338,12 +340,13 @@ function takeEvaluated({ head: { config }, evaluations }: Reading, { tasks }: wi
 function takeIssued({ issued }: Reading, { generation, hashes, packed }: wire.IssuedHashes): void {
   const log = required(issued[generation], "a generation of hashes");
   for (const hash of hashes) addHash(log, hash);
-  if (packed.length % HASH_BYTES !== 0) throw new FormatError("the issued hashes are not 8 bytes each");
+  if (packed.length % HASH_BYTES !== 0)
+    throw new FormatError("the stored hashes of issued tasks do not have 8 bytes each");
   addPacked(log, packed);
 }
 
 function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs): void {
-  if (reading.isWhole) throw new FormatError("a part of the state comes after its end");
+  if (reading.isWhole) throw new FormatError("the stored state continues after its end");
   switch (part.case) {
     case "arm":
       reading.arms.push(countersFrom(part.value));
@@ -379,7 +382,7 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       reading.isWhole = true;
       return;
     default:
-      throw new FormatError(`a part of the state is ${JSON.stringify(part.case ?? null)}, which cannot come here`);
+      throw new FormatError(`the stored state has an unexpected part, ${JSON.stringify(part.case ?? null)}`);
   }
 }
 
@@ -411,7 +414,7 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
       else throw otherFormat("the state");
     },
     end(): RunState<Spec, Key> {
-      if (reading?.isWhole !== true) throw new FormatError("the state ends too early");
+      if (reading?.isWhole !== true) throw new FormatError("the stored state is cut off");
       return stateFrom(reading) as RunState<Spec, Key>;
     },
   };

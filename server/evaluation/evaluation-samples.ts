@@ -211,6 +211,6 @@ export function difference(open: EvaluationChoice, asked: EvaluationChoice): Ref
   const other = fields.find(([, was, now]) => was !== now);
   if (other === undefined) return undefined;
   const [field, was, now] = other;
-  const message = `${field}: the evaluation of this id has ${was}, and ${now} was asked for: choose another evaluation_id`;
+  const message = `${field}: the evaluation with this id has ${was}, and the request has ${now}: choose another evaluation_id`;
   return { kind: "already_exists", field, message };
 }

@@ -54,7 +54,7 @@ function openStored(suites: Parameters<typeof findSuite>[0], stored: StoredEvalu
   if (found.value.digest !== digest)
     return {
       kind: "failed_precondition",
-      message: `suite '${choice.suite}' is not what it was under version ${choice.suiteVersion}: give a changed suite another version`,
+      message: `suite '${choice.suite}' was changed without a new version (${choice.suiteVersion}): give the changed suite another version`,
     };
   return { kind: "ok", value: { ...choice, createdAtMs, id: stored.id, key: stored.key, of: found.value } };
 }
@@ -124,7 +124,7 @@ export function createEvaluations(deps: EvaluationDeps) {
       withOpen<Release>(id, async () => {
         const release = await deps.holds.hold(id, onLost);
         if (release !== undefined) return { kind: "ok", value: release };
-        const message = `another client is completing evaluation "${id}": wait until it is done`;
+        const message = `another client is working on evaluation "${id}": wait until that client has finished`;
         return { kind: "failed_precondition", message };
       }),
     /** Returns tasks that lack samples, with ordinals above `after`. −1 begins with the first task. */

@@ -108,14 +108,16 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
     if (bound.tasks === 0) continue;
     const { environment, level, split, source, pool } = bound.spec;
     const walk = JSON.stringify([environment, level, split, pool]);
-    if (source === "real" && walked.has(walk)) problems.push(`two parts have the same rows of ${environment}`);
+    if (source === "real" && walked.has(walk))
+      problems.push(`two of its parts contain the same rows of ${environment}`);
     walked.add(walk);
     const seedStart = seeds.get(part.environment) ?? 0;
     parts.push({ ...part, ...bound, start, seedStart });
     seeds.set(part.environment, seedStart + bound.tasks);
     start += bound.tasks;
   }
-  if (problems.length === 0 && parts.length === 0) problems.push("its pools have no rows of its levels and splits");
+  if (problems.length === 0 && parts.length === 0)
+    problems.push("this server's pools have no rows of the suite's levels and splits");
   if (problems.length === 0)
     return { kind: "open", suite: { definition, digest: digestOf(definition, parts), parts, tasks: start } };
   const { id, version } = definition;
@@ -156,7 +158,8 @@ function bind(
   if (typeof parameters === "string") return parameters;
   const rows = part.pool === undefined ? { pool: "", tasks: part.tasks } : rowsOf(definition, pools, part);
   if (typeof rows === "string") return rows;
-  if (rows.tasks === "all") return `part '${part.name}' wants all tasks, which only rows of a pool can give`;
+  if (rows.tasks === "all")
+    return `part '${part.name}' asks for all tasks, which is only possible for rows of a pool: give a number of tasks`;
   const answerFormat = definition.answerFormats[0] as AnswerFormat;
   const turns = resolveTurns(definition, { calls: part.calls ?? 0, tools: part.tools ?? [] }, parameters);
   if (turns.kind === "invalid") return `part '${part.name}': ${turns.field}: ${turns.message}`;
@@ -187,7 +190,7 @@ function rowsOf(
   pools: ReadonlyMap<string, Pool>,
   { name, pool, level, split, tasks }: SuitePart,
 ) {
-  if (level === undefined) return `part '${name}' has rows of a pool, which are told apart by level: give a level`;
+  if (level === undefined) return `part '${name}' takes rows of a pool, which are selected by level: give a level`;
   const wanted = pool === "" ? (definition.rows?.defaultPool?.name ?? "") : (pool ?? "");
   const found = pools.get(wanted);
   if (found === undefined || !sharesRows(found.definition, definition))

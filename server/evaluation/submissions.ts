@@ -49,13 +49,13 @@ export async function submit(
 ): Promise<Result<Submitted>> {
   const { sampleIndex: index, sampleKey = "", text } = completion;
   if (sampleKey === "" && index >= open.samplesPerTask) {
-    const message = `it is ${index}, and the evaluation has ${open.samplesPerTask} samples of each task, from 0`;
+    const message = `must be below ${open.samplesPerTask}, the number of samples of each task in this evaluation; got ${index}`;
     return { kind: "invalid", field: "sample_index", message };
   }
   const task = context.scorer.open(taskId);
   if (task.kind === "none") return notOfTheSuite(withoutField(task.detail));
   const ordinal = await ordinalOf(context, open, task);
-  if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
+  if (ordinal === undefined) return notOfTheSuite("must be the id of a task of this evaluation, in its answer format");
   const result = await scoreAlone(context, task, { ...completion, isEvaluated: true }, form, caller, stepAside);
   if (result.kind === "turn") return { kind: "ok", value: { kind: "turn", result } };
   if (result.kind === "none" && result.reason === "invalid_task_id") return notOfTheSuite(withoutField(result.detail));

@@ -56,7 +56,7 @@ function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
   const read = parts.map((part, i) => partOf(registry, part, `parts[${i}]`));
   const names = read.map(({ name }) => name);
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
-  if (repeated !== undefined) throw new Problem(`two parts are named '${repeated}'`);
+  if (repeated !== undefined) throw new Problem(`two parts have the name '${repeated}': rename one`);
   return {
     id: nameOf(fields, "id", "the suite"),
     version: countOf(fields, "version", "the suite", 1, 2 ** 31),
@@ -114,7 +114,8 @@ function newestVersion(registry: Registry, environment: string): number {
 function fieldsOf(json: unknown, at: string, known: readonly string[]): Fields {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw new Problem(`${at} must be an object`);
   const other = Object.keys(json).find((key) => !known.includes(key));
-  if (other !== undefined) throw new Problem(`${at} has a field '${other}'; there are: ${known.join(", ")}`);
+  if (other !== undefined)
+    throw new Problem(`${at} has the unknown field '${other}'; known fields: ${known.join(", ")}`);
   return json as Fields;
 }
 
@@ -165,7 +166,7 @@ export function loadSuites(registry: Registry, paths: readonly string[], sources
     if (typeof read === "string") return { kind: "invalid", message: `--suite-file ${path}: ${read}` };
     const taken = suites.some(({ id, version }) => id === read.id && version === read.version);
     if (taken) {
-      const message = `--suite-file ${path}: there is a suite '${read.id}' of version ${read.version} already`;
+      const message = `--suite-file ${path}: suite '${read.id}' version ${read.version} already exists: change the file's id or version`;
       return { kind: "invalid", message };
     }
     suites.push(read);

@@ -119,7 +119,9 @@ const fetchBounded =
     const { statusCode: status = 0 } = reply;
     if (status >= 300 && status < 400) {
       reply.destroy();
-      const error = { message: `${status}: it redirects to another address, and the key is not sent there` };
+      const error = {
+        message: `${status}: it redirects to another address, to which the API key is not sent: give that address`,
+      };
       return Response.json({ error }, { status });
     }
     const body = new Uint8Array(await readBounded(reply, BODY_BYTES_MAX, "the reply"));
@@ -158,7 +160,7 @@ interface FailureContext {
 function failureOf(error: unknown, { aborted, timeoutMs, cut, sdk }: FailureContext): Reply {
   const { APIError, APIConnectionTimeoutError } = sdk;
   if (aborted || error instanceof APIConnectionTimeoutError)
-    return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };
+    return { kind: "failed", why: "timeout", message: `no complete reply within ${timeoutMs} ms` };
   const message = onOneLine(cut(wordsOf(error))).slice(0, WORDS_MAX);
   const status = error instanceof APIError ? (error.status as number | undefined) : undefined;
   if (!(error instanceof APIError) || status === undefined) return { kind: "failed", why: "connection", message };

@@ -31,7 +31,7 @@ export function keyTrouble(own: ReplicaKeys, others: readonly ReplicaKeys[]): st
     const by = goesOn.find((other) => unlike.includes(other));
     if (by === undefined) goesOn.push(one);
     else if (one === own)
-      return `its keys are not those of replica ${by.id}: ${keyDifferences(own.identity, by.identity).join("; ")}`;
+      return `this server's keys differ from those of replica ${by.id}: ${keyDifferences(own.identity, by.identity).join("; ")}`;
   }
   return undefined;
 }

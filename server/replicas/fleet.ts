@@ -131,8 +131,11 @@ function refusal(identity: Identity, earlier: readonly OtherReplica[], drainOthe
   const [first] = unlike;
   if (first === undefined) return undefined;
   const { by, how } = first;
-  const remedy = "mend it, or let this one replace the others by --drain-others";
-  return { by, message: `it differs from replica ${by.id}: ${how}. Replicas of one store must be alike: ${remedy}` };
+  const remedy = "remove the difference, or start this server with --drain-others to replace the others";
+  return {
+    by,
+    message: `this server differs from replica ${by.id}: ${how}. Replicas of one store must be alike: ${remedy}`,
+  };
 }
 
 /** Returns the resources that are down on every server that takes calls, with the reasons. */

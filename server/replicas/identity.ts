@@ -110,8 +110,8 @@ function unlike(
 ): readonly string[] {
   return [...new Set([...Object.keys(here), ...Object.keys(there)])].flatMap((name) => {
     if (here[name] === there[name]) return [];
-    if (there[name] === undefined) return [`${what}${name} is here and not there`];
-    return [here[name] === undefined ? `${what}${name} is there and not here` : `${what}${name} ${another}`];
+    if (there[name] === undefined) return [`${what}${name} is only on this server`];
+    return [here[name] === undefined ? `${what}${name} is only on the other server` : `${what}${name} ${another}`];
   });
 }
 
@@ -122,11 +122,15 @@ function unlike(
 export function differences(here: Identity, there: Identity): readonly string[] {
   const found: string[] = [];
   if (here.version !== there.version)
-    found.push(`Gradus is of version ${here.version} here and ${there.version} there`);
+    found.push(`this server has Gradus ${here.version}, and the other has ${there.version}`);
   if (here.isMounting !== true && there.isMounting !== true)
-    found.push(...unlike("environment ", here.environments, there.environments, "is another here"));
-  found.push(...unlike("policies of ", here.policies ?? {}, there.policies ?? {}, "are others here"));
-  found.push(...unlike("pool ", here.pools, there.pools, "has other rows here"));
+    found.push(
+      ...unlike("environment ", here.environments, there.environments, "differs between this server and the other"),
+    );
+  found.push(
+    ...unlike("policies of ", here.policies ?? {}, there.policies ?? {}, "differ between this server and the other"),
+  );
+  found.push(...unlike("pool ", here.pools, there.pools, "has different rows on this server and the other"));
   found.push(...unlike("", here.ports, there.ports, ""), ...keyDifferences(here, there));
   return found;
 }
@@ -135,7 +139,9 @@ export function differences(here: Identity, there: Identity): readonly string[] 
 export function keyDifferences(here: Pick<Identity, "keys">, there: Pick<Identity, "keys">): readonly string[] {
   const found: string[] = [];
   const [[signsHere = ""], [signsThere = ""]] = [here.keys, there.keys];
-  if (!there.keys.includes(signsHere)) found.push(`key ${signsHere}, which signs task ids here, is not known there`);
-  if (!here.keys.includes(signsThere)) found.push(`key ${signsThere}, which signs task ids there, is not known here`);
+  if (!there.keys.includes(signsHere))
+    found.push(`the other server does not have key ${signsHere}, with which this server signs task ids`);
+  if (!here.keys.includes(signsThere))
+    found.push(`this server does not have key ${signsThere}, with which the other server signs task ids`);
   return found;
 }

@@ -31,7 +31,7 @@ const REWARD_PARAMETERS_MAX = 16;
 
 /** Returns an environment. If there is none with this id and version, throws NOT_FOUND with the most similar name. */
 export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
-  if (id === "") throw invalid(field, "it is required");
+  if (id === "") throw invalid(field, "must be set");
   checkBytes(id, LIMITS.TaskSpec.environment.max, field);
   const found = registry.find(id, version === 0 ? undefined : version);
   if (found.kind === "unknown_version") throw new RpcError("FAILED_PRECONDITION", `${field}: ${found.message}`);
@@ -154,7 +154,7 @@ function readDifficulty(spec: WireSpec, { environment, source, easiest }: Levels
     const values = difficulty.value.values;
     const count = Object.keys(values).length;
     if (count > PARAMETERS_MAX)
-      throw invalid(`${field}.parameters`, `there are ${count}, and the limit is ${PARAMETERS_MAX}`);
+      throw invalid(`${field}.parameters`, `must have at most ${PARAMETERS_MAX} entries; got ${count}`);
     const resolved = resolveParameters(environment, values);
     if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
     return { level: undefined, parameters: resolved.parameters };
@@ -248,7 +248,10 @@ function readScheme(wire: RewardScheme | undefined, environment: Environment, ha
   const parameters = wire?.parameters ?? {};
   const count = Object.keys(parameters).length;
   if (count > REWARD_PARAMETERS_MAX)
-    throw invalid(`${field}.reward_scheme.parameters`, `there are ${count}, and the limit is ${REWARD_PARAMETERS_MAX}`);
+    throw invalid(
+      `${field}.reward_scheme.parameters`,
+      `must have at most ${REWARD_PARAMETERS_MAX} entries; got ${count}`,
+    );
   const resolved = resolveScheme(environment, name, parameters, hasTurns);
   if (resolved.kind === "invalid") throw invalid(`${field}.reward_scheme.${resolved.field}`, resolved.message);
   return { rewardScheme: resolved.scheme.name, rewardParameters: resolved.scheme.parameters };

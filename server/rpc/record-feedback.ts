@@ -62,8 +62,8 @@ async function recordItems(
     const recorded = await runs.recordFeedback(runId, items);
     return recorded.kind === "ok" ? recorded.value : all(recorded.message);
   } catch (error) {
-    onFailure(error, "cannot record feedback: the caller is told to send it again");
-    return all("the run's store failed: send it again");
+    onFailure(error, "cannot record feedback; the caller has been told to send it again");
+    return all("the run's store failed: send the completion again");
   }
 }
 

@@ -63,43 +63,43 @@ export function createProblemCollector() {
 }
 
 export function required<T>(value: T | undefined, field: string): T {
-  if (value === undefined) throw invalid(field, "it is required");
+  if (value === undefined) throw invalid(field, "must be set");
   return value;
 }
 
 /** Throws if a text has more than `max` bytes in UTF-8. The error does not quote the text. */
 export function checkBytes(text: string, max: number, field: string): string {
   const bytes = text.length * 3 <= max ? 0 : Buffer.byteLength(text);
-  if (bytes > max) throw invalid(field, `it has ${bytes} bytes, and the limit is ${max}`);
+  if (bytes > max) throw invalid(field, `must have at most ${max} bytes; got ${bytes}`);
   return text;
 }
 
 export function checkCount(count: number, max: number, field: string, min = 0): number {
-  if (count > max) throw invalid(field, `there are ${count}, and the limit is ${max}`);
-  if (count < min) throw invalid(field, `there are ${count}, and at least ${min} is needed`);
+  if (count > max) throw invalid(field, `must have at most ${max} entries; got ${count}`);
+  if (count < min) throw invalid(field, `must have at least ${min} ${min === 1 ? "entry" : "entries"}; got ${count}`);
   return count;
 }
 
 export function checkRange(value: number, min: number, max: number, field: string): number {
   // The comparison is negated so that it also refuses NaN.
-  if (!(value >= min && value <= max)) throw invalid(field, `it is ${value}, and must be from ${min} to ${max}`);
+  if (!(value >= min && value <= max)) throw invalid(field, `must be from ${min} to ${max}; got ${value}`);
   return value;
 }
 
 /** Checks the form and the length of an id that a client chose. */
 export function checkId(id: string, bytesMax: number, field: string, extra = ""): string {
-  if (id === "") throw invalid(field, "it is required");
+  if (id === "") throw invalid(field, "must be set");
   checkBytes(id, bytesMax, field);
   const allowed = `a-z A-Z 0-9 . _ -${extra === "" ? "" : ` ${extra}`}`;
   for (const character of id)
     if (!/[a-zA-Z0-9._-]/.test(character) && !extra.includes(character))
-      throw invalid(field, `it may hold ${allowed}, and '${character}' is none of these`);
+      throw invalid(field, `must have no characters but ${allowed}; got '${character}'`);
   return id;
 }
 
 /** Converts a 64-bit integer of a message to a number. Throws above 2^53 − 1. */
 export function toCount(value: bigint, field: string): number {
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `it is ${value}, and the limit is 2^53 − 1`);
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `must be at most 2^53 − 1; got ${value}`);
   return Number(value);
 }
 
@@ -117,7 +117,7 @@ export function checkDuration(duration: Duration, minMs: number, maxMs: number, 
   if (!inRange)
     throw invalid(field, `its seconds must be from 0 to ${DURATION_SECONDS_MAX} and its nanos from 0 to ${NANOS_MAX}`);
   const ms = durationMs(duration);
-  if (ms < minMs || ms > maxMs) throw invalid(field, `it is ${ms} ms, and must be from ${minMs} to ${maxMs} ms`);
+  if (ms < minMs || ms > maxMs) throw invalid(field, `must be from ${minMs} to ${maxMs} ms; got ${ms} ms`);
   return ms;
 }
 
@@ -180,7 +180,8 @@ function checkDistinct(completions: readonly Completion[], group: string): void 
   for (const [j, { sampleIndex, sampleKey }] of completions.entries()) {
     const field = sampleKey === "" ? "sample_index" : "sample_key";
     const sample = sampleKey === "" ? sampleIndex : sampleKey;
-    if (seen.has(sample)) throw invalid(`${group}.completions[${j}].${field}`, `${sample} stands there twice`);
+    if (seen.has(sample))
+      throw invalid(`${group}.completions[${j}].${field}`, `${sample} belongs to two completions: give each its own`);
     seen.add(sample);
   }
 }
@@ -220,14 +221,14 @@ export function checkTurn(
   at: string,
 ): void {
   if (TextTools[textTools] === undefined)
-    throw invalid(`${at}text_tools`, `${textTools as number} is not one of the contract's`);
+    throw invalid(`${at}text_tools`, `${textTools as number} is not a value of this enum`);
   const limits = LIMITS.Completion;
   checkCount(toolCalls.length, limits.tool_calls.max, `${at}tool_calls`);
   for (const [i, { id }] of toolCalls.entries()) checkBytes(id, LIMITS.ToolCall.id.max, `${at}tool_calls[${i}].id`);
   checkBytes(sampleKey, limits.sample_key.max, `${at}sample_key`);
   const bytes = transcript.reduce((sum, message) => sum + bytesOfMessage(message), 0);
   if (bytes > TRANSCRIPT_BYTES_MAX)
-    throw invalid(`${at}transcript`, `its texts have ${bytes} bytes, and the limit is ${TRANSCRIPT_BYTES_MAX}`);
+    throw invalid(`${at}transcript`, `must have at most ${TRANSCRIPT_BYTES_MAX} bytes of texts; got ${bytes}`);
 }
 
 // Pages of lists. The token is the key after which the next page begins.

@@ -55,7 +55,7 @@ export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcErr
       const { retryDelayMs } = result;
       return new RpcError(
         "RESOURCE_EXHAUSTED",
-        `too many tasks wait for the workers: try again in ${retryDelayMs} ms, or ask for fewer at once`,
+        `too many tasks are waiting to be made: try again in ${retryDelayMs} ms, or request fewer at once`,
         { retryDelayMs, wait: { reason: "OVERLOADED" } },
       );
     }

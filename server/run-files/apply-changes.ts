@@ -36,7 +36,7 @@ export function changed(reading: Reading, contents: Node | null, change: string)
   };
   if (steps.length === 0) return refuse('wants path=value, e.g. "length=3200"');
   const [wrong] = [...value.errors, ...value.warnings];
-  if (wrong !== undefined) return refuse(`its value is no YAML: ${wrong.message}`);
+  if (wrong !== undefined) return refuse(`its value is not YAML: ${wrong.message}`);
   visit(value, { Node: (_, node) => void (node.range = [NOWHERE, NOWHERE, NOWHERE]) });
   return withValue({ reading, value: value.contents ?? new Scalar(null), refuse }, contents ?? undefined, steps);
 }
@@ -53,7 +53,7 @@ function withValue(setting: Setting, given: Node | undefined, steps: readonly st
   if (isSeq(node)) return withItem(setting, node, steps);
   if (isMap(node)) return withEntry(setting, node, steps);
   if (node === undefined || (isScalar(node) && node.value === null)) return withEntry(setting, new YAMLMap(), steps);
-  return setting.refuse(`there is no '${steps.join(".")}' in it, for it is one value`);
+  return setting.refuse(`has no '${steps.join(".")}' in it, because it is a single value`);
 }
 
 /**

@@ -118,14 +118,14 @@ export function readFields(
       problem(reading, at, unknownField(reading, given, fields));
       continue;
     }
-    if (Object.hasOwn(read, name)) problem(reading, at, "it is given twice");
+    if (Object.hasOwn(read, name)) problem(reading, at, "is given twice: remove one");
     reading.offsets.set(at.field, at.offset);
     if (isNull(value)) continue;
     const json = readField(reading, found, value, at);
     if (json !== undefined) read[name] = json;
     if (found.oneof === undefined) continue;
     const other = oneofs.get(found.oneof.name);
-    if (other !== undefined) problem(reading, at, `'${other}' is given too: give one of them`);
+    if (other !== undefined) problem(reading, at, `must not be given together with '${other}': remove one`);
     oneofs.set(found.oneof.name, name);
   }
   return read;
@@ -134,10 +134,10 @@ export function readFields(
 function unknownField({ top }: Reading, given: string, fields: readonly DescField[]): string {
   const names = fields.map(({ name }) => name);
   const near = didYouMean(given, names);
-  if (near !== "") return `there is no such field${near}`;
+  if (near !== "") return `is not a known field${near}`;
   const places = placesOf(given, top);
-  if (places.length > 0) return `there is no such field here; it belongs to ${places.join(", or to ")}`;
-  return `there is no such field; there ${names.length === 0 ? "are none here" : `are ${names.join(", ")}`}`;
+  if (places.length > 0) return `is not a field of this object; it belongs to ${places.join(", or to ")}`;
+  return `is not a known field; ${names.length === 0 ? "no fields are known here" : `known fields: ${names.join(", ")}`}`;
 }
 
 /**
@@ -208,7 +208,7 @@ function readOne(
 /** Reads JSON whose fields the contract does not define, e.g. the parameters of an operator's own policy. */
 function readPlain(reading: Reading, given: unknown, place: FieldPlace, depth = 0): JsonValue | undefined {
   if (!spend(reading, place)) return undefined;
-  if (depth > DEPTH_MAX) return problem(reading, place, `is more than ${DEPTH_MAX} deep`);
+  if (depth > DEPTH_MAX) return problem(reading, place, `has more than ${DEPTH_MAX} levels of nesting, the limit`);
   const node = resolved(reading, given);
   if (isMap(node)) {
     const entries = node.items.flatMap((pair): readonly (readonly [string, JsonValue])[] => {
@@ -242,7 +242,7 @@ function single(
   place: FieldPlace,
   read: (given: unknown) => Read,
 ): JsonValue | undefined {
-  if (isEmpty(node)) return problem(reading, place, "it has no value");
+  if (isEmpty(node)) return problem(reading, place, "must have a value");
   if (!isScalar(node)) return problem(reading, place, `wants one value; got ${inWords(node)}`);
   const result = read(node.value);
   return result.kind === "value" ? result.value : problem(reading, place, result.message);

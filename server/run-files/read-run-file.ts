@@ -72,7 +72,7 @@ export function readRunText(
 
 function readTop(reading: Reading, fields: readonly DescField[], contents: Node | null): JsonObject | undefined {
   if (contents === null || (isScalar(contents) && contents.value === null)) {
-    reading.problems.push({ offset: 0, field: "", message: "there is nothing in it; a run file has arms, policy, …" });
+    reading.problems.push({ offset: 0, field: "", message: "the file is empty; a run file has arms, policy, …" });
     return undefined;
   }
   return readFields(reading, fields, contents, { offset: startOf(contents), field: "" });

@@ -59,7 +59,7 @@ async function fill<Spec, Key extends InstanceKey>(
     if (filled.kind === "dry") return dryArm(filled.arm, stock.reason(filled.arm, filled.ordinal));
     if (filled.kind === "barren") {
       const id = config.arms[filled.arm]?.id;
-      const message = `arm "${id}" gave no task that its policy accepts in ${filled.tries} tries`;
+      const message = `arm "${id}" gave no task that the policy accepts in ${filled.tries} tries: widen the filter of the policy`;
       return { kind: "failed_precondition", message };
     }
     const failed = await stock.make(filled.wanted, signal);
@@ -164,7 +164,7 @@ export function drawing<Spec, Key extends InstanceKey>(
   const ahead = (signal: AbortSignal): Promise<void> =>
     // If this fails, the draw itself makes the tasks. But it fails only because of a bug, so it is logged.
     makeAhead(run, stock, aheadMax, signal).catch((err: unknown) =>
-      log?.warn({ err, run: run.id }, "cannot make tasks ahead of their draw: the draw makes them"),
+      log?.warn({ err, run: run.id }, "cannot make tasks in advance; they will be made when they are drawn"),
     );
   const draw = async (abandoned: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
     const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw }).finally(() => {

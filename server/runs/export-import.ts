@@ -124,7 +124,8 @@ async function readExported<Spec, Key extends InstanceKey>(
   try {
     await inTurns(clock, piecesOf(expanded), (piece) => {
       if (piece.kind === "record") records.push(decodeRecord(piece.bytes));
-      else if (records.length > 0) throw new FormatError("a part of the state comes after the history");
+      else if (records.length > 0)
+        throw new FormatError("the exported state has parts after the history, where there must be none");
       else {
         reader.take(piece.bytes);
         end = piece.end;
@@ -259,5 +260,5 @@ export async function importRun<Spec, Key extends InstanceKey>(
   if (replaced !== "absent") return replaced;
   const made = await asNew(ports, registry, exported, { ...asked, runId: id });
   if (made !== "taken") return made;
-  return { kind: "already_exists", field: "run_id", message: `there is a run "${id}"` };
+  return { kind: "already_exists", field: "run_id", message: `run "${id}" already exists: choose another run id` };
 }

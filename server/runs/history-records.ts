@@ -25,7 +25,8 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
   const { scale, at, to } = readObject(json);
   const changes = { all: [], scale: readNumber(scale), at: readNumbers(at), to: readNumbers(to) };
   const numbers = changed(before, changes);
-  if (numbers === undefined) throw new FormatError("a record of the run's history refers to a missing one");
+  if (numbers === undefined)
+    throw new FormatError("a record of the run's history refers to another record that is missing");
   return numbers;
 }
 

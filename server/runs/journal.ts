@@ -118,7 +118,7 @@ export async function readState<Spec, Key extends InstanceKey>(
   const [from] = await Promise.all([snapshot && readSnapshot(snapshot, codecs, clock), check()]);
   const state = await readOn(store, key, from, codecs, clock);
   if (state === undefined || state.runId === id) return state;
-  throw new FormatError(`its journal is that of run "${state.runId}"`);
+  throw new FormatError(`the stored journal belongs to another run, "${state.runId}"`);
 }
 
 /** Applies the journal's events after a state, a few at a time, so that other work can run in between. */

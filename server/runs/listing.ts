@@ -50,7 +50,10 @@ export function listing<Spec, Key extends InstanceKey>(
     // Another server may have written a summary meanwhile. If writing fails, the list is still right.
     await store.append(row.key, mended).catch((err: unknown) => {
       if (!(err instanceof StoreDamaged)) throw err;
-      log?.warn({ err, run: row.id }, "cannot write the summary of a run: lists read its journal instead");
+      log?.warn(
+        { err, run: row.id },
+        "cannot write the summary of a run; lists of runs read its journal instead, which is slower",
+      );
     });
     return runView(state);
   };

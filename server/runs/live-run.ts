@@ -152,7 +152,7 @@ function followed<Spec, Key extends InstanceKey>(
   const takeIn = (next: State, events: readonly Uint8Array[]): void => {
     // If this fails nothing is lost, because the journal holds everything.
     keepSnapshots(next, events)?.catch((err: unknown) =>
-      log?.warn({ err, run: id }, "cannot save a snapshot of a run: loading it reads more of its journal"),
+      log?.warn({ err, run: id }, "cannot save a snapshot of a run; loading the run will take longer"),
     );
     set(next);
   };

@@ -229,7 +229,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
 }
 
 function notDue(batch: number): Refusal {
-  const message = `the next update batch waits for feedback of batch ${batch}`;
+  const message = `the next update batch waits for feedback on update batch ${batch}: score its completions`;
   const wait = { reason: "FEEDBACK_DUE", metadata: { update_batch: String(batch) } } as const;
   return { kind: "unavailable", message, retryDelayMs: RETRY_DELAY_MS, wait };
 }

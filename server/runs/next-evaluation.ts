@@ -94,7 +94,7 @@ function notAnArm(arms: readonly EvaluationArm[], armId: string): Refusal {
 }
 
 function notKept(armId: string, round: number, kept: readonly number[]): Refusal {
-  const message = `round ${round} of evaluation arm "${armId}" is not kept: rounds increase, and those kept are ${kept.join(" and ")}`;
+  const message = `round ${round} of evaluation arm "${armId}" is not stored: round numbers must increase, and the stored rounds are ${kept.join(" and ")}`;
   return { kind: "out_of_range", message };
 }
 

@@ -22,6 +22,6 @@ export function unpacked(text: string): string {
     const bytes = Buffer.from(text.slice(MARK.length), "base64");
     return inflateRawSync(bytes, { maxOutputLength: UNPACKED_MAX }).toString();
   } catch {
-    throw new FormatError("a compressed text is damaged");
+    throw new FormatError("a compressed text of the run is damaged");
   }
 }

@@ -135,7 +135,10 @@ function feedingBack<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
     reportAdvantages: (runId: string, reports: readonly ReportedAdvantages[]) =>
       change(registry, runId, (state) => {
         if (state.config.feedbackSource !== "reported") {
-          return { kind: "failed_precondition", message: "the run's feedback_source is not REPORTED" };
+          return {
+            kind: "failed_precondition",
+            message: "the run takes no reported advantages, because its feedback_source is not REPORTED",
+          };
         }
         const { statuses, groups } = decideAdvantages(state, reports);
         return { events: groups.length > 0 ? [{ kind: "reported", groups }] : [], value: statuses };
@@ -166,7 +169,7 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
   const { policy, policyState } = state;
   const moved = definitionOf(policy).advance?.(policy.config, policyState, viewOf(state).progress);
   if (moved === undefined)
-    return { kind: "failed_precondition", message: `policy "${policy.kind}" has nothing to advance to` };
+    return { kind: "failed_precondition", message: `policy "${policy.kind}" has no stages or tiers to advance to` };
   if (moved.kind === "refused") return { kind: "failed_precondition", message: moved.message };
   return [{ kind: "advanced", policyState: moved.state }];
 }

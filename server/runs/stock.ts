@@ -89,7 +89,8 @@ export function createStock<Spec, Key extends InstanceKey>(
   ): Promise<NotMade | undefined> => {
     const on = shelves[arm];
     const spec = of.arms[arm];
-    if (on === undefined || spec === undefined) throw new Error(`a draw has arm ${arm}, which the run does not have`);
+    if (on === undefined || spec === undefined)
+      throw new Error(`bug: a draw refers to arm ${arm}, which the run does not have`);
     const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed, of.arms, lists));
     const making = source.make(places, signal, run.id);
     for (const ordinal of ordinals) on.pending.set(ordinal, making);

@@ -58,7 +58,7 @@ export function unknownVariables(env: Variables): readonly string[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
     const isOurs = name.startsWith("GRADUS_") && value !== "" && !ofService(value) && !OF_SERVICE.test(name);
     return isOurs && !known.includes(name)
-      ? [`there is no variable ${name}, and it does nothing${didYouMean(name, known)}`]
+      ? [`the environment variable ${name} is unknown, and is ignored${didYouMean(name, known)}`]
       : [];
   });
 }

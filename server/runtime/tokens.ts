@@ -55,10 +55,11 @@ export function readTokens(path: string): readonly Token[] {
   // The parser's own messages quote the line, which is secret, so they are not used.
   const document = parseDocument(text, { logLevel: "silent", schema: "core", merge: false });
   const [wrong] = document.errors;
-  if (wrong !== undefined) throw new TokensProblem(`line ${wrong.linePos?.[0].line ?? 1} is neither YAML nor JSON`);
+  if (wrong !== undefined)
+    throw new TokensProblem(`line ${wrong.linePos?.[0].line ?? 1} is neither valid YAML nor valid JSON`);
   const entries = document.toJSON() as unknown;
   if (typeof entries === "string" && isToken(entries))
-    throw new TokensProblem("it holds one token and not a list of them: that is what --token-file takes");
+    throw new TokensProblem("it holds a single token instead of a list: give it to --token-file");
   if (!Array.isArray(entries) || entries.length === 0 || entries.length > TOKENS_MAX)
     throw new TokensProblem(`it must be a list of 1 to ${TOKENS_MAX} tokens`);
   return distinct(entries.map(readToken));
@@ -81,8 +82,8 @@ export function tokensProblem(path: string | undefined): string | undefined {
 export function distinct(tokens: readonly Token[]): readonly Token[] {
   const names = new Set(tokens.map(({ name }) => name));
   const digests = new Set(tokens.map(({ digest }) => digest.toString("hex")));
-  if (names.size < tokens.length) throw new TokensProblem("two tokens have one name");
-  if (digests.size < tokens.length) throw new TokensProblem("one token stands there twice");
+  if (names.size < tokens.length) throw new TokensProblem("two tokens have the same name: give each its own");
+  if (digests.size < tokens.length) throw new TokensProblem("one token is listed twice: remove one");
   return tokens;
 }
 
@@ -96,15 +97,15 @@ function readToken(entry: unknown, i: number): Token {
     throw new TokensProblem(`token ${i + 1} ${what}`);
   };
   if (Object.keys(fields).some((field) => !FIELDS.some((known) => known === field)))
-    refuse(`has a field that is none of ${FIELDS.join(", ")}`);
+    refuse(`has an unknown field; known fields: ${FIELDS.join(", ")}`);
   if (typeof name !== "string" || !/^[\w.@-]{1,64}$/.test(name))
     return refuse("needs a name: 1 to 64 characters of a-z A-Z 0-9 . _ @ -");
   const known = roles.find((each) => each === role);
   if (known === undefined) return refuse(`('${name}') needs a role: ${roles.join(", ")}`);
   if (maxInflightCalls !== undefined && !(Number.isSafeInteger(maxInflightCalls) && Number(maxInflightCalls) > 0))
-    refuse(`('${name}') has a max_inflight_calls that is no whole number from 1 on`);
+    refuse(`('${name}') needs a max_inflight_calls that is a whole number from 1 on`);
   if (maxCallsPerSecond !== undefined && !(Number.isFinite(maxCallsPerSecond) && Number(maxCallsPerSecond) > 0))
-    refuse(`('${name}') has a max_calls_per_second that is no number above 0`);
+    refuse(`('${name}') needs a max_calls_per_second that is a number above 0`);
   const limits = { maxInflightCalls, maxCallsPerSecond } as Pick<Token, "maxInflightCalls" | "maxCallsPerSecond">;
   const of = { name, role: known, ...limits };
   if (typeof token === "string" && sha256 === undefined && isToken(token)) return { ...of, digest: digestOf(token) };

@@ -167,7 +167,7 @@ function samplerOf(sdk: typeof Sdk, env: Variables, log: Logger): Sampler {
   const root = roots[name.replace(/^parentbased_/, "")];
   const wrong = { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: env["OTEL_TRACES_SAMPLER_ARG"] };
   if (root === undefined || !(ratio >= 0 && ratio <= 1)) {
-    log.warn(wrong, "unknown sampler of traces; all traces are sent");
+    log.warn(wrong, "unknown sampler of traces (OTEL_TRACES_SAMPLER); all traces are sent");
     return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() });
   }
   return name.startsWith("parentbased_") ? new sdk.ParentBasedSampler({ root: root() }) : root();

@@ -196,7 +196,7 @@ function unpack(file: string, directory: string): void {
   try {
     const pieces = db.prepare("SELECT body FROM pieces WHERE name = ? ORDER BY place");
     for (const { name, sha256 } of db.prepare("SELECT name, sha256 FROM files").all() as unknown as FileRow[]) {
-      if (!names.includes(name)) throw new BackupProblem(`${file} holds '${name}', which is no file of a backup`);
+      if (!names.includes(name)) throw new BackupProblem(`${file} holds '${name}', which does not belong to a backup`);
       const hash = createHash("sha256");
       const descriptor = openSync(join(directory, name), "wx", 0o600);
       for (const { body } of pieces.iterate(name) as unknown as Iterable<{ readonly body: Uint8Array }>) {
@@ -204,7 +204,8 @@ function unpack(file: string, directory: string): void {
         writeSync(descriptor, body);
       }
       closeSync(descriptor);
-      if (!hash.digest().equals(sha256)) throw new BackupProblem(`${file}: ${name} is not as it was backed up`);
+      if (!hash.digest().equals(sha256))
+        throw new BackupProblem(`${file} is damaged: ${name} differs from what was backed up`);
     }
   } catch (error) {
     throw isDamage(error) ? new BackupProblem(`${file} is damaged: ${(error as Error).message}`) : error;
@@ -219,7 +220,7 @@ interface FileRow {
 }
 
 function openBackup(file: string): DatabaseSync {
-  const other = new BackupProblem(`${file} is no file of gradus backup`);
+  const other = new BackupProblem(`${file} was not made by gradus backup`);
   // This check comes first, because SQLite reports a misleading disk failure for anything but a regular file.
   if (!statSync(file).isFile()) throw other;
   const db = new DatabaseSync(file, { readOnly: true });
@@ -249,7 +250,7 @@ async function checked(directory: string): Promise<Held> {
     const evaluations = await sqliteEvaluationStore({ directory });
     try {
       const found = checkRuns(directory, Infinity);
-      if (found === undefined) throw new BackupProblem(`there is no ${runSchema.file} in it`);
+      if (found === undefined) throw new BackupProblem(`the backup contains no ${runSchema.file}`);
       const [first] = found.damaged;
       if (first !== undefined) throw new BackupProblem(`run "${first.id}": ${first.problem}`);
       return { runs: found.checked, events: found.events, files };

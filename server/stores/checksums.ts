@@ -59,7 +59,7 @@ function hashed<Body extends string | Uint8Array>(place: Place, body: Body): Has
 }
 
 function changed(what: string): StoreDamaged {
-  return new StoreDamaged(`${what} is not as it was written`);
+  return new StoreDamaged(`${what} differs from what was written`);
 }
 
 /** Returns the rows for an append after the run's last event. */
@@ -95,7 +95,7 @@ export function journalReader(run: StoredRun, fromVersion: number) {
       version++;
       if (event.version !== version) throw new StoreDamaged(`event ${version} of its journal is missing`);
       if (version > run.version)
-        throw new StoreDamaged(`event ${version} of its journal follows the last one that was written`);
+        throw new StoreDamaged(`event ${version} of its journal comes after the last event that was written`);
       if (!fits(event.hash, ["event", run.key, version], event.body)) throw changed(`event ${version} of its journal`);
       return event.body;
     },
@@ -118,7 +118,7 @@ export function isWholeSnapshot(key: number, { version, hash, body }: EventRow):
 export function recordsOf(key: number, rows: readonly RecordRow[]): readonly StoredRecord[] {
   return rows.map(({ seq, body, hash }, i) => {
     // A damaged SQLite index may return a row twice.
-    if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history stands there twice`);
+    if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history is there twice`);
     if (!fits(hash, ["record", key, seq], body)) throw changed(`record ${seq} of its history`);
     return { seq, body };
   });

@@ -159,7 +159,7 @@ function readJob(store: InThread<unknown>) {
 function run(store: InThread<unknown>, { method, args }: StoreCall): unknown {
   const methods: Readonly<Record<string, (...args: readonly unknown[]) => unknown>> = store.methods;
   const found = methods[method];
-  if (found === undefined) throw new Error(`the store has no method ${method}`);
+  if (found === undefined) throw new Error(`bug: the store has no method ${method}`);
   return found(...args);
 }
 

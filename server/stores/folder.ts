@@ -16,7 +16,7 @@ export function makeFolder(path: string, mode: number): void {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory() === true) return;
     if (found === undefined) throw error;
-    throw Object.assign(new Error(`${path} is a file, and a folder is wanted`), { code: "ENOTDIR", syscall: "mkdir" });
+    throw Object.assign(new Error(`${path} is a file, but must be a folder`), { code: "ENOTDIR", syscall: "mkdir" });
   }
 }
 

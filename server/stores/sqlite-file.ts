@@ -92,7 +92,7 @@ function makeTables(db: DatabaseSync, { version, tables, upgrade }: Schema): voi
   if (found === version) return;
   if (found !== 0 && found !== upgrade?.from) {
     const others = `it has schema version ${found}, and this server reads version ${version}`;
-    throw new Error(`${others}: use the server that wrote it, or move it away`);
+    throw new Error(`${others}: use the version of Gradus that wrote it, or move it away`);
   }
   db.exec(`${found === 0 ? tables : upgrade?.sql} PRAGMA user_version = ${version};`);
 }

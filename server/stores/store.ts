@@ -195,7 +195,8 @@ export class StoreDamaged extends Error {}
 
 /** Throws StoreDamaged if a journal has fewer events than were written to it. */
 export function expectVersion(version: number, written: number): void {
-  if (version < written) throw new StoreDamaged(`its journal ends at event ${version}, and ${written} were written`);
+  if (version < written)
+    throw new StoreDamaged(`its journal ends at event ${version}, but ${written} events were written`);
 }
 
 export function recordMissing(seq: number): StoreDamaged {

@@ -117,7 +117,7 @@ function createCalls(worker: Worker) {
       if (over !== undefined) return Promise.reject(over);
       const bytes = CALL_BYTES + bytesOf(args);
       if (waiting.size > 0 && bytesWaiting + bytes > WAITING_BYTES_MAX) {
-        const message = `${bytesWaiting} bytes wait for the store already, and at most ${WAITING_BYTES_MAX} may wait`;
+        const message = `the store is too slow: ${bytesWaiting} bytes wait to be written, and the limit is ${WAITING_BYTES_MAX}`;
         return Promise.reject(new StoreUnavailable(message));
       }
       const id = nextId++;

@@ -54,7 +54,7 @@ export function parseKeyring(text: string): KeyringResult {
   const empty = secrets.findIndex((line) => /^0+$/.test(line));
   if (empty >= 0) return { kind: "invalid", message: `key ${empty + 1} is all zeros, which is no secret` };
   const [first, ...others] = secrets.map((line) => signingKey(Buffer.from(line, "hex")));
-  if (first === undefined) return { kind: "invalid", message: "there is no key in it" };
+  if (first === undefined) return { kind: "invalid", message: "it contains no key" };
   return { kind: "ok", keyring: [first, ...others], created: false };
 }
 
@@ -72,7 +72,7 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
   // Error messages of the disk may lack the file's name, or name a temporary file.
   const invalid = ({ message }: { readonly message: string }): KeyringResult => {
     const others = keyFile === undefined ? "--data-dir or --key-file" : "--key-file";
-    return { kind: "invalid", message: `key file ${file}: ${message}; mend it, or give another ${others}` };
+    return { kind: "invalid", message: `key file ${file}: ${message}; repair it, or give another ${others}` };
   };
   try {
     const created = keyFile === undefined && !existsSync(file) && makeFile(file, newKeyFile());
@@ -217,7 +217,7 @@ export function seal(keyring: Keyring, purpose: Purpose, payload: Uint8Array): B
 /** Verifies bytes that `seal` made and returns their payload. Other bytes are refused with a reason. */
 export function open(keyring: Keyring, purpose: Purpose, bytes: Uint8Array): OpenResult {
   if (bytes.length <= HEADER_BYTES) return { kind: "invalid", detail: "it is too short to be one" };
-  if (bytes[0] !== VERSION) return { kind: "invalid", detail: "it is not of a version that this server knows" };
+  if (bytes[0] !== VERSION) return { kind: "invalid", detail: "it has a format that this server does not know" };
   const id = bytes.subarray(1, KEY_ID_END);
   const key = keyring.find((candidate) => candidate.id.equals(id));
   if (key === undefined) return { kind: "invalid", detail: "it was made with a key that this server does not have" };

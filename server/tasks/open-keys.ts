@@ -35,7 +35,7 @@ function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
     } catch (err) {
       log.error(
         { err, key },
-        "cannot seal the store's secrets by this key: trying again; retire no other key before that",
+        "cannot seal the store's secrets by the new key; trying again. Do not retire another key before this has succeeded",
       );
       setTimeout(() => void seal(keys), SEAL_AGAIN_MS).unref();
     }

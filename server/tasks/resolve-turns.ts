@@ -34,7 +34,7 @@ export function resolveTurns(
   if (turns.needsTools === true && tools.length > 0 && tools.length < names.length)
     return refuse("tools", `tasks of ${id} need all of its tools: leave it empty`);
   if (turns.optional === true && asked <= 1) return { kind: "ok", turns: {} };
-  if (asked > turns.callsMax) return refuse("calls", `it is ${asked}, and must be from 1 to ${turns.callsMax}`);
+  if (asked > turns.callsMax) return refuse("calls", `must be from 1 to ${turns.callsMax}; got ${asked}`);
   const calls = asked === 0 ? turns.calls : asked;
   const bytes = parameters === undefined ? 0 : episodeBytesMax(turns, parameters, calls);
   if (bytes > EPISODE_BYTES_MAX) {

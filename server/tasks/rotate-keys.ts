@@ -40,7 +40,10 @@ export function retire(name: string): Change {
     const at = names.indexOf(name.toLowerCase());
     if (at < 0) return { kind: "missing", message: `there is no key ${name} in it; there are: ${names.join(", ")}` };
     if (at === 0)
-      return { kind: "refused", message: `${name} is the key that signs: gradus keys rotate puts another first` };
+      return {
+        kind: "refused",
+        message: `${name} is the key that signs new task ids, and cannot be retired: run gradus keys rotate first`,
+      };
     const lines = text.split("\n");
     const keys = lines.flatMap((line, i) => (isKey(line) ? [i] : []));
     return lines.toSpliced(keys[at] ?? -1, 1).join("\n");
@@ -82,7 +85,10 @@ function replaced(file: string, change: Change): Changed {
     descriptor = openSync(draft, "wx", 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return { kind: "refused", message: `${draft} exists: another change is under way; if none is, delete the file` };
+    return {
+      kind: "refused",
+      message: `another change of the keys is in progress, because ${draft} exists; if there is none, delete that file`,
+    };
   }
   try {
     const text = change(readTextFile(file));

@@ -220,7 +220,7 @@ export function mintTaskId(keyring: Keyring, token: TaskToken) {
 }
 
 export function openTaskId(keyring: Keyring, registry: Registry, taskId: string): OpenedTask {
-  if (taskId === "") return { kind: "invalid", detail: "task_id is empty: give back the one that came with the task" };
+  if (taskId === "") return { kind: "invalid", detail: "task_id is empty: send the one that came with the task" };
   if (taskId.length > TASK_ID_BYTES_MAX)
     return {
       kind: "invalid",
@@ -232,6 +232,6 @@ export function openTaskId(keyring: Keyring, registry: Registry, taskId: string)
   const opened = open(keyring, "task", bytes);
   if (opened.kind === "invalid") return { kind: "invalid", detail: `task_id: ${opened.detail}` };
   const token = decodeToken(registry, opened.payload);
-  if (token === undefined) return { kind: "invalid", detail: "task_id: it is not of a version that this server knows" };
+  if (token === undefined) return { kind: "invalid", detail: "task_id: it has a format that this server does not know" };
   return { kind: "ok", token, groupId: groupIdOf(token, opened.mac) };
 }

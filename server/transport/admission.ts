@@ -271,7 +271,7 @@ function unlistedOrigin(origin: string): RpcError {
 }
 
 function unauthenticated(authorization: string | undefined): RpcError {
-  const wanted = "this server wants its token: send 'authorization: Bearer <token>'";
+  const wanted = "this server requires a token: send the header 'authorization: Bearer <token>'";
   const refused = "this server has no token like the one that was sent: check it, or ask the server's operator for one";
   return new RpcError("UNAUTHENTICATED", /^bearer +\S/i.test(authorization ?? "") ? refused : wanted);
 }

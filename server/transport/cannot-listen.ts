@@ -2,7 +2,7 @@
 
 const WORDS: Readonly<Record<string, string>> = {
   EADDRINUSE: "something else listens there; stop it, or give another port",
-  EACCES: "this user may not; give a port from 1024 on",
+  EACCES: "this user may not use ports below 1024; choose a higher port",
   EADDRNOTAVAIL: "this machine has no such address; give another --host",
   ENOTFOUND: "no address is known by this name; give another --host",
 };

@@ -140,7 +140,7 @@ test("where the teacher is gone what is done is kept, and the same command asks 
 test("the file that is read is not written to: rejected rows would be gone", async () => {
   write("own.jsonl", numbered(2));
   const { code, err } = await distract("http://127.0.0.1:9/v1", "own.jsonl", "own.jsonl");
-  expect([code, err]).toEqual([2, expect.stringContaining("--out must be another file than the one that is read")]);
+  expect([code, err]).toEqual([2, expect.stringContaining("--out must not be the file that is read: choose another")]);
   expect(linesOf("own.jsonl")).toHaveLength(2);
 });
 

@@ -74,7 +74,7 @@ test("a user who may not write, and a database that only reads, are told", async
   await sql(url, `CREATE ROLE reader_${name} LOGIN`, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_${name}`);
   const ofReader = await checksOf(url.replace("gradus@", `reader_${name}@`));
   expect(ofReader["database: rights"]).toMatch(
-    /^missing \| the user may not read and write all of table evaluations, nor/,
+    /^missing \| the database user may not read and write all of table evaluations, nor/,
   );
   await sql(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   expect((await checksOf(url))["database: rights"]).toMatch(/^missing \| it is read-only/);

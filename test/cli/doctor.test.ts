@@ -41,8 +41,8 @@ test("where nothing is missing it ends with 0, and says what there is", async ()
 
 test.each([
   [{ GRADUS_PYTHON: "/no/python3" }, [], "sandbox", "'/no/python3' cannot be started (ENOENT): install Python 3.10"],
-  [{}, [...OFF, "--data-dir", "file/data"], "data folder", "is no writable folder"],
-  [{}, [...OFF, "--data-dir", "file"], "data folder", "is no writable folder"],
+  [{}, [...OFF, "--data-dir", "file/data"], "data folder", "is not a writable folder"],
+  [{}, [...OFF, "--data-dir", "file"], "data folder", "is not a writable folder"],
   [{}, [...OFF, "--data-dir", "newer"], "runs.sqlite", "it has schema version 99, and this server reads version"],
   [{}, [...OFF, "--key-file", "no-keys"], "task keys", "key file no-keys: ENOENT"],
   [{}, [...OFF, "--data-dir", "later"], "clock", "the data folder was written at 2099-"],

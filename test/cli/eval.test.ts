@@ -149,17 +149,17 @@ describe("gradus eval", () => {
     "a reply that breaks off, stops or holds no completion is tried again, said, and never scored",
     async () => {
       const replies: readonly (readonly [Behaviour, words: string])[] = [
-        [{ kind: "raw", body: '{"choices": [{', then: "reset" }, "the reply broke off"],
-        [{ kind: "raw", body: '{"choices": [{', then: "silence" }, "no whole reply within 5 s"],
-        [{ kind: "raw", body: "{not JSON", then: "end" }, "the reply is no completion: {not JSON"],
+        [{ kind: "raw", body: '{"choices": [{', then: "reset" }, "the reply was cut off"],
+        [{ kind: "raw", body: '{"choices": [{', then: "silence" }, "no complete reply within 5 s"],
+        [{ kind: "raw", body: "{not JSON", then: "end" }, "the reply is not a completion: {not JSON"],
         [
           { kind: "raw", body: "<html>\u001b[2J\nhello", then: "end" },
-          "the reply is no completion: <html>\\u{1b}[2J hello",
+          "the reply is not a completion: <html>\\u{1b}[2J hello",
         ],
         [{ kind: "raw", body: '{"error": {"message": "full"}}', then: "end" }, '{"error": {"message": "full"}}'],
-        [{ kind: "raw", body: '{"choices": []}', then: "end" }, 'the reply is no completion: {"choices": []}'],
-        [{ kind: "raw", body: "null", then: "end" }, "the reply is no completion: null"],
-        [{ kind: "status", status: 204 }, "the reply is no completion"],
+        [{ kind: "raw", body: '{"choices": []}', then: "end" }, 'the reply is not a completion: {"choices": []}'],
+        [{ kind: "raw", body: "null", then: "end" }, "the reply is not a completion: null"],
+        [{ kind: "status", status: 204 }, "the reply is not a completion"],
       ];
       await using server = await startChatServer(
         (request, index) => replies[index]?.[0] ?? { kind: "answer", content: middlingAnswer(request, index) },
@@ -271,7 +271,7 @@ describe("gradus eval", () => {
     [["--suite", "mini", "--suite-file", "mini.json", "--body", "[1]"], 2, "Want a JSON object"],
     [["--suite", "mini", "--suite-file", "mini.json", "--temperature", "warm"], 2, "Want a number from 0"],
     [["--suite", "mini", "--suite-file", "mini.json", "--evaluation-id", "a b"], 2, "evaluation_id"],
-    [["--suite", "mini", "--suite-file", "mini.json", "--body", '{"n": 2}'], 2, "'n' is not for --body"],
+    [["--suite", "mini", "--suite-file", "mini.json", "--body", '{"n": 2}'], 2, "'n' must not be in --body"],
     [["--suite", "mini", "--endpoint", "localhost:8000/v1"], 2, "'localhost:8000/v1' is invalid. Want a URL"],
     [["--suite", "mini", "--model", " "], 2, "'--model <name>' argument ' ' is invalid. Want a name"],
     [["--suite", "mini", "--suite-file", "mini.json", "--out", "mini.json"], 1, "--out must be a directory"],
@@ -326,7 +326,7 @@ describe("gradus export", () => {
     const { code, err } = await gradus(here, "export", ...choices, "--out", "some.jsonl");
     expect([code, err]).toEqual([0, expect.stringMatching(/^\d+ rows in some.jsonl: np\/tsp (\d+) of \1\n$/)]);
     const none = await gradus(here, "export", ...choices, "--level", "hard", "--out", "none.jsonl");
-    const said = "gradus: --level: no graded completion belongs to 'hard'; there are those of T0, easy\n";
+    const said = "gradus: --level: no graded completion belongs to 'hard'; there are completions of T0, easy\n";
     expect([none.code, none.err]).toEqual([3, said]);
     expect(existsSync(at("none.jsonl"))).toBe(false);
   });

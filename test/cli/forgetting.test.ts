@@ -152,7 +152,7 @@ describe("on the command line", () => {
   });
 
   test.each([
-    [["--base", before, "--after", `x=${x}`], "there is 1 domain, and at least 2 are needed"],
+    [["--base", before, "--after", `x=${x}`], "must be given for at least 2 domains"],
     [
       ["--base", before, "--after", `x=${x}`, "--after", `y=${y}`, "--domain", "z=x"],
       "'z' has no --after; there are x, y",

@@ -48,7 +48,7 @@ test(
     const signing = await gradus({ cwd: folder.path }, "keys", "retire", rotated.keys[0]?.key ?? "", ...at);
     expect([signing.code, signing.err]).toEqual([
       1,
-      expect.stringContaining("is the key that signs: gradus keys rotate"),
+      expect.stringContaining("is the key that signs new task ids, and cannot be retired"),
     ]);
     expect((await keys("retire", first?.key ?? "", ...at)).keys).toHaveLength(1);
     await eventually(async () => expect(await reasonOf(old)).toBe("invalid_task_id"));
@@ -71,10 +71,13 @@ test("comments and the mode of the owner stay; what is under way, missing or unk
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(await change("retire", "00000000")).toEqual([
     3,
-    expect.stringContaining("there is no key 00000000 in it; there are: "),
+    expect.stringContaining("the backup contains no key 00000000; there are: "),
   ]);
   writeFileSync(`${file}.new`, "");
-  expect(await change("rotate")).toEqual([1, expect.stringContaining("keys.new exists: another change is under way")]);
+  expect(await change("rotate")).toEqual([
+    1,
+    expect.stringContaining("keys.new exists; if there is none, delete that file"),
+  ]);
   expect(readFileSync(`${file}.new`, "utf8")).toBe("");
   writeFileSync(file, "not a key");
   expect(await change("list")).toEqual([2, expect.stringContaining("key 1 is not 64 hex digits")]);

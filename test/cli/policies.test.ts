@@ -41,7 +41,7 @@ describe("gradus policies check", () => {
     ["throw new Error('not today')", "the module cannot be loaded (not today)"],
     [
       `import own from ${JSON.stringify(EXAMPLE)}; export default [{ ...own[0], advance: () => undefined }]`,
-      'policy 1 of its default export ("weakest-part") has advance and no place',
+      'policy 1 of its default export ("weakest-part") has a function advance but no function place',
     ],
     [
       `import own from ${JSON.stringify(EXAMPLE)}; export default [{ ...own[0], kind: "bandit" }]`,

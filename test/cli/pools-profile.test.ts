@@ -60,7 +60,7 @@ test("rates each row by its number in the file, as rate-rows reads it, and draws
 test("the pool's own file is not written to: rows that are not rated would be gone", async () => {
   const before = read("sums.jsonl");
   const { code, err } = await profile("--out", "sums.jsonl");
-  expect([code, err]).toEqual([2, expect.stringContaining("--out must be another file than the one that is read")]);
+  expect([code, err]).toEqual([2, expect.stringContaining("--out must not be the file that is read: choose another")]);
   expect(read("sums.jsonl")).toBe(before);
 });
 

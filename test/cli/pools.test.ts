@@ -253,7 +253,7 @@ describe("sample", () => {
   test.each([
     ["x.csv", {}, [], "--out must end in .jsonl or .parquet; got '"],
     ["x.parquet", {}, [], "--out must end in .jsonl, because "],
-    ["all.jsonl", {}, [], "--out must be another file"],
+    ["all.jsonl", {}, [], "--out must not be the file that is read"],
     ["x.jsonl", { by: "disciplin" }, [], "has 'disciplin'; did you mean 'discipline'?"],
     ["x.jsonl", {}, ["source.nam=even"], "all.jsonl has 'source.nam'"],
     ["x.jsonl", { path: "/nowhere.jsonl" }, [], "/nowhere.jsonl: the file cannot be read (ENOENT)"],

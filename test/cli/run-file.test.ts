@@ -92,7 +92,9 @@ describe("a run file", () => {
     expect(problems("policy:\n  named:\n    parameters:\n      a: {b: .nan}\n")).toEqual([
       "run.yaml:4: policy.named.parameters.a.b: wants a finite number; got NaN",
     ]);
-    expect(problems("policy:\n  named:\n    parameters: &x\n      a: *x\n").join()).toContain("is more than 64 deep");
+    expect(problems("policy:\n  named:\n    parameters: &x\n      a: *x\n").join()).toContain(
+      "has more than 64 levels of nesting, the limit",
+    );
   });
 
   test("may be what the contract's JSON is", () => {
@@ -129,7 +131,7 @@ describe("what is wrong names line, field and remedy", () => {
   test.each([
     [
       "policy:\n  bandit:\n    epsilom: 0.1\n",
-      "run.yaml:3: policy.bandit.epsilom: there is no such field; did you mean 'epsilon'?",
+      "run.yaml:3: policy.bandit.epsilom: is not a known field; did you mean 'epsilon'?",
     ],
     [
       "policy:\n  bandit:\n    ucb: {discount: fast}\n",
@@ -155,35 +157,38 @@ describe("what is wrong names line, field and remedy", () => {
     ["arms: countdown\n", `run.yaml:1: arms: wants a list, each item after "- "; got 'countdown'`],
     ["arms:\n  - countdown\n", `run.yaml:2: arms[0]: wants fields, each as "name: value"; got 'countdown'`],
     ["arms:\n  - id: a\n    hard: yes\n", "run.yaml:3: arms[0].hard: wants true or false; got 'yes'"],
-    ["arms:\n  - id:\n", "run.yaml:2: arms[0].id: it has no value"],
+    ["arms:\n  - id:\n", "run.yaml:2: arms[0].id: must have a value"],
     [
       "policy:\n  staged:\n    stages:\n    - weights: {easy: much}\n",
       `run.yaml:4: policy.staged.stages[0].weights["easy"]: wants a number, e.g. 0.5; got 'much'`,
     ],
-    ["policy:\n  mixture: {}\n  bandit: {}\n", "run.yaml:3: policy.bandit: 'mixture' is given too: give one of them"],
-    ["runId: a\nrun_id: b\n", "run.yaml:2: run_id: it is given twice"],
+    [
+      "policy:\n  mixture: {}\n  bandit: {}\n",
+      "run.yaml:3: policy.bandit: must not be given together with 'mixture': remove one",
+    ],
+    ["runId: a\nrun_id: b\n", "run.yaml:2: run_id: is given twice: remove one"],
     [
       'policy:\n  staged:\n    stages:\n    - weights: {1: 0.5, "1": 2}\n',
-      'run.yaml:4: policy.staged.stages[0].weights["1"]: it is given twice',
+      'run.yaml:4: policy.staged.stages[0].weights["1"]: is given twice: remove one',
     ],
     [
       'policy:\n  named:\n    parameters:\n      1: 0.5\n      "1": 2\n',
-      "run.yaml:5: policy.named.parameters.1: it is given twice",
+      "run.yaml:5: policy.named.parameters.1: is given twice: remove one",
     ],
-    ["config:\n  arms: []\n", "run.yaml:1: config: there is no such field; there are run_id, "],
-    ["policy:\n  mixture: {weights: {a: 1}}\n", `policy.mixture.weights: there is no such field here; ${WEIGHTS}`],
-    ["policy:\n  bandit: {weights: {a: 1}}\n", `policy.bandit.weights: there is no such field here; ${WEIGHTS}`],
-    ["policy:\n  weight: 2\n", `policy.weight: there is no such field here; ${WEIGHTS}`],
-    ["weights: {a: 1}\n", `run.yaml:1: weights: there is no such field here; ${WEIGHTS}`],
-    ["arms:\n  - spec: {weight: 1}\n", `arms[0].spec.weight: there is no such field here; ${WEIGHTS}`],
-    ["arms:\n  - weights: 1\n", "arms[0].weights: there is no such field; did you mean 'weight'?"],
-    ["arms:\n  - level: T0\n", "arms[0].level: there is no such field here; it belongs to arms[].spec.level"],
-    ["policy:\n  epsilon: 1\n", "policy.epsilon: there is no such field here; it belongs to policy.bandit.epsilon"],
-    ["policy:\n  mixture: {frob: 1}\n", "policy.mixture.frob: there is no such field; there are none here"],
+    ["config:\n  arms: []\n", "run.yaml:1: config: is not a known field; known fields: run_id, "],
+    ["policy:\n  mixture: {weights: {a: 1}}\n", `policy.mixture.weights: is not a field of this object; ${WEIGHTS}`],
+    ["policy:\n  bandit: {weights: {a: 1}}\n", `policy.bandit.weights: is not a field of this object; ${WEIGHTS}`],
+    ["policy:\n  weight: 2\n", `policy.weight: is not a field of this object; ${WEIGHTS}`],
+    ["weights: {a: 1}\n", `run.yaml:1: weights: is not a field of this object; ${WEIGHTS}`],
+    ["arms:\n  - spec: {weight: 1}\n", `arms[0].spec.weight: is not a field of this object; ${WEIGHTS}`],
+    ["arms:\n  - weights: 1\n", "arms[0].weights: is not a known field; did you mean 'weight'?"],
+    ["arms:\n  - level: T0\n", "arms[0].level: is not a field of this object; it belongs to arms[].spec.level"],
+    ["policy:\n  epsilon: 1\n", "policy.epsilon: is not a field of this object; it belongs to policy.bandit.epsilon"],
+    ["policy:\n  mixture: {frob: 1}\n", "policy.mixture.frob: is not a known field; no fields are known here"],
     ["seed: 1\nseed: 2\n", "run.yaml:2: "],
     ["seed: [1\n", "run.yaml:2: "],
     ["seed: !mine 1\n", "run.yaml:1: "],
-    ["", "run.yaml:1: there is nothing in it; a run file has arms, policy, …"],
+    ["", "run.yaml:1: the file is empty; a run file has arms, policy, …"],
     ["- 1\n", `run.yaml:1: wants fields, each as "name: value"; got a list`],
   ])("%j", (text, expected) => {
     expect(problems(text)).toEqual([expect.stringContaining(expected)]);

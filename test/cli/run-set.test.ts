@@ -84,25 +84,25 @@ describe("--set", () => {
   });
 
   test.each([
-    ["lenght=3", "run.yaml: lenght: there is no such field; did you mean 'length'?"],
+    ["lenght=3", "run.yaml: lenght: is not a known field; did you mean 'length'?"],
     ["length=many", "run.yaml: length: wants a whole number, e.g. 10000; got 'many'"],
     ["length=2.5", "run.yaml: length: wants a whole number"],
     ["length=1 + 1", "run.yaml: length: wants a whole number, e.g. 10000; got '1 + 1'"],
     [
       "policy.bandit.alpha=0.2",
-      "run.yaml: policy.bandit.alpha: there is no such field here; it belongs to policy.bandit.ema_softmax.alpha",
+      "run.yaml: policy.bandit.alpha: is not a field of this object; it belongs to policy.bandit.ema_softmax.alpha",
     ],
     [
       "arms.np/tsp/eazy.weight=3",
       "run.yaml: arms.np/tsp/eazy.weight: there is no 'np/tsp/eazy' among 3; did you mean 'np/tsp/easy'?",
     ],
     ["arms.9.weight=3", "run.yaml: arms.9.weight: there is no '9' among 3: np/tsp/easy, v1.5, rows"],
-    ["length.of=3", "run.yaml: length.of: there is no 'of' in it, for it is one value"],
+    ["length.of=3", "run.yaml: length.of: has no 'of' in it, because it is a single value"],
     ["length", "run.yaml: length: wants path=value"],
     ["=3", "run.yaml: =3: wants path=value"],
-    ["arms=[1", "run.yaml: arms: its value is no YAML"],
+    ["arms=[1", "run.yaml: arms: its value is not YAML"],
     ["seed=!!js/function 1", "run.yaml: seed: "],
-    ["length=", "run.yaml: length: it has no value"],
+    ["length=", "run.yaml: length: must have a value"],
   ])("%s is refused, naming the path", (set, message) => {
     expect(problems(set).join("\n")).toContain(message);
   });
@@ -161,7 +161,7 @@ describe("commands", () => {
     });
     const other = await run("create", path, "--pool", "countdwn=tasks", "--run-id", "other");
     expect(other).toMatchObject({ code: 2 });
-    expect(other.err).toContain("has no arm of 'countdwn' with rows; did you mean 'countdown'?");
+    expect(other.err).toContain("has no arm of 'countdwn' that draws rows; did you mean 'countdown'?");
   });
 
   test("run check checks what was set, here and by a server, and keeps pools of files", async () => {

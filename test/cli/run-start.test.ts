@@ -60,7 +60,7 @@ test("samples without a reward are said, with the reason", async () => {
   const { code, err } = await gradus(off, "run", "start", path, "--run-id", "programs");
   expect(code).toBe(0);
   expect(err).toMatch(
-    /^gradus: \d+ of 32 samples have no reward: resource_unavailable: sandbox: there is no sandbox, for GRADUS_SANDBOX is off/,
+    /^gradus: \d+ of 32 samples have no reward: resource_unavailable: sandbox: there is no sandbox, because GRADUS_SANDBOX is off/,
   );
   const json = await gradus(off, "run", "start", path, "--run-id", "programs", "--json");
   const { unscored } = JSON.parse(json.out) as { readonly unscored: Readonly<Record<string, number>> };

@@ -38,7 +38,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(JSON.parse(await ok("get", "small", "--json"))).toMatchObject({ runId: "small", config: { length: "16" } });
   expect(await ok("list")).toMatch(/small +mixture +going on +0 of 16/);
   expect(await ok("set-weights", "small", "a=3", "b=0.5")).toBe("from task 0 on\n");
-  expect(await ok("set-weights", "small", "a=3")).toBe('no effect: "a": the weight is that already\n');
+  expect(await ok("set-weights", "small", "a=3")).toBe('no effect: "a": the arms already have this weight\n');
   expect(JSON.parse(await ok("pause", "small", "--json"))).toEqual({ appliesFromCursor: "0" });
   expect(await ok("list")).toContain("paused");
   expect(await ok("resume", "small")).toBe("from task 0 on\n");
@@ -52,7 +52,7 @@ test("a run from its file to its end, with every change on the way", async () =>
     /^no effect: "b": a bandit .*\nthe rest: from task 0 on\n$/,
   );
   expect(await ok("update-shape", "small", "--length", "16", "--num-generations", "3")).toBe(
-    "no effect: length is 16 already\nthe rest: from task 0 on\n",
+    "no effect: length is already 16\nthe rest: from task 0 on\n",
   );
   expect(await ok("update-shape", "small", "--num-generations", "2")).toBe("from task 0 on\n");
   expect(await ok("set-weights", "small", "a=1")).toBe("from task 0 on\n");
@@ -88,7 +88,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("list")).toMatch(/^small +bandit +going on +16 of 24 +\d+ +3$/m);
   expect(await run("update-shape", "small", more)).toMatchObject({
     code: 2,
-    err: expect.stringContaining("is taken by an arm before it") as string,
+    err: expect.stringContaining("is the id of an earlier arm: give each arm its own") as string,
   });
   expect(await ok("update-shape", "small", "--remove-arm", "b")).toBe("from task 16 on\n");
   expect(await ok("list")).toMatch(/^small .* 2$/m);
@@ -115,7 +115,7 @@ test("a run that cannot be read is marked in the list and named by every command
   await using after = await openServer({ dataDir: kept.path });
   const at = (...args: readonly string[]) => gradus({ ...here, env: { GRADUS_SERVER: after.address } }, "run", ...args);
 
-  const reason = 'run "damaged" cannot be read: event 1 of its journal is not as it was written';
+  const reason = 'run "damaged" cannot be read: event 1 of its journal differs from what was written';
   // A list reads summaries, so it marks the run once something has read its journal.
   await expect(after.client.run("damaged").get()).rejects.toMatchObject({ code: "DATA_LOSS" });
   const { code, out } = await at("list");
@@ -140,14 +140,14 @@ describe("what is wrong", () => {
     [
       "a field of the file",
       "nun_generations: 2\n",
-      "wrong.yaml:1: nun_generations: there is no such field; did you mean 'num_generations'?",
+      "wrong.yaml:1: nun_generations: is not a known field; did you mean 'num_generations'?",
     ],
     [
       "what the server refuses",
       file.replace("T2", "T9"),
       "wrong.yaml:4: arms[1].spec.level: countdown has no level 'T9'",
     ],
-    ["what is missing", "run_id: x\narms: []\n", "wrong.yaml:2: arms: there are 0, and at least 1 is needed"],
+    ["what is missing", "run_id: x\narms: []\n", "wrong.yaml:2: arms: must have at least 1 entry; got 0"],
     [
       "a policy's number",
       file.replace("mixture: {}", "bandit: { ema_softmax: { alpha: 2 } }"),
@@ -203,10 +203,10 @@ prompts_per_update: 0
       `${bad}:2: arms[0].spec.environment: unknown environment 'countdownn'; did you mean 'countdown'?`,
       expect.stringContaining(`${bad}:3: arms[1].spec.level: countdown has no level 'T9'`),
       expect.stringContaining(`${bad}:4: arms[2].spec.pool: code has no pool 'nope' here`),
-      `${bad}:4: arms[2].id: "b" is taken by an arm before it`,
-      `${bad}:6: num_generations: it is 100000, and must be from 1 to 1024`,
+      `${bad}:4: arms[2].id: "b" is the id of an earlier arm: give each arm its own`,
+      `${bad}:6: num_generations: must be from 1 to 1024; got 100000`,
       `${bad}:7: prompts_per_update: must be a whole number in [1, 4096], not 0`,
-      expect.stringContaining(`${unread}:1: nun: there is no such field`),
+      expect.stringContaining(`${unread}:1: nun: is not a known field`),
     ]);
   });
 
@@ -241,7 +241,7 @@ prompts_per_update: 0
   });
 
   test.each([
-    [["set-weights", "none", "a"], 2, "wants arm=weight, e.g. real/T0=0.5; got 'a'"],
+    [["set-weights", "none", "a"], 2, "must be arm=weight, e.g. real/T0=0.5; got 'a'"],
     [["set-weights", "none", "a=0", "a=1"], 2, "'a' is given twice"],
     [["get", "none"], 3, "none"],
     [["create", "/no/such.yaml"], 3, "<file> must be a file that can be read"],

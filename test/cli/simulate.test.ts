@@ -88,7 +88,7 @@ test("what is wrong is named: the file's line, the student, the level", async ()
   });
   const file = write("right", "  mixture: {}");
   const unknown = await gradus({ cwd }, "simulate", file, "--student", "quick");
-  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('want one of "fast"') as string });
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('give one of "fast"') as string });
   const level = await gradus({ cwd }, "simulate", file, "--difficulty", "np/tps=1");
   expect(level).toMatchObject({ code: 2, err: expect.stringContaining("is not an arm of the run") as string });
 });
@@ -118,7 +118,7 @@ test("what would be wasted is refused before the students live", async () => {
     expect(await gradus({ cwd }, "simulate", "one.yaml", ...long, "--student", student)).toMatchObject({
       code: 2,
       out: "",
-      err: expect.stringContaining("--student: it can learn none of the run's arms") as string,
+      err: expect.stringContaining("--student: the student can learn none of the run's arms") as string,
     });
 });
 
@@ -137,7 +137,7 @@ test("a student of one's own is a file", async () => {
 
 test.each([
   ["undefined", "create() must give a student with functions chance, success and learn"],
-  ["{ ...whole, learnable: [true] }", "learnable must say so of each of 8 arms"],
+  ["{ ...whole, learnable: [true] }", "learnable must have a value for each of 8 arms"],
   ["{ ...whole, target: 75 }", "target must be above 0 and at most 1, not 75"],
   ["{ ...whole, success: () => [0.5, NaN] }", "success() must give a share from 0 to 1 of each of 8 arms"],
 ])("a student that is %s is refused in words", async (made, words) => {

@@ -75,7 +75,7 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["reset", "np/tsp", "--scheme-param", "a=1"], "--scheme-param: unknown parameter 'a'"],
     [
       ["envs", "--category", "pn"],
-      "--category: there is none 'pn' here; there are: code, countdown, games, math, np, qa, sequence, writing",
+      "--category: there is no category 'pn'; there are: code, countdown, games, math, np, qa, sequence, writing",
     ],
     [["envs", "--server", "http://localhost:50051"], "Want host:port of the gRPC port"],
     [["envs", "--server", "http://localhost:50051"], "it has a scheme: write 'localhost:50051'"],
@@ -141,8 +141,8 @@ describe("a file that is named and not there ends with 3", () => {
     [["serve", "--suite-file", "no.json"], "--suite-file no.json: the file cannot be read (ENOENT)"],
     [["serve", "--pool", "a=/proc/nope/pool"], "--pool a=/proc/nope/pool: the file cannot be read (ENOENT)"],
     [["step", "id", "--completion", "a", "--server", "localhost:1", "--tls-ca", "no.pem"], "--tls-ca must be a file"],
-    [["serve", "--key-file", "/proc/nope/key"], "; mend it, or give another --key-file\n"],
-    [["serve", "--data-dir", "/proc/nope/data"], "; mend it, or give another --data-dir or --key-file\n"],
+    [["serve", "--key-file", "/proc/nope/key"], "; repair it, or give another --key-file\n"],
+    [["serve", "--data-dir", "/proc/nope/data"], "; repair it, or give another --data-dir or --key-file\n"],
   ])("gradus %j", async (args, words) => {
     rmSync(join(folder.path, "nowhere"), { force: true });
     symlinkSync("nothing", join(folder.path, "nowhere"));
@@ -171,7 +171,7 @@ async function ended(code: number, args: readonly string[], words: string): Prom
 describe("a file whose content is wrong ends with 2", () => {
   test.each([
     [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
-    [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
+    [["serve", "--key-file", "empty"], "key file empty: it contains no key; repair it"],
     [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
     // A wrong file gives one exit code, whether a server or this process reads it.
     [["serve", "--pool", "a=damaged"], "--pool a=damaged: it is a folder, and none that datasets' save_to_disk wrote"],
@@ -198,7 +198,7 @@ describe("what cannot be done ends with 1", () => {
     [["serve", "--data-dir", "/proc", "--key-file", "key"], "cannot open /proc/runs.sqlite: unable to open"],
     [
       ["serve", "--data-dir", "damaged"],
-      "damaged/runs.sqlite: file is not a database; mend it, or give another --data",
+      "damaged/runs.sqlite: file is not a database; repair it, or give another --data",
     ],
   ])("gradus %j", async (args, words) => {
     await ended(1, args, words);
@@ -275,7 +275,7 @@ describe("what cannot be done ends with 1", () => {
     );
     expect(err).not.toContain("cret");
     const asked = await gradus({ ...here, env: { GRADUS_TOKEN: "" } }, ...at);
-    expect(asked.err).toContain("this server wants its token");
+    expect(asked.err).toContain("this server requires a token");
   });
 
   test("the server's address may come from the environment", async () => {

@@ -131,10 +131,10 @@ test("what is damaged, changed or none is refused, and nothing is left in the fo
   writeFileSync(path("text"), "not a backup");
   new DatabaseSync(path("other.sqlite")).exec("CREATE TABLE a (b)");
   for (const [name, words] of [
-    ["flipped", /flipped: task-keys is not as it was backed up/],
-    ["forged", /event 4|was changed|is not as it was written/],
-    ["text", /is no file of gradus backup/],
-    ["other.sqlite", /is no file of gradus backup/],
+    ["flipped", /flipped is damaged: task-keys differs from what was backed up/],
+    ["forged", /event 4|was changed|differs from what was written/],
+    ["text", /was not made by gradus backup/],
+    ["other.sqlite", /was not made by gradus backup/],
     ["nowhere", /there is no file/],
   ] as const) {
     const dataDir = path(`for-${name}`);

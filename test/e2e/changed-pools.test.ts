@@ -65,7 +65,7 @@ test("rates are taken for the pool that they are of alone, and none without a di
   expect(rateOf(6)).toBeGreaterThan(0.65);
   const both = new RegExp(`digest ${first}, and pool "own" has the digest ${known.poolDigest}`);
   await expect(run.rateRows("own", new Map([[3, 0.5]]), 8, { poolDigest: first })).rejects.toThrow(both);
-  await expect(run.rateRows("own", new Map([[3, 0.5]]))).rejects.toThrow("do not say which pool");
+  await expect(run.rateRows("own", new Map([[3, 0.5]]))).rejects.toThrow("do not name the pool");
   await expect(run.rateRows("own", new Map([[11, 0.5]]), 1000, { poolDigest: known.poolDigest })).resolves.toBe(4n);
   expect((await run.rows("own")).rows.find(({ row }) => row === 11)?.samples).toBe(1000);
   const { state, config: created } = await run.get();
@@ -111,7 +111,7 @@ test("a server whose pool is older than the run's refuses the run, names both di
     newIncarnation: () => "other",
   });
   expect((await runs.get("run")).kind).toBe("ok");
-  const both = new RegExp(`digest ${poolDigest(pool)}.*digest ${was}.*start this server again with the newer file`);
+  const both = new RegExp(`digest ${poolDigest(pool)}.*digest ${was}.*restart the server with the newer file`);
   for (const call of [() => run.nextBatch({ count: 4 }), () => run.get(), () => run.pause()])
     await expect(call()).rejects.toMatchObject({
       code: "FAILED_PRECONDITION",

@@ -27,7 +27,7 @@ test("the younger one turns unready and says why, and is ready again with the ke
     expect(found.status).toBe(503);
     return found;
   });
-  expect(unready.words).toBe("its task keys are not those of the other replicas: the log says which\n");
+  expect(unready.words).toBe("its task keys differ from those of the other replicas: the log names them\n");
   expect((await readiness(older)).status).toBe(200);
   expect(await (await fetch(`${younger.http}/metrics`)).text()).toContain("gradus_keys_differ 1");
   writeFileSync(second, readFileSync(first, "utf8"));

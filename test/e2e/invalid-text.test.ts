@@ -85,7 +85,7 @@ test.each(["\\ud800 <answer>1</answer>", "<answer>\\udc00</answer>", "\\udc00\\u
       return [reply.status, await reply.json()];
     };
     const message = expect.stringContaining(
-      "groups[0].completions[1].text: it holds half of a surrogate pair",
+      "groups[0].completions[1].text: it contains half of a surrogate pair",
     ) as string;
     expect(await send(["1", text, "2"])).toEqual([400, expect.objectContaining({ code: "invalid_argument", message })]);
     expect((await send(["1", "\\ud83d\\udca1", "2"]))[0]).toBe(200);

@@ -32,7 +32,7 @@ test("a server that differs from its replicas is refused in words, or replaces t
   const other = ["--pool", `mine=qa:${pool}`];
   const old = await startServer(folder.path);
   await expect(startServer(folder.path, ...other)).rejects.toThrow(
-    /replica [^]*pool mine is here and not there[^]*--drain-others/,
+    /replica [^]*pool mine is only on this server[^]*--drain-others/,
   );
   const next = await startServer(folder.path, ...other, "--drain-others");
   await until(async () => (await fetch(`${old.httpAddress}/healthz`)).status === 503);

@@ -144,7 +144,7 @@ test("an arm of the same id with another environment or version is refused, nami
   await expect(tim.import(checkpoint)).rejects.toMatchObject({
     code: "FAILED_PRECONDITION",
     message: expect.stringMatching(
-      /arm "T0" has environment "countdown" in the export and "np\/tsp" in the run/,
+      /arm "T0" has environment "countdown" in the export but "np\/tsp" in the run/,
     ) as string,
   });
   expect((await tim.get()).state).toEqual(before);

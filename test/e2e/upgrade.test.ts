@@ -157,6 +157,6 @@ test("an event that this server wrote into an older journal, and that is damaged
   server = await open();
   await expect(server.client.run("undone").get()).rejects.toMatchObject({
     code: "DATA_LOSS",
-    message: expect.stringMatching(/event \d+ of its journal is not as it was written/) as string,
+    message: expect.stringMatching(/event \d+ of its journal differs from what was written/) as string,
   });
 });

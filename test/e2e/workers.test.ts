@@ -118,7 +118,7 @@ describe("limits", () => {
     const { code, message, retryDelayMs } = refused.find((each) => each.code === 8) ?? { code: 0, message: "" };
     expect(code).toBe(8);
     expect(message).toBe(
-      `too many tasks wait for the workers: try again in ${retryDelayMs} ms, or ask for fewer at once`,
+      `too many tasks are waiting to be made: try again in ${retryDelayMs} ms, or request fewer at once`,
     );
     expect(retryDelayMs).toBeGreaterThan(0);
     await first;
@@ -134,7 +134,7 @@ describe("limits", () => {
     const failure = await failureOf(wire.curriculum.createRun({ runId: "barren", config }));
     expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field: "config.arms[1].spec" });
     expect(failure.message).toMatch(
-      /^config\.arms\[1\]\.spec: no task was found for 3 seeds\. countdown with numbers_min 6, .* none of \d+ attempts .* widen the ranges/,
+      /^config\.arms\[1\]\.spec: none of 3 seeds gave a task: countdown with numbers_min 6, .* none of \d+ attempts .* widen the ranges/,
     );
     expect((await failureOf(wire.curriculum.getRun({ runId: "barren" }))).code).toBe("NOT_FOUND");
   });

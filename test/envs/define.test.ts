@@ -80,7 +80,7 @@ describe("components of what is graded", () => {
   });
 
   test.each(["a", "format", "format_strict", "tags"])("%s comes once", (name) => {
-    expect(graded("a", "a", name)).toThrow(`test/sum: there are two components '${name}'`);
+    expect(graded("a", "a", name)).toThrow(`test/sum: two components have the name '${name}'`);
   });
 });
 
@@ -106,10 +106,10 @@ describe("levels", () => {
     expect(two.levels.map(({ name }) => name)).toEqual(["small", "large"]);
     expect(two.rows?.levelOf({ a: 10, b: 0 })).toBe("large");
     expect(() => defineEnvironment({ ...bare, rows: { ...rows, levels } })).toThrow(
-      "rows need levelOf, for there are 2",
+      "rows must define levelOf, because there are 2",
     );
     expect(() => defineEnvironment({ ...bare, generator, rows: { ...rows, levels } })).toThrow(
-      "give none of their own",
+      "they must not define levels",
     );
   });
 });
@@ -117,7 +117,7 @@ describe("levels", () => {
 describe("parameters", () => {
   test("with a default out of range are refused", () => {
     const size = { description: "", min: 1, max: 9, defaultValue: 10, integer: true };
-    expect(() => defineParameters({ size })).toThrow("size must be from 1 to 9, and is 10");
+    expect(() => defineParameters({ size })).toThrow("size must be from 1 to 9; got 10");
   });
 
   test("are known to the type checker by their names", () => {

@@ -78,7 +78,7 @@ describe("the weighted sum of the components that have a value", () => {
       verify: (): Facts => ({ kind: "graded", components: [{ name: "correctness", value: 2 }], solved: true }),
     };
     const task = { environment, instance, format: "think_answer", scheme: schemeOf({}) } as const;
-    expect(() => score(task, RIGHT)).toThrow("component 'correctness' is 2, and must be from 0 to 1");
+    expect(() => score(task, RIGHT)).toThrow("component 'correctness' must be from 0 to 1; got 2");
   });
 });
 

@@ -44,11 +44,11 @@ describe("resolveParameters", () => {
   test.each([
     [{ citis_min: 5 }, "parameters", "unknown parameter 'citis_min'; did you mean 'cities_min'?"],
     [{ constructor: 5 }, "parameters", "unknown parameter 'constructor'"],
-    [{ cities_min: 2 }, "parameters.cities_min", "cities_min must be from 3 to 200, and is 2"],
-    [{ cities_max: 201 }, "parameters.cities_max", "cities_max must be from 3 to 200, and is 201"],
-    [{ cities_max: NaN }, "parameters.cities_max", "cities_max must be from 3 to 200, and is NaN"],
-    [{ cities_max: 10.5 }, "parameters.cities_max", "cities_max must be a whole number, and is 10.5"],
-    [{ cities_max: 2 }, "parameters.cities_max", "cities_max must be from 3 to 200, and is 2"],
+    [{ cities_min: 2 }, "parameters.cities_min", "cities_min must be from 3 to 200; got 2"],
+    [{ cities_max: 201 }, "parameters.cities_max", "cities_max must be from 3 to 200; got 201"],
+    [{ cities_max: NaN }, "parameters.cities_max", "cities_max must be from 3 to 200; got NaN"],
+    [{ cities_max: 10.5 }, "parameters.cities_max", "cities_max must be a whole number; got 10.5"],
+    [{ cities_max: 2 }, "parameters.cities_max", "cities_max must be from 3 to 200; got 2"],
     [{ cities_min: 30, cities_max: 20 }, "parameters", "cities_min must not be above cities_max: 30 > 20"],
     [{ distance_max: 5, distance_min: 6 }, "parameters", "distance_min must not be above distance_max: 6 > 5"],
   ])("refuses %o", (values, field, message) => {

@@ -46,7 +46,7 @@ describe("of a row is kept", () => {
     ]);
     expect([size, reasons]).toEqual([
       1,
-      [`line 1: what is read of it takes ${(4 << 20) + 23} bytes, and the limit is ${4 << 20}`],
+      [`line 1: its task takes ${(4 << 20) + 23} bytes, and the limit is ${4 << 20}`],
     ]);
   });
 

@@ -211,7 +211,7 @@ describe("resolveScheme", () => {
 
   test.each([-0.1, 1.1, NaN, Infinity])("refuses a format_score of %d", (value) => {
     const resolved = resolveScheme(countdown, "graded", { format_score: value });
-    const message = `format_score must be from 0 to 1, and is ${value}`;
+    const message = `format_score must be from 0 to 1; got ${value}`;
     expect(resolved).toEqual({ kind: "invalid", field: "parameters.format_score", message });
   });
 });

@@ -97,7 +97,7 @@ function weightsOf(given: readonly string[]): Readonly<Record<string, number>> {
     // An arm's id cannot contain "=".
     const [, arm = "", weight = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     if (arm === "" || weight.trim() === "" || !Number.isFinite(Number(weight)))
-      throw new CliProblem("usage", `wants arm=weight, e.g. real/T0=0.5; got '${text}'`);
+      throw new CliProblem("usage", `must be arm=weight, e.g. real/T0=0.5; got '${text}'`);
     return [arm, Number(weight)] as const;
   });
   const twice = entries.find(([arm], i) => entries.findIndex(([other]) => other === arm) !== i);

@@ -77,7 +77,7 @@ function ratedArm({ config, path }: RunFile, given: string) {
   const at = given.indexOf("=");
   const [id, file] = [given.slice(0, at), given.slice(at + 1)];
   if (at < 1 || file === "")
-    throw new CliProblem("usage", `--rates wants arm=file, e.g. math=rates.csv; got '${given}'`);
+    throw new CliProblem("usage", `--rates must be arm=file, e.g. math=rates.csv; got '${given}'`);
   const arm = config.arms.find((each) => each.id === id);
   const ids = config.arms.map((each) => each.id).join(", ");
   if (arm === undefined) throw new CliProblem("usage", `--rates: ${path} has no arm '${id}'; it has: ${ids}`);

@@ -67,7 +67,10 @@ Example:
 async function forgetting({ base, after, domain = [], figure, chart, json }: Flags): Promise<void> {
   const names = [...new Set(after.map(({ name }) => name))];
   if (names.length < 2)
-    throw new CliProblem("usage", `--after: there is ${names.length} domain, and at least 2 are needed to order them`);
+    throw new CliProblem(
+      "usage",
+      `--after: must be given for at least 2 domains, so that they can be ordered; got ${names.length}`,
+    );
   const stray = domain.find(({ name }) => !names.includes(name));
   if (stray !== undefined)
     throw new CliProblem("usage", `--domain: '${stray.name}' has no --after; there are ${names.join(", ")}`);

@@ -186,7 +186,7 @@ function scoreOf(stage: string, reports: readonly Report[], name: string, figure
   if (score !== undefined)
     return { kind: "score", name, score, suite, warned, missing: row.samplesExpected - row.samples };
   const figures = Object.keys(row.figures).sort();
-  const has = figures.length === 0 ? "none, for it has no samples" : figures.join(", ");
+  const has = figures.length === 0 ? "none, because it has no samples" : figures.join(", ");
   return { kind: "none", message: `${stage}: row '${name}' has no figure '${chosen ?? FIGURES[0]}'; it has ${has}` };
 }
 

@@ -17,7 +17,7 @@ import type { Series, Step as ChartStep } from "../../runs/series.ts";
 const STEPS_A_TURN = 10;
 
 const NOTHING_TO_LEARN =
-  "--student: it can learn none of the run's arms, so that there is nothing to arrive at: take another student, or give the run more arms";
+  "--student: the student can learn none of the run's arms, so it cannot reach a target: choose another student, or give the run more arms";
 
 export interface ComparedRun<Spec> {
   readonly config: RunConfig<Spec>;

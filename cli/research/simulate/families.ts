@@ -22,7 +22,8 @@ function wrongStudent(student: Partial<Student> | undefined, arms: number): stri
   const { learnable, target = NaN, initial, chance, success, learn } = student ?? {};
   if (![chance, success, learn].every((each) => typeof each === "function"))
     return "create() must give a student with functions chance, success and learn";
-  if (!Array.isArray(learnable) || learnable.length !== arms) return `learnable must say so of each of ${arms} arms`;
+  if (!Array.isArray(learnable) || learnable.length !== arms)
+    return `learnable must have a value for each of ${arms} arms`;
   if (!(target > 0 && target <= 1)) return `target must be above 0 and at most 1, not ${target}`;
   const shares = success?.(initial);
   if (shares?.length === arms && shares.every((share) => share >= 0 && share <= 1)) return undefined;
@@ -62,5 +63,5 @@ export async function familyOf(nameOrFile: string): Promise<FamilyResult> {
   if (family !== undefined) return { kind: "found", family };
   if (/[./\\]/.test(nameOrFile)) return familyOfFile(nameOrFile);
   const names = students.map(({ name }) => `"${name}"`).join(", ");
-  return { kind: "invalid", message: `there is no student "${nameOrFile}": want one of ${names}, or a file` };
+  return { kind: "invalid", message: `there is no student "${nameOrFile}": give one of ${names}, or a file` };
 }

@@ -20,7 +20,7 @@ export function checkArmWeights(
     if (found !== undefined) return found;
   }
   const isNothing = entries.length > 0 && entries.every(([, weight]) => weight === 0);
-  return isNothing ? invalid(field, "must not all be 0") : undefined;
+  return isNothing ? invalid(field, "must not all be 0: give one arm a weight above 0") : undefined;
 }
 
 /**

@@ -112,7 +112,7 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
   }),
   check({ tiers, threshold, window, floor, newestShare }, { armIds }) {
     if (tiers.length < 1 || tiers.length > LIMIT.tiers.max)
-      return invalid("tiers", `there are ${tiers.length}, and there must be 1 to ${LIMIT.tiers.max}`);
+      return invalid("tiers", `must have 1 to ${LIMIT.tiers.max} tiers; got ${tiers.length}`);
     for (const [i, weights] of tiers.entries()) {
       const field = `tiers[${i}].weights`;
       if (Object.keys(weights).length === 0) return invalid(field, "must name at least one arm");
@@ -161,6 +161,6 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
     const count = config.tiers.length;
     return tier < count - 1
       ? { kind: "advanced", state: { tier: tier + 1, recent: [] } }
-      : { kind: "refused", message: `the policy's last tier is open, ${count} of ${count}` };
+      : { kind: "refused", message: `the policy has already opened all ${count} tiers` };
   },
 };

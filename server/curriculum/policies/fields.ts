@@ -90,7 +90,7 @@ function choiceOf<Entry extends string>(
   const word = typeof value === "string" ? value.toUpperCase().replace(prefix, "") : value;
   const entries = Object.keys(table) as Entry[];
   // A client with a newer contract may send an enum number that this server does not know.
-  if (typeof word === "number") return word === 0 ? byDefault : refuse(field, `${word} is not one of the contract's`);
+  if (typeof word === "number") return word === 0 ? byDefault : refuse(field, `${word} is not a value of this enum`);
   if (word === "UNSPECIFIED") return byDefault;
   return (
     entries.find((entry) => entry === word) ??
@@ -108,15 +108,16 @@ export function fieldsOf<Name extends string>(json: Json, names: readonly Name[]
   const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
   const refuseName = (key: string): never => {
     const near =
-      didYouMean(key, names) || `; there ${names.length === 0 ? "are none here" : `are ${names.join(", ")}`}`;
-    if (/^\w{1,64}$/.test(key)) return refuse(pathOf(key), `there is no such field${near}`);
+      didYouMean(key, names) ||
+      `; ${names.length === 0 ? "no fields are known here" : `known fields: ${names.join(", ")}`}`;
+    if (/^\w{1,64}$/.test(key)) return refuse(pathOf(key), `is not a known field${near}`);
     return refuse(holder, `there is no field '${escaped(key.slice(0, 64))}'${near}`);
   };
   const given = new Map<Name, Json>();
   for (const [key, value] of entriesOf(holder, json, "fields")) {
     const name = names.find((each) => each === key || camelCase(each) === key);
     if (name === undefined) return refuseName(key);
-    if (given.has(name)) refuse(pathOf(name), "it is given twice");
+    if (given.has(name)) refuse(pathOf(name), "is given twice: remove one");
     if (value !== null) given.set(name, value);
   }
   const read = <T>(name: Name, as: (json: Json, field: string) => T): T | undefined => {

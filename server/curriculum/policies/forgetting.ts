@@ -73,14 +73,15 @@ function standing(config: ForgettingConfig, state: Standing, { cursor, length }:
 
 function checkDomains({ domains }: ForgettingConfig, { armIds, length }: RunShape): Invalid | undefined {
   if (domains.length < 2 || domains.length > DOMAINS_MAX)
-    return invalid("domains", `there are ${domains.length}, and there must be 2 to ${DOMAINS_MAX}`);
+    return invalid("domains", `must have 2 to ${DOMAINS_MAX} domains; got ${domains.length}`);
   const names = new Set<string>();
   let shares = 0;
   for (const [i, { name, weights, share }] of domains.entries()) {
     const field = `domains[${i}]`;
     if (name === "" || Buffer.byteLength(name) > NAME_BYTES_MAX)
       return invalid(`${field}.name`, `must be 1 to ${NAME_BYTES_MAX} bytes`);
-    if (names.has(name)) return invalid(`${field}.name`, `"${name}" is taken by a domain before it`);
+    if (names.has(name))
+      return invalid(`${field}.name`, `"${name}" is the name of an earlier domain: give each domain its own`);
     names.add(name);
     if (Object.keys(weights).length === 0) return invalid(`${field}.weights`, "must name at least one arm");
     const found = checkArmWeights(`${field}.weights`, weights, armIds, { zero: true });
@@ -99,7 +100,8 @@ function checkTransfers({ domains, transfers }: ForgettingConfig): Invalid | und
   for (const [i, row] of transfers.entries()) {
     const field = `transfers[${i}]`;
     if (!names.has(row.trained)) return invalid(`${field}.trained`, `"${row.trained}" is not one of the domains`);
-    if (trained.has(row.trained)) return invalid(`${field}.trained`, `"${row.trained}" has a row before it`);
+    if (trained.has(row.trained))
+      return invalid(`${field}.trained`, `"${row.trained}" has two rows: give each domain one`);
     trained.add(row.trained);
     for (const [name, change] of Object.entries(row.changes)) {
       const entry = `${field}.changes["${name}"]`;

@@ -106,7 +106,7 @@ export function readPolicy(given: GivenPolicy): Policy | Invalid {
   const definition = byKind.get(name);
   if (definition === undefined) {
     const near = didYouMean(name, policyKinds()) || `; there are ${policyKinds().join(", ")}`;
-    return invalid("policy.named.name", name === "" ? `it is required${near}` : `there is no policy '${name}'${near}`);
+    return invalid("policy.named.name", name === "" ? `must be set${near}` : `there is no policy '${name}'${near}`);
   }
   const config = under(name, () => definition.read(given.parameters));
   if (isInvalid(config)) return config;

@@ -116,8 +116,8 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
       throw new UnreadField(
         "cycle",
         cycles === undefined
-          ? "is required: set cycles or cycle_tasks"
-          : "cycles and cycle_tasks are given: give one of them",
+          ? "must have cycles or cycle_tasks: set one of them"
+          : "must not have both cycles and cycle_tasks: remove one",
       );
     return {
       stages: readStages(fields),

@@ -40,7 +40,7 @@ function readExtent(fields: Fields<"share" | "tasks">): Extent {
   const share = fields.number("share");
   const tasks = readTasks(fields, "tasks");
   if (share !== undefined && tasks !== undefined)
-    throw new UnreadField(fields.pathOf("tasks"), "share is given too: give one of them");
+    throw new UnreadField(fields.pathOf("tasks"), "must not be given together with share: remove one");
   if (share !== undefined) return { kind: "share", share };
   return tasks === undefined ? { kind: "open" } : { kind: "tasks", tasks };
 }
@@ -66,7 +66,7 @@ export function writeStages(stages: readonly Stage[]): Json {
  */
 export function checkStages(stages: readonly Stage[], armIds: readonly string[], whole: number): Invalid | undefined {
   if (stages.length < 1 || stages.length > STAGES_MAX)
-    return invalid("stages", `there are ${stages.length}, and there must be 1 to ${STAGES_MAX}`);
+    return invalid("stages", `must have 1 to ${STAGES_MAX} entries; got ${stages.length}`);
   let shares = 0;
   for (const [i, { extent, weights, ranks }] of stages.entries()) {
     const field = `stages[${i}]`;
@@ -87,7 +87,9 @@ export function checkShare(field: string, share: number, before: number, whole: 
   const wrong = positive(field, share, 1);
   if (wrong !== undefined) return wrong;
   const shares = before + share;
-  return shares > 1 + ROUNDING ? invalid(field, `makes ${shares} with those before, which is above 1`) : undefined;
+  return shares > 1 + ROUNDING
+    ? invalid(field, `must not be above 1 together with the shares before it; got ${shares}`)
+    : undefined;
 }
 
 /** Returns the factor by which the stage multiplies an arm's weight in the run. */
@@ -169,5 +171,5 @@ export function toTheEnd(parts: readonly Part[], length: number): readonly Part[
 export function nextPart(stage: number, count: number, what: string, cursor: number): Advance<Standing> {
   return stage < count - 1
     ? { kind: "advanced", state: { stage: stage + 1, from: cursor } }
-    : { kind: "refused", message: `the policy is in the last of its ${what}, ${count} of ${count}` };
+    : { kind: "refused", message: `the policy is already in the last of its ${count} ${what}` };
 }

@@ -230,7 +230,7 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
     full: (job: Job, makeRoom: (job: Job, refusal: Failed) => boolean): Failed | undefined => {
       const { bytes } = job;
       if (bytes > heldBytesMax) {
-        const detail = `the completion has ${bytes} bytes, and at most ${heldBytesMax} are held for '${name}'`;
+        const detail = `the completion has ${bytes} bytes, but all completions for '${name}' together may have only ${heldBytesMax}`;
         return { kind: "failed", reason: "overloaded", detail, retryable: false };
       }
       for (;;) {

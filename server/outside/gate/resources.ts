@@ -34,7 +34,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const gateOf = (resource: Resource): Gate => {
     const known = gates.get(resource.name);
     if (known !== undefined) {
-      if (known.resource !== resource) throw new Error(`two resources are named '${resource.name}'`);
+      if (known.resource !== resource) throw new Error(`bug: two different resources have the name '${resource.name}'`);
       return known.gate;
     }
     const gate = createGate({ ...resource, ...options.limits?.[resource.name] }, options, (down) => {

@@ -89,7 +89,7 @@ function maySucceed(reply: Reply): boolean {
   return reply.status >= 500 || reply.status === 408 || reply.status === 409 || reply.status === 429;
 }
 
-const CUT = "it was cut at its length limit, so that all of it may be thoughts";
+const CUT = "the reply was cut off at its maximum length, probably before the verdict";
 
 const LATE = { reason: "timeout", resource: undefined } as const;
 

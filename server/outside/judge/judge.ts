@@ -63,10 +63,11 @@ interface OpenQuestion {
 export async function openJudge(config: JudgeConfig, { clock, warn, traceHeaders }: PortOpening): Promise<OpenedPort> {
   const { model } = config;
   const onTrust = (isTrusted: boolean, { rightShare, obeyed }: Standing): void => {
-    const fault = obeyed.length > 0 ? "obeys texts that ask for the reward" : "does not tell good texts from bad ones";
+    const fault =
+      obeyed.length > 0 ? "prefers texts that ask for the reward" : "does not tell good texts from bad ones";
     const message = isTrusted
-      ? "the judge tells good texts from bad ones again"
-      : `the judge ${fault}: look at the model, or change it`;
+      ? "the judge passes its tests again: it tells good texts from bad ones"
+      : `the judge ${fault}: its rewards cannot be trusted, so choose another judge model`;
     warn({ model, rightShare, obeyed }, message);
   };
   const port = createJudge({ ...config, headers: traceHeaders }, { clock, onTrust });
@@ -159,7 +160,7 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
 
 const LEFT: Failed = {
   ...({ kind: "failed", reason: "timeout", retryable: true } as const),
-  detail: "nobody waits for the verdict any more",
+  detail: "all callers stopped waiting for the verdict",
 };
 
 /**

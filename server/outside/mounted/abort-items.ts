@@ -6,7 +6,7 @@ import { type Failure, failure } from "./provider.ts";
 import type { Item } from "./item-queue.ts";
 
 /** Result of a request whose caller has disconnected. */
-export const UNWANTED: Failure = Object.freeze(failure("timeout", "nobody waits for it"));
+export const UNWANTED: Failure = Object.freeze(failure("timeout", "the caller stopped waiting"));
 
 export interface AbortableItems {
   /** Registers the item, so that it ends as soon as its signal aborts. */

@@ -43,7 +43,7 @@ export async function verifyOrAttribute(
   const { failure, detail } = second;
   const what =
     alive.kind === "facts"
-      ? "takes the reference answer for wrong"
+      ? "counts even the reference answer as wrong"
       : `fails at ${reference === undefined ? "an empty answer" : "the reference answer"} too`;
   return unavailable(resource, `the verifier ${what} (${failure}: ${onOneLine(detail)})`);
 }
@@ -55,13 +55,13 @@ function isVerifierFailure(verified: VerifyResult): verified is VerifierFailure 
 }
 
 const HOW = {
-  timeout: "does not come to an end",
+  timeout: "does not end",
   crashed: "ends its process",
-  memory: "takes more memory than it may",
+  memory: "needs more memory than allowed",
 } as const;
 
 function infeasibleBy({ components }: Described, { failure }: VerifierFailure): Facts {
-  const violation = `verifying this answer ${HOW[failure]}, also when it is tried again, and verifying the reference answer does not`;
+  const violation = `verifying this answer ${HOW[failure]}, even on a second try, although the reference answer can be verified`;
   if (components.length === 0) return { kind: "infeasible", violation };
   const none = components.map(({ name }) => ({ name, value: 0 }));
   return { kind: "graded", components: none, solved: false, violation };
@@ -72,7 +72,7 @@ function factsOrFailure(described: Described, resource: string, verified: Verify
     const read = readFacts(described, verified.facts);
     return read.kind === "facts"
       ? read.facts
-      : notAgain(resource, `the verifier returned what is no finding: ${read.why}`);
+      : notAgain(resource, `the verifier returned an invalid result: ${read.why}`);
   }
   const { failure, detail } = verified;
   const words = `the verifier failed (${failure}): ${onOneLine(detail)}`;

@@ -109,14 +109,14 @@ export async function make(subject: Subject) {
 export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
   rule(
     "GenerateResponse.result",
-    "must be an instance of one seed at least, and no failure",
+    "must be an instance for at least one seed, and never a failure",
     ({ made, none, failure }) => {
       if (failure !== undefined) return failedCall(failure);
       return made.length > 0 ? undefined : [...none.values()].join("; ");
     },
   ),
-  rule("ProviderLevel.rows", "must be how many rows there are", ({ level: { rows }, made, none }) =>
-    rows > 0 && made.length > 0 && none.has(BigInt(rows - 1)) ? `${rows}, and none of the last one` : undefined,
+  rule("ProviderLevel.rows", "must be the number of rows", ({ level: { rows }, made, none }) =>
+    rows > 0 && made.length > 0 && none.has(BigInt(rows - 1)) ? `${rows}, but no instance of the last row` : undefined,
   ),
   ...each(
     ({ made }: Evidence<typeof make>) => made.map(({ instance }) => instance),
@@ -162,10 +162,11 @@ const FIELDS = ["instance", "prompt", "canonical", "reference", "baseline", "bas
 function difference(before: readonly MadeInstance[], now: readonly GenerateResult[]): Breach | undefined {
   const breaches = now.map((found, i): Breach | undefined => {
     const { seed, instance } = before[i] as MadeInstance;
-    if (found.kind === "failure") return failedCall(found, `${failureWords(found)}, for seed ${seed} asked again`);
-    if (found.kind === "exhausted") return `no instance of seed ${seed}, which had one before`;
+    if (found.kind === "failure")
+      return failedCall(found, `${failureWords(found)}, when seed ${seed} was requested again`);
+    if (found.kind === "exhausted") return `no instance for seed ${seed}, which gave one before`;
     const field = FIELDS.find((name) => !isDeepStrictEqual(found.instance[name], instance[name]));
-    return field && `another ${field} of seed ${seed}`;
+    return field && `a different ${field} for seed ${seed}`;
   });
   return firstOf(breaches);
 }
@@ -176,11 +177,11 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
     "must make equal instances from the same level and seed, in every process",
     (given) => firstOf([difference(given.made, given.again), difference(given.made, given.fresh)]),
   ),
-  rule("GenerateResponse.index", "must be the place of the seed that the instance is made from", ({ made, turned }) =>
+  rule("GenerateResponse.index", "must be the index of the seed in the request", ({ made, turned }) =>
     difference(made.toReversed(), turned),
   ),
   advice(
-    rule("ProvidedInstance.canonical", "must differ for tasks that differ", ({ level: { rows }, made }) => {
+    rule("ProvidedInstance.canonical", "must be different for different tasks", ({ level: { rows }, made }) => {
       const texts = new Set(made.map(({ instance: { canonical, instance } }) => canonical || String(instance)));
       return rows !== 1 && made.length > 1 && texts.size === 1 ? `one for ${made.length} seeds` : undefined;
     }),
@@ -309,8 +310,10 @@ export const ON_ANSWERING: readonly Rule<Answering>[] = [
   rule("ProvidedFacts.verdict", "must not accept nonsense as a right answer", ({ terms, checked, hostile }) =>
     breachOf([...checked, ...hostile].find((each) => isSenseless(terms, each) && isRight(terms, each.verified))),
   ),
-  rule("ProvidedInstance.baseline_bound", "must not be passed by the reference", ({ terms: { goal }, checked }) =>
-    firstOf(checked.filter(isReference).map((each) => beyondBound(goal, each))),
+  rule(
+    "ProvidedInstance.baseline_bound",
+    "must not be worse than the reference answer",
+    ({ terms: { goal }, checked }) => firstOf(checked.filter(isReference).map((each) => beyondBound(goal, each))),
   ),
   rule("EnvironmentProvider.Verify", "must give equal results for the same instance and answer", ({ ofFirst, again }) =>
     change(ofFirst, again),

@@ -13,7 +13,7 @@ const DOCUMENT = /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE[^[>]*
 /** Patterns of SVG content for which a picture is refused: opening it would run code or contact another machine. */
 const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
   ["a script", /<\s*(?:[\w-]+:)?(?:script|handler)\b|javascript:|<[^>]*[\s"'/]on[a-z]+\s*=/i],
-  ["other documents in it", /<\s*(?:[\w-]+:)?(?:foreignObject|iframe|object|embed)\b|<!ENTITY|<\?xml-stylesheet/i],
+  ["another document inside it", /<\s*(?:[\w-]+:)?(?:foreignObject|iframe|object|embed)\b|<!ENTITY|<\?xml-stylesheet/i],
   ["an animation, which may set a reference", /<\s*(?:[\w-]+:)?(?:animate\w*|set)\b/i],
   ["a reference to elsewhere", /\b(?:href|src)\s*=\s*(?!["'](?:#|data:image\/(?:png|jpeg|gif);base64,))|@import/i],
   ["a reference to elsewhere", /\burl\s*\(\s*(?!["']?#)/i],
@@ -23,7 +23,7 @@ const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
 export function problemOfSvg(svg: string): string | undefined {
   const bytes = Buffer.byteLength(svg);
   if (bytes > SVG_BYTES_MAX) return `it has ${bytes} bytes, and the limit is ${SVG_BYTES_MAX}`;
-  if (!DOCUMENT.test(svg)) return "it is no whole SVG document, from <svg to </svg>";
+  if (!DOCUMENT.test(svg)) return "it is not a complete SVG document, from <svg to </svg>";
   const refused = REFUSED.find(([, found]) => found.test(svg));
   return refused && `it has ${refused[0]}`;
 }

@@ -37,10 +37,14 @@ export interface Examined {
   readonly ms: number;
 }
 
-const NO_INSTANCE = "there is no instance that keeps the rules";
+const NO_INSTANCE = "no instance of the level keeps the rules";
 
 export const ON_DESCRIBE: readonly Rule<{ readonly change: string | undefined }>[] = [
-  rule("EnvironmentProvider.Describe", "must say the same each time while the provider runs", ({ change }) => change),
+  rule(
+    "EnvironmentProvider.Describe",
+    "must be the same in every call while the provider runs",
+    ({ change }) => change,
+  ),
 ];
 
 /** Tests a level against the provider rules, up to the first part in which a rule is broken. Never rejects. */

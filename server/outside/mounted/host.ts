@@ -87,7 +87,7 @@ const FOLDER = "/proc";
 /** Minimum number of isolation measures, e.g. a file-system filter, that a host must report (HostReady.walls). */
 const WALLS_MIN = 2;
 const OLDER =
-  "its Python package of Gradus is older than this server, and would show its code the server's files: install the one of this release (pip install ./clients/python in a checkout)";
+  "its Python package gradus is older than this server, so its code could read the server's files: install the package of this release (pip install ./clients/python in a checkout)";
 /**
  * Maximum time for a host to start, in milliseconds. Importing takes seconds, and testing thousands of levels takes
  * minutes.
@@ -163,7 +163,7 @@ class RunningHost {
       if (this.#isEnded) this.#server.close();
       else this.#tell(this.#startFrame(socket));
     } catch (error) {
-      this.#end(`no socket for its workers (${String(error)})`);
+      this.#end(`cannot open a socket for its workers (${String(error)})`);
     }
     const started = await promise;
     clearTimeout(late);
@@ -229,7 +229,7 @@ class RunningHost {
     try {
       read();
     } catch (error) {
-      this.#end(`it said what cannot be read: ${String(error)}`);
+      this.#end(`it sent invalid output: ${String(error)}`);
     }
   }
 
@@ -243,7 +243,7 @@ class RunningHost {
       const { described, refused, locked, walls, sources } = content.value;
       this.#options.onSources?.(sources);
       if (described === undefined)
-        return this.#end(refused === "" ? "it serves nothing, and does not say why" : refused);
+        return this.#end(refused === "" ? "it serves no environment, and gives no reason" : refused);
       if (walls < WALLS_MIN) return this.#end(OLDER);
       const { pid = -1 } = this.#child;
       this.#answer({ kind: "started", host: { described, locked, pid, close: () => this.close() } });
@@ -283,7 +283,7 @@ class RunningHost {
       } catch (error) {
         // The worker sent an invalid frame, or answered a request that it did not get.
         if (worker === undefined) socket.destroy();
-        else this.#kill(worker, `it said what cannot be read: ${String(error)}`);
+        else this.#kill(worker, `a worker sent invalid output: ${String(error)}`);
       }
     });
     socket.on("error", () => undefined);
@@ -295,10 +295,10 @@ class RunningHost {
   }
 
   #greet(socket: Socket, { content }: ProviderFrame): Connected {
-    if (content.case !== "hello") throw new Error("a worker's first frame is not a WorkerHello");
+    if (content.case !== "hello") throw new Error("a worker's first message is not a WorkerHello");
     const { secret, worker: id } = content.value;
     if (secret.length !== this.#secret.length || !timingSafeEqual(secret, this.#secret) || this.#workers.has(id))
-      throw new Error("a worker's hello has the wrong secret");
+      throw new Error("a worker's first message has the wrong secret");
     const worker: Connected = {
       id,
       socket,

@@ -196,7 +196,7 @@ class Local {
     hand.call = this.#calls = (this.#calls % (2 ** 32 - 1)) + 1;
     if (!hand.worker.send(hand.call, first.frameOf(batch))) {
       hand.batch = [];
-      for (const item of batch) item.settle(failure("raised", "it is too large to be sent to a worker"));
+      for (const item of batch) item.settle(failure("raised", "the request is too large to be sent to a worker"));
       return this.#dispatchSoon();
     }
     hand.late = setTimeout(() => this.#kill(hand, "late"), lateMs(first)).unref();
@@ -230,7 +230,7 @@ class Local {
     // Ignores the output of a worker that is being ended.
     if (hand === undefined || hand.killed !== undefined) return 0;
     if (call !== hand.call || !this.#settle(hand, content)) {
-      this.#options.onFault("a worker answered what it was not asked, and is ended");
+      this.#options.onFault("a worker sent an answer that nobody requested, and is stopped");
       this.#kill(hand, "lying");
       return 0;
     }
@@ -311,14 +311,14 @@ class Local {
    */
   #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
     if (killed === "late") item.settle(failure("timeout", `no answer within ${lateMs(item)} ms`));
-    else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
+    else if (killed === "lying") item.settle(failure("unavailable", "the worker sent an answer that nobody requested"));
     else if (kind === "memory" && hasServed) {
       // Earlier items may have used up the memory. So the item is tried again in a fresh worker.
       item.fresh = true;
       this.#queue.putBack([item]);
     } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
     else if (++item.lost < LOST_MAX) this.#queue.putBack([item]);
-    else item.settle(failure("crashed", `${LOST_MAX} hosts ended while they had it: ${how}`));
+    else item.settle(failure("crashed", `${LOST_MAX} host processes ended while they worked on it: ${how}`));
   }
 
   /** Reports that the host has ended, and schedules the start of another. */
@@ -326,7 +326,7 @@ class Local {
     this.#host = undefined;
     if (this.#isClosed) return;
     this.#options.onHostEnd?.();
-    this.#options.onFault(`${why}; it is started again`);
+    this.#options.onFault(`${why}; starting it again`);
     this.#startAgain();
   }
 

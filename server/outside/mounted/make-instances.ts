@@ -117,7 +117,7 @@ async function sameAgain(making: Making, place: MountedPlace, at: SearchPlace) {
   const whole = generated.kind === "made" ? wholeOf(described, generated.instance) : generated.message;
   if (typeof whole !== "string" && hashOf({ place, bytes: whole.bytes, whole }) === place.hash) return whole;
   const found = typeof whole === "string" ? whole : "another instance";
-  return `${described.asked.id}, level '${at.level.name}', no longer makes for a seed what it made before (${found}): it is no function of the seed, or what it depends on changed`;
+  return `${described.asked.id}, level '${at.level.name}', makes another instance for a seed than before (${found}): its generator depends on more than the seed, or its code or data changed`;
 }
 
 function madeAgain(place: MountedPlace, whole: WholeInstance): Result {

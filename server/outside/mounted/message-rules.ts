@@ -21,7 +21,7 @@ const isEmpty = (text: string): boolean => text === "";
 const isOnce = (item: Named, all: readonly Named[]): boolean => all.find(({ name }) => name === item.name) === item;
 const isName = (name: string, item: Named, all: readonly Named[]): boolean =>
   !isEmpty(name) && !isLonger(name, NAME_LENGTH_MAX) && isOnce(item, all);
-const OWN_NAME = `must be a name of its own of 1 to ${NAME_LENGTH_MAX} characters`;
+const OWN_NAME = `must be a unique name of 1 to ${NAME_LENGTH_MAX} characters`;
 // NaN must not pass, and it fails both comparisons.
 const isShare = (value: number): boolean => value >= 0 && value <= 1;
 
@@ -56,7 +56,7 @@ export const ON_PROVIDER: readonly Rule<wire.DescribeResponse>[] = [
   ),
   provider.on(
     "environments",
-    "must each have an id and version of its own",
+    "must each have a unique id and version",
     (environments) => new Set(keysOf(environments)).size === environments.length,
     (environments) => shown(keysOf(environments).find((key, i, all) => all.indexOf(key) !== i)),
   ),
@@ -112,7 +112,11 @@ export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
     ({ components }: wire.ProvidedEnvironment) => components,
     [
       component.on("name", OWN_NAME, isName),
-      component.on("name", `must be none of ${TAKEN.join(", ")}`, (name) => !TAKEN.includes(name)),
+      component.on(
+        "name",
+        `must not be ${TAKEN.join(", ")}, which the server itself uses`,
+        (name) => !TAKEN.includes(name),
+      ),
       component.characters("description", WORDS_LENGTH_MAX),
       component.on("weight", "must be in [0, 1]", isShare),
     ],
@@ -213,7 +217,7 @@ export const ON_FACTS: readonly Rule<wire.ProvidedFacts, Terms>[] = [
       advice(
         grade.on(
           "reason",
-          "must say why there is no value, and be empty where there is one",
+          "must say why the value is missing, and be empty if there is one",
           (reason, { value }) => (value === undefined) !== isEmpty(reason),
         ),
       ),
@@ -222,7 +226,7 @@ export const ON_FACTS: readonly Rule<wire.ProvidedFacts, Terms>[] = [
   ),
   facts.on(
     "components",
-    "must have a value of the first of ProvidedEnvironment.components, which an answer is judged by",
+    "must have a value for the first of ProvidedEnvironment.components, which decides whether an answer is right",
     (given, { verdict }, { components: [first] }) =>
       verdict !== GRADED || given.some(({ name, value }) => name === first?.name && value !== undefined),
     (given) => shown(given.map(({ name }) => name).join(", ")),
@@ -230,7 +234,7 @@ export const ON_FACTS: readonly Rule<wire.ProvidedFacts, Terms>[] = [
   advice(
     facts.on(
       "solved",
-      "must be set, as components are, of graded answers only",
+      "must be set only for graded answers, as components are",
       (solved, { verdict, components }) => verdict === GRADED || (!solved && components.length === 0),
       (_, { verdict }) => verdictWords(verdict),
     ),

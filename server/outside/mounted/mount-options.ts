@@ -168,7 +168,7 @@ export function readMounts(values: ValuesOf<typeof mountOptions>, hidden: readon
   const names = mounts.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined)
-    throw new ConfigProblem(`--mount and --python must name each thing once; got '${twice}' twice`);
+    throw new ConfigProblem(`--mount and --python must name each mount once; got '${twice}' twice`);
   for (const [option, named] of [
     ["mount-token-file", values.mountTokenFile],
     ["mount-ca", values.mountCa],

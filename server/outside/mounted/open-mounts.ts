@@ -225,7 +225,7 @@ async function openOne(
   if (served.length === 0) {
     await close();
     const why = refused.map(({ name: what, reason }) => `${what}: ${reason}`).join("; ");
-    return failed(why === "" ? "it has no environments" : `nothing of it can be served: ${why}`);
+    return failed(why === "" ? "it has no environments" : `none of its environments can be served: ${why}`);
   }
   const concurrency = mount.kind === "remote" ? REMOTE_ANSWERS : settings.workers * ANSWERS_PER_WORKER;
   context.onMount({
@@ -286,7 +286,7 @@ async function beginTrials(
     onLate: ({ asked: { id } }, { name }, finding) => {
       for (const advice of adviceOf(finding)) onFault(mount, `${id}#${name}: ${advice}`);
       if (finding.kind === "unlawful") onRefused({ name: `${id}#${name}`, reason: finding.why });
-      else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be tried: ${finding.why}`);
+      else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be tested: ${finding.why}`);
     },
   });
   await trials.begin(TRIED_MS);
@@ -328,7 +328,8 @@ export function withMounts({ environments }: Registry, mounted: readonly Environ
   const known = new Set(environments.map(({ id, version }) => `${id} version ${version}`));
   for (const { id, version } of mounted) {
     const key = `${id} version ${version}`;
-    if (known.has(key)) return `${key} is mounted, and there is one already: give one of them another id or version`;
+    if (known.has(key))
+      return `${key} is mounted, but another environment already has this id and version: change one of them`;
     known.add(key);
   }
   return createRegistry([...environments, ...mounted]);

@@ -34,6 +34,6 @@ export function createFrameReader(onFrame: (frame: ProviderFrame) => void): (chu
 function lengthOf(start: Buffer): number {
   if (start.length < LENGTH_BYTES) return LENGTH_BYTES;
   const length = start.readUInt32BE(0);
-  if (length > FRAME_BYTES_MAX) throw new Error(`a frame of ${length} bytes, and the limit is ${FRAME_BYTES_MAX}`);
+  if (length > FRAME_BYTES_MAX) throw new Error(`a message has ${length} bytes, and the limit is ${FRAME_BYTES_MAX}`);
   return LENGTH_BYTES + length;
 }

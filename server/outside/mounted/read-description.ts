@@ -135,5 +135,5 @@ export function changeBetween(before: DescribeResponse, now: DescribeResponse): 
     ({ id, version, digest }) => digests.get(`${id} version ${version}`) !== digest,
   );
   if (changed === undefined) return undefined;
-  return `the sources of ${changed.id} changed since it was mounted, and its tasks are none of theirs: restart the server to serve what is there now`;
+  return `the sources of ${changed.id} changed since it was mounted: restart the server to serve the changed sources`;
 }

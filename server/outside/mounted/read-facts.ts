@@ -26,7 +26,7 @@ export function readFacts(environment: Terms, wire: ProvidedFacts): ReadFacts {
   const read = (facts: Findings): ReadFacts => ({ kind: "facts", facts });
   switch (wire.verdict) {
     case Verdict.MALFORMED:
-      return read(malformed(violation === "" ? "the verifier cannot read it" : violation));
+      return read(malformed(violation === "" ? "the verifier cannot read the answer" : violation));
     case Verdict.FEASIBLE:
       return read({
         kind: "feasible",
@@ -38,7 +38,7 @@ export function readFacts(environment: Terms, wire: ProvidedFacts): ReadFacts {
       return read(violation === "" ? facts : { ...facts, violation });
     }
     default: {
-      const said = violation === "" ? "the verifier takes it for wrong" : violation;
+      const said = violation === "" ? "the verifier says that the answer is wrong" : violation;
       if (components.length > 0) return read(ungraded(components, said, info));
       return read({ kind: "infeasible", violation: said, ...info });
     }

@@ -159,7 +159,9 @@ class Remote {
     options: AskOptions,
   ): Promise<VerifyResult> {
     return new Promise((settle) => {
-      options.signal.addEventListener("abort", () => settle(failure("timeout", "nobody waits for it")), { once: true });
+      options.signal.addEventListener("abort", () => settle(failure("timeout", "the caller stopped waiting")), {
+        once: true,
+      });
       const answer = { text, settle };
       const key = options.fresh === true ? new Uint8Array() : instance;
       const batch = this.#batches.get(key);
@@ -225,9 +227,9 @@ class Remote {
         resolve(ended);
         stream.cancel();
       };
-      const late = setTimeout(() => end(failure("timeout", `nothing came for ${idleMs} ms`)), idleMs);
+      const late = setTimeout(() => end(failure("timeout", `the provider sent nothing for ${idleMs} ms`)), idleMs);
       late.unref();
-      const leave = (): void => end(failure("timeout", "nobody waits for it"));
+      const leave = (): void => end(failure("timeout", "the caller stopped waiting"));
       signal.addEventListener("abort", leave, { once: true });
       stream.on("data", (response: Response) => {
         late.refresh();
@@ -263,11 +265,11 @@ function lateMs(limitMs: number): number {
 type Message = "GenerateResponse" | "VerifyResponse";
 
 const misplaced = (message: Message, came: string): Failure =>
-  failure("unavailable", `${message}.index must be that of each item asked, once; got ${came}`);
+  failure("unavailable", `${message}.index must be the index of a requested item, each once; got ${came}`);
 
 /** Returns the failure for a result that the provider did not send. `ended` is why the call ended early, if it did. */
 const missing = (message: Message, ended: Failure | undefined): Failure =>
-  ended ?? misplaced(message, "the end of the call without one of them");
+  ended ?? misplaced(message, "no response for one of them");
 
 /** Stores a result at its index. Returns a failure if the index was not requested or came twice. */
 function take<Result>(
@@ -276,7 +278,8 @@ function take<Result>(
   index: number,
   result: Result,
 ): Failure | undefined {
-  if (index >= results.length) return misplaced(message, `index ${index}, where ${results.length} were asked`);
+  if (index >= results.length)
+    return misplaced(message, `index ${index}, but only ${results.length} items were requested`);
   if (results[index] !== undefined) return misplaced(message, `index ${index} twice`);
   results[index] = result;
   return undefined;
@@ -284,7 +287,8 @@ function take<Result>(
 
 function failureOf({ code, details }: Pick<ServiceError, "code" | "details">): Failure {
   if (code === status.DEADLINE_EXCEEDED) return failure("timeout", details);
-  if (code === status.UNIMPLEMENTED) return failure("unavailable", `it is no provider of environments (${details})`);
+  if (code === status.UNIMPLEMENTED)
+    return failure("unavailable", `it is not a provider of environments (${details}): check the address`);
   return failure("unavailable", `${status[code] ?? code}: ${details}`);
 }
 

@@ -48,7 +48,7 @@ export interface SearchPlace {
 
 export type Result = MountedResult<MountedInstance>;
 
-const LEFT: Failure = Object.freeze(failure("unavailable", "nobody waits for it"));
+const LEFT: Failure = Object.freeze(failure("unavailable", "the caller stopped waiting"));
 
 /** Progress of the search for one seed. */
 interface Search {

@@ -22,7 +22,8 @@ export async function openSandbox(
       async () => undefined,
     );
   }
-  if (process.platform !== "linux") return missing(`programs are run on Linux, and this is ${process.platform}`);
+  if (process.platform !== "linux")
+    return missing(`programs can only be run on Linux, and this is ${process.platform}`);
   const python = await findPython(settings.python);
   if (python.kind === "missing") return missing(python.why);
   const opened = await openEmbedded({ ...settings, python: python.path, onFault });
@@ -32,7 +33,7 @@ export async function openSandbox(
   const probed = await probeRoom(sandbox, { signal, deadlineMs: Date.now() + PROBE_MS_MAX });
   if (probed.kind === "closed") return openedAs(sandbox, { ...sandbox.found }, () => sandbox.close());
   await sandbox.close();
-  return missing(`this kernel does not hold programs in; ${probed.why}`);
+  return missing(`this kernel does not isolate programs; ${probed.why}`);
 }
 
 /** Describes an opened sandbox to the server. `found` says how it is isolated, for the log. */

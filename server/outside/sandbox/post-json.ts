@@ -49,7 +49,7 @@ export async function postJson(
     return { kind: "answer", json: JSON.parse(answer.toString()) };
   } catch (error) {
     const timedOut = signal.aborted || timeout.aborted;
-    const why = timedOut ? `no whole answer within ${timeoutMs} ms` : wordsOf(error).slice(0, WORDS_MAX);
+    const why = timedOut ? `no complete answer within ${timeoutMs} ms` : wordsOf(error).slice(0, WORDS_MAX);
     return { kind: "failed", why, timedOut, again: true };
   }
 }

@@ -15,7 +15,7 @@ const MEMORY_MIB_MAX = 768;
 
 const UNREADABLE: SandboxResult = Object.freeze({
   kind: "died",
-  how: "its result cannot be read: it wrote over it, or it is too large",
+  how: "its result cannot be read: the program overwrote it, or it is too large",
 });
 
 /**

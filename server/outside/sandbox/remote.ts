@@ -180,11 +180,11 @@ async function ask(
 
 function readAnswer(json: unknown, seconds: number): Run | Failed {
   const { status, message, run_result: result } = asRecord(json);
-  if (status === "SandboxError") return failed(`it reports an error of its own: ${cut(message)}`);
+  if (status === "SandboxError") return failed(`the remote sandbox reports an error of its own: ${cut(message)}`);
   const { status: how, return_code: code, stdout, stderr, execution_time: took } = asRecord(result);
   const timedOut = how === "TimeLimitExceeded";
   if (!timedOut && (how !== "Finished" || typeof code !== "number"))
-    return failed(`it does not report the program's result: ${cut(JSON.stringify(json))}`);
+    return failed(`the remote sandbox does not report the program's result: ${cut(JSON.stringify(json))}`);
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   return {
     kind: "run",

@@ -26,8 +26,8 @@ export const sandbox = {
   options,
   words: {
     missing: noSandbox("--sandbox is off"),
-    missingHere: "there is no sandbox, for GRADUS_SANDBOX is off: unset it, or give --server",
-    needs: "a sandbox: gradus sandbox check says whether its machine can hold one, and --sandbox what else there is",
+    missingHere: "there is no sandbox, because GRADUS_SANDBOX is off: unset it, or give --server",
+    needs: "a sandbox: gradus sandbox check says whether the server's machine can run one, and --sandbox names others",
   },
   read(values: ValuesOf<typeof options> & Interpreter): SandboxSettings | undefined {
     const { sandbox: where, sandboxConcurrency: concurrency } = values;

@@ -88,7 +88,10 @@ export async function startZygote({ python, without = [] }: ZygoteOptions): Prom
   if (hello !== undefined && !("refused" in hello)) return { kind: "started", zygote: createZygote(link, hello) };
   await link.close();
   if (hello !== undefined) return { kind: "failed", why: hello.refused };
-  return { kind: "failed", why: first?.kind === "ended" ? first.why : `no word within ${START_MS_MAX} ms` };
+  return {
+    kind: "failed",
+    why: first?.kind === "ended" ? first.why : `the sandbox process did not start within ${START_MS_MAX} ms`,
+  };
 }
 
 type Hello = KernelIsolation | { readonly refused: string };
@@ -125,7 +128,7 @@ function createLink(child: ChildProcess): Link {
       read(chunk);
       wake();
     } catch (error) {
-      end(`it said what cannot be read: ${String(error)}`);
+      end(`the sandbox process sent invalid output: ${String(error)}`);
     }
   });
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -139,7 +142,9 @@ function createLink(child: ChildProcess): Link {
       resolve();
     });
     child.once("close", (code, signal) => {
-      end(`it ended with ${signal ?? `status ${code}`}${said === "" ? "" : `: ${said.trim().split("\n").at(-1)}`}`);
+      end(
+        `the sandbox process ended with ${signal ?? `status ${code}`}${said === "" ? "" : `: ${said.trim().split("\n").at(-1)}`}`,
+      );
       resolve();
     });
   });

@@ -77,7 +77,7 @@ export function teacherResource({ environment, level, split }: TaskSpec): string
   return `teacher of ${environment}/${level}/${split}`;
 }
 
-const TOO_FEW: Failure = { message: "the teacher gave too few tasks", retryDelayMs: RETRY_DELAY_MS };
+const TOO_FEW: Failure = { message: "the teacher gave too few tasks: try again", retryDelayMs: RETRY_DELAY_MS };
 
 interface Scope {
   readonly known: KnownTasks;
@@ -202,7 +202,8 @@ async function request(
 ): Promise<{ readonly result: RequestOutcome; readonly found: Facts | Failed }> {
   const { teacher, levels } = environment;
   const level = levels.find(({ name }) => name === spec.level);
-  if (teacher === undefined || level === undefined) throw new Error(`no teacher is asked for ${spec.level}`);
+  if (teacher === undefined || level === undefined)
+    throw new Error(`bug: tasks of level ${spec.level} cannot come from a teacher`);
   const rng = rngFor("teacher", seed, shelf.requests++);
   counter.asked(TASKS_PER_REQUEST);
   const reply = await ask(teacher.prompt(level, TASKS_PER_REQUEST, rng), signal);
@@ -231,7 +232,7 @@ async function request(
   const why = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(", ");
   return {
     result: "useless",
-    found: failed(`none of its ${rows.answer.length} proposals is a task that was asked for: ${why}`),
+    found: failed(`none of its ${rows.answer.length} proposed tasks was accepted: ${why}`),
   };
 }
 

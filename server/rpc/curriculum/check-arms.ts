@@ -55,7 +55,7 @@ async function checkArm(
 }
 
 function barren({ message }: Extract<MakeResult, { kind: "exhausted" }>, field: string) {
-  return invalid(field, `no task was found for ${TRIES} seeds. ${message}`);
+  return invalid(field, `none of ${TRIES} seeds gave a task: ${message}`);
 }
 
 // The next functions find rows that an arm shares with an evaluation or with another arm.

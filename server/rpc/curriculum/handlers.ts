@@ -258,7 +258,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
         throw new RpcError("PERMISSION_DENIED", message, { field: "restore_control" });
       }
       const runId = request.runId === "" ? undefined : readRunId(request);
-      if (request.state.length === 0) throw invalid("state", "it is required");
+      if (request.state.length === 0) throw invalid("state", "must be set");
       const opened = open(keyring, "run", request.state);
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });

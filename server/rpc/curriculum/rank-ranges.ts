@@ -54,14 +54,15 @@ function rowArmsOf(
     const pool = arm.spec.source === "real" ? pools.get(arm.spec.pool) : undefined;
     return pool === undefined ? [] : [{ arm, pool }];
   });
-  if (rows.length === 0) return [rows, ["none of its arms draws rows of a pool, which alone have ranks"]];
+  if (rows.length === 0)
+    return [rows, ["none of its arms draws rows of a pool, and only rows of pools have ranks: remove the range"]];
   const isFilter = field === FILTER_RANKS;
   const generated = drawn.filter(({ id }) => !isFilter && !rows.some(({ arm }) => arm.id === id));
   return [rows, [...generated.map(ungraded), ...rows.flatMap((each) => problemOf(each, rows, range))]];
 }
 
 function ungraded({ id }: RankedArm): string {
-  return `arm '${id}' draws no rows of a pool, which alone have ranks: leave it out of the stage's weights, or take the range away`;
+  return `arm '${id}' draws no rows of a pool, and only rows of pools have ranks: remove the arm from the stage's weights, or remove the range`;
 }
 
 /**

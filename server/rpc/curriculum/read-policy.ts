@@ -25,7 +25,7 @@ export function policyFromWire(message: Message | undefined, prefix = "", armIds
   const { constraints = {}, filter = {}, ...kind } = jsonOf(required(message, `${prefix}policy`), prefix);
   const [field, own] = Object.entries(kind)[0] ?? [];
   if (field === undefined)
-    throw invalid(`${prefix}policy.kind`, `it is required: set one of ${ownKinds.join(", ")}, or named`);
+    throw invalid(`${prefix}policy.kind`, `must be set: give one of ${ownKinds.join(", ")}, or named`);
   const { name = "", parameters = {} } =
     field === "named"
       ? (own as Named)
@@ -40,7 +40,7 @@ function jsonOf(message: Message, prefix: string): JsonObject {
   try {
     return toJson(PolicySchema, message, { useProtoFieldName: true }) as JsonObject;
   } catch (error) {
-    throw invalid(`${prefix}policy.named.parameters`, `are no JSON: ${(error as Error).message}`);
+    throw invalid(`${prefix}policy.named.parameters`, `are not JSON: ${(error as Error).message}`);
   }
 }
 
@@ -68,7 +68,8 @@ function expandPatterns(weights: JsonObject, armIds: readonly string[], field: s
     if (ids.length === 0) throw invalid(at, `matches no arm${didYouMean(pattern, armIds) || `: ${armIds.join(", ")}`}`);
     for (const id of ids.filter((each) => !Object.hasOwn(weights, each))) {
       const other = matched.get(id);
-      if (other !== undefined) throw invalid(at, `arm '${id}' matches '${other}' too: name the arm itself beside them`);
+      if (other !== undefined)
+        throw invalid(at, `arm '${id}' also matches '${other}': give this arm a weight by its own id`);
       matched.set(id, pattern);
       spelled.push([id, weights[pattern] ?? 0]);
     }

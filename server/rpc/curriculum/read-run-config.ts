@@ -143,7 +143,7 @@ function dynamicSamplingFromWire({ oversampleMax, alike }: wire.DynamicSampling)
     case wire.AlikeOutcomes.SOLVED:
       return { oversampleMax, alike: "solved" };
     default:
-      throw invalid("config.dynamic_sampling.alike", `${alike as number} is not one of the contract's`);
+      throw invalid("config.dynamic_sampling.alike", `${alike as number} is not a value of this enum`);
   }
 }
 
@@ -216,7 +216,10 @@ function evaluationArmFromWire(
   const rows = pool === undefined ? Infinity : rowCount(pool, spec.level, spec.split);
   const isExisting = deps.existing?.evaluationArms.some((arm) => arm.id === id && arm.tasks === tasks) ?? false;
   if (tasks > rows && !isExisting)
-    throw invalid(`${field}.tasks`, `it is ${tasks}, and pool '${spec.pool}' has ${rows} rows of that level and split`);
+    throw invalid(
+      `${field}.tasks`,
+      `must be at most ${rows}, the number of rows of pool '${spec.pool}' in that level and split; got ${tasks}`,
+    );
   checkRange(numGenerations, 0, deps.limits.maxCompletions, `${field}.num_generations`);
   return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
 }
@@ -253,7 +256,7 @@ function feedbackSourceFromWire(source: wire.FeedbackSource): "step" | "reported
     case wire.FeedbackSource.REPORTED:
       return "reported";
     default:
-      throw invalid("config.feedback_source", `${source as number} is not one of the contract's`);
+      throw invalid("config.feedback_source", `${source as number} is not a value of this enum`);
   }
 }
 

@@ -12,7 +12,7 @@ export function readFilter(filter: WireFilter | undefined): SampleFilter {
   checkCount(asked.length, VERDICTS_MAX, "filter.verdicts");
   const { rewardMin, rewardMax, solved, noReward }: Partial<WireFilter> = others;
   for (const [field, value] of Object.entries({ reward_min: rewardMin, reward_max: rewardMax }))
-    if (Number.isNaN(value)) throw invalid(`filter.${field}`, "it is NaN, and must be a number");
+    if (Number.isNaN(value)) throw invalid(`filter.${field}`, "must be a number; got NaN");
   return {
     verdicts: new Set(asked.map((verdict, i) => required(verdicts.fromWire(verdict), `filter.verdicts[${i}]`))),
     violation: checkBytes(violation, LIMITS.SampleFilter.violation.max, "filter.violation").toLowerCase(),

@@ -38,9 +38,9 @@ export function rowRuleFromWire(
     throw invalid(field, "a teacher's tasks are not a fixed set: use real or synthetic ones, or leave rows out");
   const pool = poolOf(deps, { spec, source: spec.source });
   if (pool !== undefined && count > 0)
-    throw invalid(`${field}.count`, `the rows are those of the pool: leave count out, not ${count}`);
+    throw invalid(`${field}.count`, `must be unset, because the rows are those of the pool; got ${count}`);
   if (pool === undefined && count === 0)
-    throw invalid(`${field}.count`, "it is required of generated tasks: how many of them are the arm's rows");
+    throw invalid(`${field}.count`, "must be set for generated tasks: the number of tasks that are the arm's rows");
   const choice: RowRule["by"] =
     by.case === "target"
       ? {
@@ -140,9 +140,7 @@ function checkDigest(
 ): void {
   if (given === digest || (given === "" && digest === firstDigest)) return;
   const rates =
-    given === ""
-      ? "do not say which pool their rows are numbered by"
-      : `are of pool "${pool}" with the digest ${given}`;
+    given === "" ? "do not name the pool whose rows they are for" : `are of pool "${pool}" with the digest ${given}`;
   const remedy =
     "rate the rows of the file as it is now (gradus pools profile), and give the digest that comes with the rates";
   throw new RpcError(
@@ -195,7 +193,7 @@ function ratingsOf(
   const places = rows.map(({ row, passRate }, i) => {
     const place = numbering.find(row);
     if (place < 0) throw invalid(`rows[${i}].row`, `${row} is no row of arm '${armId}'`);
-    if (seen.has(place)) throw invalid(`rows[${i}].row`, `${row} is there twice`);
+    if (seen.has(place)) throw invalid(`rows[${i}].row`, `${row} is listed twice: give each row once`);
     seen.add(place);
     if (!(passRate >= 0 && passRate <= 1)) throw invalid(`rows[${i}].pass_rate`, `must be in [0, 1], not ${passRate}`);
     return place;

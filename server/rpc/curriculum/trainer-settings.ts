@@ -29,7 +29,7 @@ export function checkTrainer(settings: TrainerSettings, field: string): void {
     else if (value !== undefined) checkRange(Number(value), min, max, `${field}.${name}`);
   }
   if (!IMPORTANCE_LEVELS.includes(settings.importanceLevel))
-    throw invalid(`${field}.importance_level`, `it is '${settings.importanceLevel}', and must be token or sequence`);
+    throw invalid(`${field}.importance_level`, `must be token or sequence; got '${settings.importanceLevel}'`);
 }
 
 /**

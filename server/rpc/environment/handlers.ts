@@ -113,7 +113,7 @@ function createDirectory(
     getEnvironment(request) {
       const { id, version } = lookUpEnvironment(deps.registry, request.id, request.version, "id");
       const environment = described().find((each) => each.id === id && each.version === version);
-      if (environment === undefined) throw new Error(`${id} ${version} is served but has no description`);
+      if (environment === undefined) throw new Error(`bug: ${id} version ${version} is served but has no description`);
       return create(GetEnvironmentResponseSchema, { environment });
     },
   };
@@ -224,7 +224,7 @@ async function streamStep(
   const response = create(StreamStepsResponseSchema, { requestId: request.requestId, moreBytes });
   try {
     checkBytes(request.requestId, LIMITS.StreamStepsRequest.request_id.max, "request_id");
-    if (request.requestId === "") throw invalid("request_id", "it is required");
+    if (request.requestId === "") throw invalid("request_id", "must be set");
     checkGroups(request.groups, deps.limits);
     response.groups = await scoreGroups(deps, request.groups, caller, stepAside);
   } catch (error) {

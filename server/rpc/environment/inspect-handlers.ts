@@ -52,7 +52,7 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
       if (split === "bench")
         throw new RpcError(
           "FAILED_PRECONDITION",
-          "the task is of the split bench, whose answers are kept secret: ask for one of another split",
+          "the task is of the split bench, whose answers are secret: use a task of another split",
         );
       const drawBeside = draw ? textOf(deps, beside) : undefined;
       const job = { kind: "solve", task: backgroundTask(task), drawBeside } as const;
@@ -163,7 +163,7 @@ export function valueOrThrow<Value>(outcome: BackgroundOutcome<Value>): Value {
     case "timeout":
       throw new RpcError(
         "DEADLINE_EXCEEDED",
-        `the request takes longer than ${outcome.limitMs} ms, the limit of this server`,
+        `the request takes longer than ${outcome.limitMs} ms, this server's limit: try a smaller one`,
       );
     case "overloaded": {
       const { waitingMax, retryDelayMs } = outcome;

@@ -61,7 +61,7 @@ function poolToWire(pool: Pool, shipped: boolean) {
 
 function schemeToWire(environment: Environment, name: string) {
   const scheme = schemeNamed(environment, name);
-  if (scheme === undefined) throw new Error(`an environment names a reward scheme that is not there: ${name}`);
+  if (scheme === undefined) throw new Error(`bug: an environment names an unknown reward scheme, ${name}`);
   const defaults = Object.fromEntries(scheme.parameters.map((info) => [info.name, info.defaultValue]));
   const { min, max } = scheme.range(defaults);
   return {

@@ -59,7 +59,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
     },
     async createEvaluation(request) {
       const id = readId(request);
-      if (request.suite === "") throw invalid("suite", "it is required");
+      if (request.suite === "") throw invalid("suite", "must be set");
       const answerFormat = readFormat(request.answerFormat);
       const choice = {
         suite: checkBytes(request.suite, SUITE_BYTES_MAX, "suite"),
@@ -159,7 +159,10 @@ async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { sign
   if (draining.aborted) throw shuttingDown();
   // The client calls again, and then holds the evaluation again or learns which client holds it.
   if (lost.signal.aborted)
-    throw new RpcError("UNAVAILABLE", `evaluation "${id}" is no longer held: this server could not renew its hold`);
+    throw new RpcError(
+      "UNAVAILABLE",
+      `evaluation "${id}" may now be worked on by another client: this server could not renew the lock`,
+    );
 }
 
 function readFormat(format: number): AnswerFormat | undefined {

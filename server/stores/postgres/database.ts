@@ -77,7 +77,7 @@ const types: pg.CustomTypesConfig = {
 
 function readInteger(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new StoreDamaged(`${text} is larger than any number that was written`);
+  if (!Number.isSafeInteger(value)) throw new StoreDamaged(`the number ${text} is larger than any that Gradus writes`);
   return value;
 }
 

@@ -35,7 +35,7 @@ export function withTables(url: string, work: Work): Promise<void> {
   return locked(url, leave, work).catch(({ cause, message }: Error) => {
     const isEmpty = (cause as Partial<pg.DatabaseError> | undefined)?.code === UNDEFINED_TABLE;
     throw new CannotOpen(
-      isEmpty ? "the database has no tables of Gradus: a server makes them at its first start" : message,
+      isEmpty ? "the database has no tables of Gradus; the first server that starts creates them" : message,
     );
   });
 }

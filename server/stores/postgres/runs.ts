@@ -107,8 +107,8 @@ async function readStretch(
  * server has seen.
  */
 function setBack(version: number): StoreDamaged {
-  const other = `event ${version} of its journal is not the one that this server knows`;
-  return new StoreDamaged(`${other}: the database was set back, so start the server again`);
+  const other = `event ${version} of its journal differs from the one that this server has read`;
+  return new StoreDamaged(`${other}: the database was restored to an earlier state, so restart the server`);
 }
 
 /** Joins the parts of large events, and orders events by version. */
@@ -226,7 +226,7 @@ export function postgresRuns(database: Database, url: string): Store {
       ),
     expired: async () => {
       const [now] = await calls.query("now");
-      if (now === undefined) throw new StoreDamaged("the database has no time");
+      if (now === undefined) throw new StoreDamaged("bug: the database did not return its time");
       const nowMs = now["nowMs"] as number;
       return { nowMs, runs: (await calls.query("expired", [nowMs])) as unknown as readonly ExpiredRun[] };
     },

@@ -46,7 +46,9 @@ export function unsealed(
   try {
     return { secret: openSecret(found.key.secret, purpose, found.row.sealed), by: found.key };
   } catch {
-    throw new CannotOpen(`the database's key that is sealed by ${idOf(found.key)} was changed: restore it`);
+    throw new CannotOpen(
+      `the key stored in the database, sealed by ${idOf(found.key)}, was changed: restore it from a backup`,
+    );
   }
 }
 

@@ -30,7 +30,8 @@ export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promi
   });
   if (rows === undefined) return undefined;
   const found = unsealed(rows as unknown as Parameters<typeof unsealed>[0], keys, PURPOSE);
-  if (found === undefined) throw new Error("the database has no task keys any more: restore its table of keys");
+  if (found === undefined)
+    throw new Error("the task keys were deleted from the database: restore the table of keys from a backup");
   return found.secret.toString();
 }
 

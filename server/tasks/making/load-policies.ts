@@ -34,7 +34,7 @@ function problemOf(value: unknown): string | undefined {
   const wrong = OPTIONAL.find((name) => of[name] !== undefined && typeof of[name] !== "function");
   if (wrong !== undefined) return `("${of.kind}") has a ${wrong} that is not a function`;
   if (of.advance !== undefined && of.place === undefined)
-    return `("${of.kind}") has advance and no place: an import needs it to keep what advance reached`;
+    return `("${of.kind}") has a function advance but no function place, which an import needs to restore the stage that the run has reached`;
   const { encode, decode } = (of.state ?? {}) as Record<string, unknown>;
   if (typeof encode !== "function" || typeof decode !== "function") return `("${of.kind}") has no state codec`;
   if (typeof of.takesFeedback !== "boolean") return `("${of.kind}") does not say whether it takesFeedback`;

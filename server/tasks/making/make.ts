@@ -182,7 +182,7 @@ function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
     reference: async (environment, key, requester) => {
       const mounted = findMounted(environment);
       if (mounted === undefined || asker === undefined)
-        return { kind: "exhausted", message: `${environment.id} gives no reference answers on this server` };
+        return { kind: "exhausted", message: `this server cannot give reference answers of ${environment.id}` };
       return asker.reference(mounted, key, requester);
     },
   };

@@ -105,7 +105,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     const place = mountedPlaceOf(key);
     if (place === undefined) throw new Error(`bug: a task of ${mounted.environment.id} was not made by its mount`);
     const [result] = await turn(mounted, spec, requester, 1, async () => [await mounted.asked.again(place)]);
-    return result ?? unavailable(mounted.environment.id, "it returned nothing");
+    return result ?? unavailable(mounted.environment.id, "the provider returned nothing");
   };
 
   return {
@@ -159,7 +159,9 @@ async function draw(
   });
   if (drawing !== undefined) return drawing;
   if (outcome.kind === "cancelled") return outcome;
-  return unavailableOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it returned nothing"));
+  return unavailableOf(
+    outcome.kind === "failed" ? outcome : unavailable(resource.name, "the provider returned nothing"),
+  );
 }
 
 function madeOf({ environment }: MountedEnvironment, spec: TaskSpec, key: TaskKey, instance: unknown): MadeResult {

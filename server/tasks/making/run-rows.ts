@@ -77,7 +77,7 @@ export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDep
 }
 
 /** Reason for closing a group whose row the pool no longer has. The contract documents it at ControlRecord.reason. */
-const ROW_GONE = "row_gone: the pool has the group's row no longer";
+const ROW_GONE = "row_gone: the pool no longer has the group's row";
 
 function closing(cursors: readonly number[]): readonly RunEvent<never, never>[] {
   return cursors.length === 0 ? [] : [{ kind: "closed", cursors, reason: ROW_GONE, cause: "row_gone" }];
@@ -88,7 +88,7 @@ function isNewer(list: RowList, own: Pick<RowList, "digest" | "loadedAtMs">): bo
 }
 
 function staleText(runId: string, { pool, digest }: RowList, own: string): string {
-  return `run "${runId}" draws from pool "${pool}" with the digest ${digest}, and this server read an older one with the digest ${own}: start this server again with the newer file; to go back to the older one, start it again as it is`;
+  return `run "${runId}" draws from pool "${pool}" with the digest ${digest}, and this server read an older version with the digest ${own}: restart the server with the newer file, or restart it unchanged to go back to the older one`;
 }
 
 /**

@@ -75,7 +75,7 @@ const GONE: Failed = {
 };
 const CROWDED: Failed = {
   ...({ kind: "failed", reason: "overloaded", retryable: true } as const),
-  detail: `${JOINED_MAX} calls wait for completions that are being verified`,
+  detail: `${JOINED_MAX} calls already wait for completions that are being verified: try again later`,
 };
 
 export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {

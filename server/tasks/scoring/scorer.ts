@@ -64,7 +64,7 @@ function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, 
   ];
   const helping = candidates.filter((each) => locateAnswers(completion, each.format, each.thinking).formatValid);
   const named = helping.map(({ words }) => words).slice(0, 2);
-  if (named.length > 0) return `; an answer is there that ${named.join(" or ")} would read`;
+  if (named.length > 0) return `; it contains an answer that ${named.join(" or ")} would read`;
   if (format !== "think_answer" || thinking !== "required" || /<\s*\/?\s*think/i.test(completion)) return "";
   const plain = others.includes("answer_tag") ? " or answer_format: answer_tag" : "";
   return `; a model that writes no thinking needs thinking: stripped${plain}`;

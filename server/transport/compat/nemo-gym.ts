@@ -36,7 +36,8 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
       const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
       try {
         if (admitted instanceof RpcError) throw call.refusedBy(admitted);
-        if (request.method !== "POST") throw call.refusedBy(new RpcError("UNIMPLEMENTED", `${path} takes POST`));
+        if (request.method !== "POST")
+          throw call.refusedBy(new RpcError("UNIMPLEMENTED", `${path} must be called by POST`));
         const bytes = await call.readMessage(BODY_FORMAT);
         const isLong = bytes.length > LONG_JSON_BYTES;
         const row = isLong

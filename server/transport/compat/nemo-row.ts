@@ -50,10 +50,13 @@ function choiceIn(body: JsonObject): Choice {
   const row = body["verifier_metadata"];
   const data = isObject(row) ? row : Object.fromEntries(Object.entries(body).filter(([name]) => !isOwn(name)));
   const unseeded = (): never => {
-    throw invalid("seed", "a row names its task by a seed, which /seed_session and /verify both go by");
+    throw invalid("seed", "a row must name its task by a seed, so that /seed_session and /verify use the same task");
   };
   const unplaced = (): never => {
-    throw invalid("cursor", "a row names a run's task by its cursor, which /seed_session and /verify both go by");
+    throw invalid(
+      "cursor",
+      "a row must name a run's task by its cursor, so that /seed_session and /verify use the same task",
+    );
   };
   return choiceOf(data, { seed: unseeded, cursorOf: unplaced });
 }
@@ -65,15 +68,15 @@ const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(nam
  * RpcError if the reply failed or has no final message, because then there is no completion to score.
  */
 function writtenIn({ response }: JsonObject): Written {
-  if (!isObject(response)) throw invalid("response", "it must be a response of the Responses API");
+  if (!isObject(response)) throw invalid("response", "must be a response of the Responses API");
   const { output, status = null, error, incomplete_details: incomplete } = response;
   if (isObject(error) || !ENDED.includes(status))
     throw invalid(
       "response.status",
-      `the model gave no whole response: it is ${quoted(status)}, error ${quoted(error)}`,
+      `the model gave no complete response: its status is ${quoted(status)}, error ${quoted(error)}`,
     );
   if (!Array.isArray(output) || output.length === 0 || !output.every(isObject))
-    throw invalid("response.output", "it must be a list of items, and one of them the assistant's message");
+    throw invalid("response.output", "must be a list of items, one of which is the assistant's message");
   // Messages of other roles after the assistant's last message do not belong to the completion.
   const items = output.slice(0, output.findLastIndex((item) => isAssistants(item) || roleOf(item) === undefined) + 1);
   const messages = items.slice(items.findLastIndex((item) => !isAssistants(item)) + 1);
@@ -82,7 +85,7 @@ function writtenIn({ response }: JsonObject): Written {
   const isCut = [response, ...messages].some((each) => each["status"] === "incomplete") || isObject(incomplete);
   // A completion that was cut off within its thoughts has thoughts but no message.
   if (messages.length === 0 && !(isCut && reasoning.length > 0))
-    throw invalid("response.output", `it has no final message of the assistant: it ends with ${quoted(output.at(-1))}`);
+    throw invalid("response.output", `must end with a message of the assistant; got ${quoted(output.at(-1))}`);
   const text = messages.flatMap(textsIn).join("");
   const thoughts = reasoning.length === 0 ? undefined : reasoning.flatMap(thoughtsIn).join("\n");
   return {

@@ -71,7 +71,7 @@ export function openEnv(context: TransportContext, handlers: Handlers, completio
     else {
       const opening = { request, account: admitted, socket: socket as Socket, context, known, handlers };
       const place = placeOf(opening);
-      if (!places.enter(place)) refuse(socket, 503, "all sessions of the server are taken and in use: try again later");
+      if (!places.enter(place)) refuse(socket, 503, "all sessions of the server are in use: try again later");
       else {
         socket.once("close", () => places.leave(place));
         server.handleUpgrade(request, socket, head, (client) => session(client, { ...opening, place }));
@@ -188,13 +188,17 @@ function session(client: WebSocket, opened: OpenSession): void {
   const held = heldBy(client, opened);
   readInTurns(client, socket, held);
   closeInSlices(socket);
-  place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
+  place.giveUp = () =>
+    client.close(TRY_AGAIN_LATER, "the session was closed to make room for another, because it had been idle longest");
   const player = createPlayer(handlers);
   /** Messages without an answer so far. The first one is being answered. */
   const waiting: RawData[] = [];
   let running: MessageCall | undefined;
   let leaves = false;
-  const idle = setTimeout(() => client.close(GOING_AWAY, "nothing was asked for an hour"), IDLE_MS).unref();
+  const idle = setTimeout(
+    () => client.close(GOING_AWAY, "the session was closed after an hour without a message"),
+    IDLE_MS,
+  ).unref();
 
   /**
    * Handles one message as a call. The token is checked again, because the operator may have withdrawn it since the
@@ -302,7 +306,10 @@ function createPlayer(handlers: Handlers) {
     },
     async step(data: JsonObject, context: MessageCall): Promise<Reply> {
       if (episode === undefined || isOver)
-        throw new RpcError("FAILED_PRECONDITION", "there is no task to answer: an episode is one step, so reset first");
+        throw new RpcError(
+          "FAILED_PRECONDITION",
+          "the episode is over, because an episode has one step: send a reset first",
+        );
       const { reward, outcome } = await step(handlers, episode, writtenIn(data), context);
       isOver = true;
       return { type: "observation", data: { observation: { outcome }, reward, done: true } };
@@ -328,7 +335,7 @@ const REASONS = new Map<unknown, FinishReason>([
 function writtenIn(data: JsonObject): Written {
   const completion = completionIn(data);
   const finishReason = REASONS.get(data["finish_reason"]);
-  if (finishReason === undefined) throw invalid("finish_reason", 'it is "stop" or "length", or left out if not known');
+  if (finishReason === undefined) throw invalid("finish_reason", 'must be "stop" or "length", or be left out');
   return { completion, finishReason };
 }
 

@@ -38,10 +38,7 @@ function wholeIn(data: JsonObject, name: string): number | undefined {
   const value = data[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw invalid(
-    name,
-    `it must be a whole number from 0 to 2^53 − 1, and came as ${JSON.stringify(value).slice(0, 100)}`,
-  );
+  throw invalid(name, `must be a whole number from 0 to 2^53 − 1; got ${JSON.stringify(value).slice(0, 100)}`);
 }
 
 /** Reads the seed. A seed above 2^53 must be a string of digits, because JSON numbers lose its last bits. */
@@ -78,7 +75,7 @@ function refuseOthers(data: JsonObject, names: readonly string[]): void {
   if (given.length > FIELDS_MAX) throw new RpcError("INVALID_ARGUMENT", `a reset has at most ${FIELDS_MAX} fields`);
   const other = given.find((name) => !names.includes(name));
   if (other !== undefined)
-    throw invalid(other.slice(0, 100), `there is no such field here; there are ${names.join(", ")}`);
+    throw invalid(other.slice(0, 100), `is not a known field; known fields: ${names.join(", ")}`);
 }
 
 export interface Defaults {

@@ -102,7 +102,7 @@ function readTimeout(header: string | readonly string[] | undefined): string | R
     return new RpcError("INVALID_ARGUMENT", why);
   }
   const ms = Number(digits) * timeoutUnitsMs[unit as keyof typeof timeoutUnitsMs];
-  if (ms === 0) return new RpcError("DEADLINE_EXCEEDED", "the deadline had passed when the request came");
+  if (ms === 0) return new RpcError("DEADLINE_EXCEEDED", "the deadline had already passed when the request arrived");
   return ms > timeoutMsMax ? `${Math.floor(timeoutMsMax / 1000)}S` : undefined;
 }
 
@@ -118,7 +118,7 @@ function unreadable(encoding: string | readonly string[] | undefined): RpcError 
 export function openCalls(methods: Methods): ServerInterceptor {
   return ({ path }, given) => {
     const method = methods.get(path);
-    if (method === undefined) throw new Error(`${path} is served, but its limits are not known`);
+    if (method === undefined) throw new Error(`bug: ${path} is served, but has no limits`);
     const incoming = given as IncomingCall;
     const call = new GrpcCall(method, incoming);
     incoming.decoder = call;

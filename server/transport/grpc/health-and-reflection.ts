@@ -52,7 +52,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
     (handler: StreamHandler, readsRequests: boolean): StreamHandler =>
     (stream) => {
       if (open.size >= openStreamsMax) {
-        const why = `${openStreamsMax} health watches and reflection streams are open, which is the limit`;
+        const why = `${openStreamsMax} health watches and reflection streams are already open, the limit: close one`;
         return void stream.emit("error", toStatus(new RpcError("RESOURCE_EXHAUSTED", why)));
       }
       open.add(stream);

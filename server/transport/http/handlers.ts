@@ -47,7 +47,7 @@ function begin({ values, signal, timeoutMs }: HandlerContext): HttpCall {
   return call;
 }
 
-const PASSED = "the deadline had passed when the request was there";
+const PASSED = "the deadline had already passed when the request arrived";
 
 function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
   return async (request: Message, context: HandlerContext) => {

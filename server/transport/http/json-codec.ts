@@ -157,15 +157,18 @@ const longPattern = /^-?\d{1,20}$/;
 
 function faultOf(value: unknown): Fault | undefined {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    return { path: [], why: "JSON numbers beyond 2^53 - 1 lose digits: give it as a string" };
+    return { path: [], why: "JSON numbers beyond 2^53 - 1 lose digits: send the number as a string" };
   }
   if (typeof value !== "string" || longPattern.test(value)) return undefined;
-  return { path: [], why: "want a whole number of at most 64 bits, in digits" };
+  return { path: [], why: "must be a whole number of at most 64 bits, in digits" };
 }
 
 function faultOfText(value: unknown): Fault | undefined {
   if (typeof value !== "string" || value.isWellFormed()) return undefined;
-  return { path: [], why: "it holds half of a surrogate pair: replace that by U+FFFD, and send the request again" };
+  return {
+    path: [],
+    why: "it contains half of a surrogate pair, which is no character: replace it by U+FFFD, and send the request again",
+  };
 }
 
 /**

@@ -33,7 +33,7 @@ export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array)
       if (error instanceof RpcError) throw error;
       const field = isBounded ? noTextIn(schema, bytes) : undefined;
       if (field !== undefined) {
-        const remedy = "replace what is no UTF-8 by U+FFFD, and send the request again";
+        const remedy = "replace the invalid bytes by U+FFFD, and send the request again";
         throw new RpcError("INVALID_ARGUMENT", `${field}: its bytes are not valid UTF-8: ${remedy}`, { field });
       }
       const why = `the request's ${bytes.byteLength} bytes are not a ${schema.typeName} message: ${(error as Error).message}`;

@@ -148,8 +148,9 @@ export class Deframer {
 
   #sizeFrom(header: Buffer, at: number): number {
     const flag = header.readUInt8(at);
-    if (flag > 1) throw invalid(`a message begins with the compression flag ${flag}; want 0 or 1`);
-    if (flag === 1 && !this.#isEncoded) throw invalid("a message is compressed, and no header of the request says how");
+    if (flag > 1) throw invalid(`a message begins with the compression flag ${flag}, which must be 0 or 1`);
+    if (flag === 1 && !this.#isEncoded)
+      throw invalid("a message is compressed, but no header of the request says how: send the header grpc-encoding");
     const bytes = header.readUInt32BE(at + 1);
     if (bytes > this.#maxBytes) throw tooLong(`${bytes} bytes`, this.#maxBytes);
     return headerBytes + bytes;

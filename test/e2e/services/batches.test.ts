@@ -77,7 +77,7 @@ describe("NextBatch", () => {
     const failure = await failureOf(run.next(2));
     expect(failure).toEqual({
       code: "UNAVAILABLE",
-      message: "the next update batch waits for feedback of batch 0",
+      message: "the next update batch waits for feedback on update batch 0: score its completions",
       retryDelayMs: 1000,
       reason: "FEEDBACK_DUE",
     });
@@ -147,19 +147,11 @@ describe("NextBatch", () => {
   });
 
   test.each([
-    [{ runId: "" }, "INVALID_ARGUMENT", "run_id: it is required"],
+    [{ runId: "" }, "INVALID_ARGUMENT", "run_id: must be set"],
     [{ runId: "nobody" }, "NOT_FOUND", 'there is no run "nobody"'],
-    [{ runId: "r", count: 4097 }, "INVALID_ARGUMENT", "count: it is 4097, and must be from 0 to 4096"],
-    [
-      { runId: "r", cursor: 2n ** 53n },
-      "INVALID_ARGUMENT",
-      "cursor: it is 9007199254740992, and the limit is 2^53 − 1",
-    ],
-    [
-      { runId: "r", wait: { seconds: 61n } },
-      "INVALID_ARGUMENT",
-      "wait: it is 61000 ms, and must be from 0 to 60000 ms",
-    ],
+    [{ runId: "r", count: 4097 }, "INVALID_ARGUMENT", "count: must be from 0 to 4096; got 4097"],
+    [{ runId: "r", cursor: 2n ** 53n }, "INVALID_ARGUMENT", "cursor: must be at most 2^53 − 1; got 9007199254740992"],
+    [{ runId: "r", wait: { seconds: 61n } }, "INVALID_ARGUMENT", "wait: must be from 0 to 60000 ms; got 61000 ms"],
     [{ runId: "r", wait: { seconds: -1n } }, "INVALID_ARGUMENT", "wait: its seconds must be from 0"],
   ])("refuses %o", async (request, code, message) => {
     const failure = await failureOf(wire.curriculum.nextBatch(request));

@@ -70,9 +70,9 @@ describe("UpdatePolicy", () => {
   });
 
   test.each([
-    [{ runId: "r" }, "policy", "it is required"],
-    [{ runId: "r", policy: {} }, "policy.kind", "it is required"],
-    [{ runId: "", policy: MIXTURE }, "run_id", "it is required"],
+    [{ runId: "r" }, "policy", "must be set"],
+    [{ runId: "r", policy: {} }, "policy.kind", "must be set"],
+    [{ runId: "", policy: MIXTURE }, "run_id", "must be set"],
   ])("refuses %o", async (request, field, message) => {
     await runOf(wire, "r");
     const failure = await failureOf(wire.curriculum.updatePolicy(request));
@@ -106,7 +106,7 @@ describe("SetWeights", () => {
     [{ easy: -1 }, 'weights["easy"]: must be in [0, 1000000000000], not -1'],
     [{ easy: NaN }, 'weights["easy"]: must be in [0, 1000000000000], not NaN'],
     [{ easy: 0, hard: 0 }, "weights: leave no arm that can be drawn: at least one must be above 0"],
-    [{ ["x".repeat(65)]: 1 }, "weights: it has 65 bytes, and the limit is 64"],
+    [{ ["x".repeat(65)]: 1 }, "weights: must have at most 64 bytes; got 65"],
     [{ constructor: 1 }, 'weights["constructor"]: is not an arm of the run'],
   ])("refuses %o", async (weights, message) => {
     await runOf(wire, "refused", { policy: MIXTURE });
@@ -215,7 +215,7 @@ describe("a staged policy", () => {
     const failure = await failureOf(wire.curriculum.advance({ runId: "steps" }));
     expect(failure).toEqual({
       code: "FAILED_PRECONDITION",
-      message: "the policy is in the last of its stages, 3 of 3",
+      message: "the policy is already in the last of its 3 stages",
     });
     const { controls } = await historyOf("steps");
     expect(controls.map(({ kind, cursor }) => [kind, cursor])).toEqual([["advance", 8n]]);
@@ -255,7 +255,7 @@ test("Advance is refused under a policy without stages", async () => {
   const failure = await failureOf(wire.curriculum.advance({ runId: "stages" }));
   expect(failure).toEqual({
     code: "FAILED_PRECONDITION",
-    message: 'policy "bandit" has nothing to advance to',
+    message: 'policy "bandit" has no stages or tiers to advance to',
   });
 });
 
@@ -289,7 +289,7 @@ describe("GetHistory", () => {
 
   test.each([
     [{ runId: "nobody" }, "NOT_FOUND", 'there is no run "nobody"'],
-    [{ runId: "r", pageSize: 10_001 }, "INVALID_ARGUMENT", "page_size: it is 10001, and must be from 1 to 10000"],
+    [{ runId: "r", pageSize: 10_001 }, "INVALID_ARGUMENT", "page_size: must be from 1 to 10000; got 10001"],
     [{ runId: "r", pageToken: "YQ" }, "INVALID_ARGUMENT", "page_token: this server did not issue it"],
   ])("refuses %o", async (request, code, message) => {
     expect(await failureOf(wire.curriculum.getHistory(request))).toMatchObject({ code, message });

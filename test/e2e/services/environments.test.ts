@@ -85,8 +85,8 @@ describe("GetEnvironment", () => {
   test.each([
     [{ id: "np/tps" }, "NOT_FOUND", "id: unknown environment 'np/tps'; did you mean 'np/tsp'?"],
     [{ id: "np/tsp", version: 9 }, "FAILED_PRECONDITION", "id: np/tsp has no version 9 here; it has: 3, 2"],
-    [{}, "INVALID_ARGUMENT", "id: it is required"],
-    [{ id: "x".repeat(129) }, "INVALID_ARGUMENT", "id: it has 129 bytes, and the limit is 128"],
+    [{}, "INVALID_ARGUMENT", "id: must be set"],
+    [{ id: "x".repeat(129) }, "INVALID_ARGUMENT", "id: must have at most 128 bytes; got 129"],
   ])("refuses %o", async (request, code, message) => {
     expect(await failureOf(wire.environments.getEnvironment(request))).toMatchObject({ code, message });
   });

@@ -77,7 +77,7 @@ describe("NextEvaluation", () => {
     expect(await refused({ round: 1n })).toEqual([
       ...[
         "OUT_OF_RANGE",
-        'round 1 of evaluation arm "held-out" is not kept: rounds increase, and those kept are 2 and 3',
+        'round 1 of evaluation arm "held-out" is not stored: round numbers must increase, and the stored rounds are 2 and 3',
       ],
     ]);
     expect((await failureOf(evaluation("no such run", { round: 1n }))).field).toBe("run_id");

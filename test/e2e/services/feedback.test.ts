@@ -154,7 +154,10 @@ describe("ReportAdvantages", () => {
   test("is refused by runs that learn from scores", async () => {
     await runOf(wire, "scores");
     const failure = await failureOf(wire.curriculum.reportAdvantages({ runId: "scores", groups: [] }));
-    expect(failure).toEqual({ code: "FAILED_PRECONDITION", message: "the run's feedback_source is not REPORTED" });
+    expect(failure).toEqual({
+      code: "FAILED_PRECONDITION",
+      message: "the run takes no reported advantages, because its feedback_source is not REPORTED",
+    });
   });
 
   test.each([
@@ -162,7 +165,7 @@ describe("ReportAdvantages", () => {
     [
       { runId: "r", groups: new Array(4097).fill({ groupId: "r/0/0" }) as object[] },
       "INVALID_ARGUMENT",
-      "groups: there are 4097, and the limit is 4096",
+      "groups: must have at most 4096 entries; got 4097",
     ],
     [
       { runId: "r", groups: [{ groupId: "r/0/0" }, { groupId: "s/0/0" }] },
@@ -172,7 +175,7 @@ describe("ReportAdvantages", () => {
     [
       { runId: "r", groups: [{ groupId: "x".repeat(257) }] },
       "INVALID_ARGUMENT",
-      "groups[0].group_id: it has 257 bytes, and the limit is 256",
+      "groups[0].group_id: must have at most 256 bytes; got 257",
     ],
   ])("refuses what cannot be", async (request, code, message) => {
     const failure = await failureOf(wire.curriculum.reportAdvantages(request));
@@ -214,11 +217,11 @@ describe("CloseGroups", () => {
   });
 
   test.each([
-    [{ runId: "r", reason: "x".repeat(257) }, "reason: it has 257 bytes, and the limit is 256"],
+    [{ runId: "r", reason: "x".repeat(257) }, "reason: must have at most 256 bytes; got 257"],
     [{ runId: "r", groupIds: ["nonsense"] }, "group_ids[0]: it is not a group of run 'r'"],
     [
       { runId: "r", groupIds: new Array<string>(4097).fill("r/0/0") },
-      "group_ids: there are 4097, and the limit is 4096",
+      "group_ids: must have at most 4096 entries; got 4097",
     ],
   ])("refuses what cannot be", async (request, message) => {
     const failure = await failureOf(wire.curriculum.closeGroups(request));

@@ -53,9 +53,7 @@ describe("a policy of a module", () => {
         )
       ).message;
     expect(await refused("weakest-part", { rate: 2 })).toContain("policy.weakest-part.rate: must be above 0");
-    expect(await refused("weakest-part", { parts: "x" })).toContain(
-      "policy.weakest-part.parts: there is no such field",
-    );
+    expect(await refused("weakest-part", { parts: "x" })).toContain("policy.weakest-part.parts: is not a known field");
     expect(await refused("weakest-prat", {})).toContain("did you mean 'weakest-part'?");
   });
 });

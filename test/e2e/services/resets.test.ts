@@ -126,8 +126,8 @@ describe("Reset", () => {
 
   const countdown = { environment: "countdown" };
   test.each<[string, Spec | undefined, string, string]>([
-    ["no spec", undefined, "INVALID_ARGUMENT", "spec: it is required"],
-    ["no environment", {}, "INVALID_ARGUMENT", "spec.environment: it is required"],
+    ["no spec", undefined, "INVALID_ARGUMENT", "spec: must be set"],
+    ["no environment", {}, "INVALID_ARGUMENT", "spec.environment: must be set"],
     ["an unknown one", { environment: "cuntdown" }, "NOT_FOUND", "did you mean 'countdown'?"],
     ["an unknown version", { ...countdown, version: 3 }, "FAILED_PRECONDITION", "has no version 3 here; it has: 2, 1"],
     [
@@ -184,7 +184,7 @@ describe("Reset", () => {
       "a parameter out of range",
       { ...countdown, difficulty: parameters({ numbers_max: 7 }) },
       "INVALID_ARGUMENT",
-      "spec.parameters.numbers_max: numbers_max must be from 2 to 6, and is 7",
+      "spec.parameters.numbers_max: numbers_max must be from 2 to 6; got 7",
     ],
     [
       "a parameter that is no number",
@@ -196,7 +196,7 @@ describe("Reset", () => {
       "a parameter that is not whole",
       { ...countdown, difficulty: parameters({ numbers_max: 3.5 }) },
       "INVALID_ARGUMENT",
-      "must be a whole number, and is 3.5",
+      "must be a whole number; got 3.5",
     ],
     [
       "parameters at odds",
@@ -223,7 +223,7 @@ describe("Reset", () => {
       "a scheme's parameter out of range",
       { ...countdown, rewardScheme: { parameters: { format_score: 2 } } },
       "INVALID_ARGUMENT",
-      "format_score must be from 0 to 1, and is 2",
+      "format_score must be from 0 to 1; got 2",
     ],
     [
       "an unknown format",
@@ -250,8 +250,8 @@ describe("BatchReset", () => {
   });
 
   test.each([
-    [[], "there are 0, and at least 1 is needed"],
-    [Array.from({ length: 41 }, () => 1n), "there are 41, and the limit is 40"],
+    [[], "must have at least 1 entry; got 0"],
+    [Array.from({ length: 41 }, () => 1n), "must have at most 40 entries; got 41"],
   ])("refuses a batch of the wrong size", async (seeds, message) => {
     const failure = await failureOf(wire.environments.batchReset({ spec: { environment: "np/tsp" }, seeds }));
     expect(failure).toEqual({ code: "INVALID_ARGUMENT", field: "seeds", message: `seeds: ${message}` });
@@ -270,7 +270,7 @@ describe("BatchReset", () => {
     for (const { code, message, retryDelayMs } of failures) {
       expect([code, message]).toEqual([
         8,
-        `too many tasks wait for the workers: try again in ${retryDelayMs} ms, or ask for fewer at once`,
+        `too many tasks are waiting to be made: try again in ${retryDelayMs} ms, or request fewer at once`,
       ]);
       expect(retryDelayMs).toBeGreaterThan(0);
     }

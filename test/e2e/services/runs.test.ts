@@ -85,15 +85,15 @@ describe("CreateRun", () => {
 
   const arm = arms[0];
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
-    ["config.arms", { arms: [] }, /there are 0, and at least 1 is needed/],
-    ["config.arms", { arms: new Array(1025).fill(arm) }, /there are 1025, and the limit is 1024/],
+    ["config.arms", { arms: [] }, /must have at least 1 entry; got 0/],
+    ["config.arms", { arms: new Array(1025).fill(arm) }, /must have at most 1024 entries; got 1025/],
     ["config.arms[1].id", { arms: [arm, arm] }, /"easy" is taken/],
     ["config.arms[0].id", { arms: [{ ...arm, id: "no spaces" }] }, /1 to 64 of the characters/],
     ["config.arms[0].id", { arms: [{ ...arm, id: "x".repeat(65) }] }, /1 to 64 of the characters/],
     ["config.arms[0].weight", { arms: [{ ...arm, weight: -1 }] }, /not -1/],
     ["config.arms[0].weight", { arms: [{ ...arm, weight: NaN }] }, /not NaN/],
-    ["config.arms[0].spec", { arms: [{ id: "a" }] }, /it is required/],
-    ["config.arms[0].spec.environment", { arms: [{ id: "a", spec: {} }] }, /it is required/],
+    ["config.arms[0].spec", { arms: [{ id: "a" }] }, /must be set/],
+    ["config.arms[0].spec.environment", { arms: [{ id: "a", spec: {} }] }, /must be set/],
     [
       "config.arms[0].spec.answer_format",
       { arms: [{ id: "a", spec: { ...arm?.spec, answerFormat: 9 } }] },
@@ -105,7 +105,7 @@ describe("CreateRun", () => {
       /grded/,
     ],
     ["config.arms[0].spec.split", { arms: [{ id: "a", spec: { ...arm?.spec, split: 2 } }] }, /SPLIT_TRAIN/],
-    ["config.policy", { policy: undefined }, /it is required/],
+    ["config.policy", { policy: undefined }, /must be set/],
     [
       "config.policy.kind",
       { policy: {} },
@@ -123,8 +123,8 @@ describe("CreateRun", () => {
       { policy: { kind: { case: "named", value: { name: "stagd" } } } },
       /there is no policy 'stagd'; did you mean 'staged'/,
     ],
-    ["config.policy.bandit.signal", { policy: bandit({ signal: 9 }) }, /9 is not one of the contract's/],
-    ["config.policy.staged.stages", { policy: staged([]) }, /there are 0, and there must be 1 to 64/],
+    ["config.policy.bandit.signal", { policy: bandit({ signal: 9 }) }, /9 is not a value of this enum/],
+    ["config.policy.staged.stages", { policy: staged([]) }, /must have 1 to 64 entries; got 0/],
     [
       "config.policy.staged.stages[1].share",
       { policy: staged([{}, share(0.5)]) },
@@ -142,7 +142,7 @@ describe("CreateRun", () => {
     ["config.prompts_per_update", { promptsPerUpdate: 0 }, /in \[1, 4096\], not 0/],
     ["config.prompts_per_update", { promptsPerUpdate: 4097 }, /in \[1, 4096\], not 4097/],
     ["config.feedback_lag", { lag: { case: "feedbackLag", value: 65 } }, /in \[0, 64\], not 65/],
-    ["config.feedback_source", { feedbackSource: 9 }, /9 is not one of the contract's/],
+    ["config.feedback_source", { feedbackSource: 9 }, /9 is not a value of this enum/],
     ["config.length", { length: 2n ** 63n }, /2\^53/],
     ["config.group_timeout", { groupTimeout: { nanos: 0 } }, /must be from 1/],
     ["config.group_timeout", { groupTimeout: { seconds: 1n, nanos: -1 } }, /nanos from 0/],
@@ -171,10 +171,10 @@ describe("CreateRun", () => {
   });
 
   test.each([
-    ["", "it is required"],
-    ["a b", "'\u0020' is none of these"],
-    ["a/b", "'/' is none of these"],
-    ["x".repeat(129), "129 bytes, and the limit is 128"],
+    ["", "must be set"],
+    ["a b", "got '\u0020'"],
+    ["a/b", "got '/'"],
+    ["x".repeat(129), "must have at most 128 bytes; got 129"],
   ])("refuses the id '%s'", async (runId, message) => {
     const failure = await failureOf(wire.curriculum.createRun({ runId, config: configOf() }));
     expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field: "run_id" });
@@ -183,7 +183,7 @@ describe("CreateRun", () => {
 
   test("needs a configuration", async () => {
     const failure = await failureOf(wire.curriculum.createRun({ runId: "bad" }));
-    expect(failure).toEqual({ code: "INVALID_ARGUMENT", field: "config", message: "config: it is required" });
+    expect(failure).toEqual({ code: "INVALID_ARGUMENT", field: "config", message: "config: must be set" });
   });
 });
 

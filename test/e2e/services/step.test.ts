@@ -139,7 +139,7 @@ describe("Step", () => {
   test("refuses a group id above the limit", async () => {
     const failure = await failureOf(step("", { taskId: task.taskId, groupId: "x".repeat(257) }));
     expect(failure.code).toBe("INVALID_ARGUMENT");
-    expect(failure.message).toContain("group_id: it has 257 bytes, and the limit is 256");
+    expect(failure.message).toContain("group_id: must have at most 256 bytes; got 257");
   });
 });
 

@@ -95,23 +95,27 @@ describe("BatchStep", () => {
   });
 
   test.each<[string, () => Group[], string]>([
-    ["no groups", () => [], "groups: there are 0, and at least 1 is needed"],
-    ["too many groups", () => new Array<Group>(4).fill(groupOf(task, [""])), "groups: there are 4, and the limit is 3"],
-    ["no completions", () => [groupOf(task, [])], "groups[0].completions: there are 0, and at least 1 is needed"],
+    ["no groups", () => [], "groups: must have at least 1 entry; got 0"],
+    [
+      "too many groups",
+      () => new Array<Group>(4).fill(groupOf(task, [""])),
+      "groups: must have at most 3 entries; got 4",
+    ],
+    ["no completions", () => [groupOf(task, [])], "groups[0].completions: must have at least 1 entry; got 0"],
     [
       "too many completions",
       () => [groupOf(task, [""]), groupOf(task, ["", "", "", "", ""])],
-      "groups[1].completions: there are 5, and the limit is 4",
+      "groups[1].completions: must have at most 4 entries; got 5",
     ],
     [
       "a sample twice",
       () => [{ ...groupOf(task, []), completions: [{ sampleIndex: 1 }, { sampleIndex: 1 }] }],
-      "groups[0].completions[1].sample_index: 1 stands there twice",
+      "groups[0].completions[1].sample_index: 1 belongs to two completions: give each its own",
     ],
     [
       "a long group id",
       () => [groupOf({ ...task, groupId: "x".repeat(257) }, [""])],
-      "groups[0].group_id: it has 257 bytes, and the limit is 256",
+      "groups[0].group_id: must have at most 256 bytes; got 257",
     ],
   ])("refuses %s as a whole", async (_what, groups, message) => {
     const failure = await failureOf(wire.environments.batchStep({ groups: groups() }));
@@ -158,10 +162,10 @@ describe("StreamSteps", () => {
       replies.get(id)?.failure?.code,
       replies.get(id)?.failure?.message,
     ];
-    expect(failure("empty")).toEqual([0, 3, "groups: there are 0, and at least 1 is needed"]);
-    expect(failure("many")).toEqual([0, 3, "groups: there are 4, and the limit is 3"]);
-    expect(failure("x".repeat(129))).toEqual([0, 3, "request_id: it has 129 bytes, and the limit is 128"]);
-    expect(failure("")).toEqual([0, 3, "request_id: it is required"]);
+    expect(failure("empty")).toEqual([0, 3, "groups: must have at least 1 entry; got 0"]);
+    expect(failure("many")).toEqual([0, 3, "groups: must have at most 3 entries; got 4"]);
+    expect(failure("x".repeat(129))).toEqual([0, 3, "request_id: must have at most 128 bytes; got 129"]);
+    expect(failure("")).toEqual([0, 3, "request_id: must be set"]);
     expect(replies.get("good")?.failure).toBeUndefined();
     expect(replies.get("good")?.groups[0]?.outcomes.map(rewardOf)).toEqual([1]);
   });
@@ -188,7 +192,7 @@ describe("StreamSteps", () => {
     }
     const replies = await stream(together);
     expect(replies.size).toBe(65);
-    expect(replies.get("wrong")?.failure?.message).toBe("groups: there are 0, and at least 1 is needed");
+    expect(replies.get("wrong")?.failure?.message).toBe("groups: must have at least 1 entry; got 0");
     for (const { requestId } of requests)
       expect(replies.get(requestId)?.groups[0]?.outcomes.map(rewardOf)).toEqual([1]);
   });
@@ -202,11 +206,11 @@ describe("StreamSteps", () => {
     const one = { requestId: "a", groups: [groupOf(task, [""])] };
     expect(await failureOf(messagesTo([{ ...one, more: new Array<Request>(64).fill(one) }]))).toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: "more: there are 64, and the limit is 63",
+      message: "more: must have at most 63 entries; got 64",
     });
     expect(await failureOf(messagesTo([{ ...one, more: [{ ...one, more: [one] }] }]))).toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: "more[0].more: there are 1, and the limit is 0",
+      message: "more[0].more: must have at most 0 entries; got 1",
     });
   });
 });

@@ -36,7 +36,7 @@ test("a run file's trainer block comes back from CheckRun and from GetRun", asyn
 });
 
 test.each([
-  ["learning_rat: 1", "trainer.learning_rat", /there is no such field; did you mean 'learning_rate'/],
+  ["learning_rat: 1", "trainer.learning_rat", /is not a known field; did you mean 'learning_rate'/],
   ["learning_rate: 2", "trainer.learning_rate", /must be from 1e-12 to 1/],
   ["learning_rate: 0", "trainer.learning_rate", /must be from/],
   ["learning_rate: fast", "trainer.learning_rate", /wants a number/],

@@ -96,7 +96,10 @@ describe("ExportRun and ImportRun", () => {
         .importRun({ state: exported.state, runId: "original-2" })
         .then(() => wire.curriculum.importRun({ state: exported.state, runId: "original-2" })),
     );
-    expect(taken).toMatchObject({ code: "ALREADY_EXISTS", message: 'there is a run "original-2"' });
+    expect(taken).toMatchObject({
+      code: "ALREADY_EXISTS",
+      message: 'run "original-2" already exists: choose another run id',
+    });
   });
 
   test("refuses bytes that are not what a server with this key exported", async () => {
@@ -112,7 +115,7 @@ describe("ExportRun and ImportRun", () => {
     for (const at of [5, 20, 21, state.length >> 1, state.length - 1])
       expect(await refused(changed(at))).toEqual(tampered);
     expect(await refused(state.slice(0, -1))).toEqual(tampered);
-    expect((await refused(changed(0))).message).toBe("state: it is not of a version that this server knows");
+    expect((await refused(changed(0))).message).toBe("state: it has a format that this server does not know");
     expect((await refused(changed(1))).message).toBe("state: it was made with a key that this server does not have");
     expect((await refused(state.slice(0, 21))).message).toBe("state: it is too short to be one");
     expect(await refused(new Uint8Array())).toMatchObject({ code: "INVALID_ARGUMENT", field: "state" });
@@ -139,7 +142,7 @@ describe("ExportRun and ImportRun", () => {
 
   test.each([
     ["exportRun", { runId: "nobody" }, "NOT_FOUND", 'there is no run "nobody"'],
-    ["exportRun", {}, "INVALID_ARGUMENT", "run_id: it is required"],
+    ["exportRun", {}, "INVALID_ARGUMENT", "run_id: must be set"],
   ] as const)("%s refuses %o", async (method, request, code, message) => {
     expect(await failureOf(wire.curriculum[method](request))).toMatchObject({ code, message });
   });
@@ -216,7 +219,7 @@ describe("WatchRun", () => {
 
   test("refuses a run that is not there", async () => {
     expect((await failureOf(watch("nobody", () => true))).code).toBe("NOT_FOUND");
-    expect((await failureOf(watch("", () => true))).message).toBe("run_id: it is required");
+    expect((await failureOf(watch("", () => true))).message).toBe("run_id: must be set");
   });
 });
 

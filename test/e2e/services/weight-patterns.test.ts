@@ -67,7 +67,7 @@ test("the run is the same when it is created again, and a new policy takes patte
 
 test.each([
   [`{ "np/*/eazy": 1 }`, 'weights["np/*/eazy"]', /matches no arm; did you mean 'np\/tsp\/easy'/],
-  [`{ "*/easy": 1, "a/*": 1 }`, 'weights["a/*"]', /arm 'a\/easy' matches '\*\/easy' too: name the arm itself/],
+  [`{ "*/easy": 1, "a/*": 1 }`, 'weights["a/*"]', /arm 'a\/easy' also matches '\*\/easy': give this arm a weight/],
 ])("%s is refused", async (weights, field, message) => {
   const { problems } = await server.client.checkRun({
     file: file(`{ staged: { stages: [{ weights: ${weights} }] } }`),

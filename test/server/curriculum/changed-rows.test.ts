@@ -248,12 +248,12 @@ test.each([
   [
     "one is changed",
     `UPDATE records SET body = replace(body, '"prompts":', '"prompts":1') WHERE seq = 2`,
-    "record 2 of its history is not as it was written",
+    "record 2 of its history differs from what was written",
   ],
   [
     "one is changed and has no hash",
     `UPDATE records SET body = replace(body, '"prompts":', '"prompts":1'), hash = x'' WHERE seq = 2`,
-    "record 2 of its history is not as it was written",
+    "record 2 of its history differs from what was written",
   ],
 ])("of records of the history %s: the history is refused by the run's name", async (name, sql, message) => {
   const directory = changed((file) => {

@@ -287,7 +287,7 @@ describe("a pause is a wait", () => {
     value(await runs.pause("run", "ops"));
     await clock.advance(1000);
     // The second pause changes nothing.
-    expect(value(await runs.pause("run", "somebody")).noEffect).toEqual(["the run is paused already"]);
+    expect(value(await runs.pause("run", "somebody")).noEffect).toEqual(["the run is already paused"]);
     const waiting = runs.nextBatch("run", asked);
     await clock.advance(10_000);
     expect(await waiting).toEqual({

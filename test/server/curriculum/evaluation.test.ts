@@ -131,7 +131,7 @@ describe("a round", () => {
     for (const round of [10, 25, 0]) {
       expect(await evaluation(runs, round)).toEqual({
         kind: "out_of_range",
-        message: `round ${round} of evaluation arm "held-out" is not kept: rounds increase, and those kept are 20 and 30`,
+        message: `round ${round} of evaluation arm "held-out" is not stored: round numbers must increase, and the stored rounds are 20 and 30`,
       });
     }
     expect((await evaluation(runs, 20)).kind).toBe("ok");

@@ -125,8 +125,8 @@ describe("what cannot count says why", () => {
     const { runs, first } = await started();
     const item = feedbackFor(first, 0);
     expect(await send(runs, { ...item, cursor: 6 })).toEqual(["the run has not issued this task"]);
-    expect(await send(runs, { ...item, cursor: -1 })).toEqual(["the cursor is not a position"]);
-    expect(await send(runs, { ...item, cursor: 0.5 })).toEqual(["the cursor is not a position"]);
+    expect(await send(runs, { ...item, cursor: -1 })).toEqual(["the cursor is not the position of a task"]);
+    expect(await send(runs, { ...item, cursor: 0.5 })).toEqual(["the cursor is not the position of a task"]);
     expect(await send(runs, { ...item, incarnation: "another" })).toEqual(["stale_epoch"]);
     expect(await send(runs, { ...item, sample: 4 })).toEqual(["sample_index must be below num_generations, 4"]);
     const infinite = { kind: "reward", reward: Infinity, solved: false } as const;
@@ -135,7 +135,7 @@ describe("what cannot count says why", () => {
     const huge = { ...infinite, reward: -1e300 };
     expect(await send(runs, { ...item, result: huge })).toEqual([`the reward ${limits}, not -1e+300`]);
     expect(await send(runs, { ...item, hash: "another" })).toEqual([
-      "the task at this position of the run is another one",
+      "the run has another task at this position: send the task's own group_id",
     ]);
     expect(await send(runs, { ...item, hash: first.key.hash })).toEqual(["recorded"]);
   });

@@ -127,6 +127,6 @@ test("a filter that leaves nothing is said by the arm's name", async () => {
   value(await runs.create("run", { ...config, policy: sliceOf(0) }));
   expect(await ask(runs, "run", 0, 5)).toEqual({
     kind: "failed_precondition",
-    message: 'arm "pool" gave no task that its policy accepts in 16385 tries',
+    message: 'arm "pool" gave no task that the policy accepts in 16385 tries: widen the filter of the policy',
   });
 });

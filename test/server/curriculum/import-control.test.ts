@@ -230,7 +230,7 @@ describe("arms match by id", () => {
     expect(await runs.import(checkpoint, undefined)).toEqual({
       kind: "failed_precondition",
       message:
-        'arm "b" has id "b" in the export and "another" in the run: import it under another run id, or with restore_control',
+        'arm "b" has id "b" in the export but "another" in the run: import it under another run id, or with restore_control',
     });
     expect(await stateOf(runs)).toEqual(before);
     expect(value(await runs.import(checkpoint, undefined, "ops", true)).run.state.cursor).toBe(12);

@@ -55,8 +55,8 @@ test("a summary from before it told the shape is passed over for the journal", a
 
 describe("a journal of another format", () => {
   const message = (found: string): string =>
-    `run "run" cannot be read: event 1: an event of the run's journal is ${found}, and this server reads format ${FORMAT}: ` +
-    "use the server that wrote it";
+    `run "run" cannot be read: event 1: an event of the run's journal is ${found}, but this server reads format ${FORMAT}: ` +
+    "use the version of Gradus that wrote it";
 
   test.each([
     [
@@ -64,7 +64,7 @@ describe("a journal of another format", () => {
       (event: Uint8Array) => toBinary(RunEventSchema, { ...readEvent(event), format: FORMAT + 1 }),
       `of format ${FORMAT + 1}`,
     ],
-    ["older", () => Buffer.from('[4,"created","run"]'), "in no known format"],
+    ["older", () => Buffer.from('[4,"created","run"]'), "in an unknown format"],
   ])("%s is refused by every call, with what it is and what this server reads", async (_name, change, found) => {
     const { store } = await trained();
     const { runs } = bench({ store: changed(store, change) });
@@ -81,7 +81,7 @@ describe("a journal of another format", () => {
       store: changed(store, () => toBinary(RunEventSchema, create(RunEventSchema, { format: FORMAT }))),
     });
     const message =
-      'run "run" cannot be read: event 1: its kind is not known to this server: use the server that wrote it';
+      'run "run" cannot be read: event 1: its kind is not known to this server: use the version of Gradus that wrote it';
     expect(await unknown.runs.get("run")).toEqual({ kind: "failed_precondition", message });
   });
 });

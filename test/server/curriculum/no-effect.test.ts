@@ -34,27 +34,27 @@ const apart = stagedPolicy(
 const tiers = competencePolicy({ tiers: [{ "real/T0": 1 }, { "real/T1": 1, "real/T2": 1 }] });
 
 const cases: readonly (readonly [what: string, policy: Policy, weights: Weights, says: RegExp | undefined])[] = [
-  ["a bandit's arm", banditPolicy(), { "real/T0": 0.5 }, /a bandit draws by what it has learnt/],
+  ["a bandit's arm", banditPolicy(), { "real/T0": 0.5 }, /the policy bandit chooses arms by what it has learnt/],
   [
     "a bandit's arms",
     banditPolicy({ rule: "UCB" }),
     { "real/T0": 5, "real/T1": 3 },
-    /"real\/T0", "real\/T1": a bandit/,
+    /"real\/T0", "real\/T1": the policy bandit/,
   ],
   ["a bandit's arm, taken out", banditPolicy(), { "real/T0": 0 }, undefined],
   ["a mixture's arm, taken out beside one that stays", mixturePolicy(), { "real/T0": 0, "real/T1": 1 }, undefined],
   ["a mixture's arm", mixturePolicy(), { "real/T0": 0.5 }, undefined],
-  ["a mixture's arm, as it is", mixturePolicy(), { "real/T0": 1 }, /the weight is that already/],
+  ["a mixture's arm, as it is", mixturePolicy(), { "real/T0": 1 }, /the arms already have this weight/],
   [
     "all of a mixture's arms alike",
     mixturePolicy(),
     Object.fromEntries(arms.map(({ id }) => [id, 3])),
-    /share stays as it is/,
+    /the shares do not change/,
   ],
-  ["an arm alone in its stage", apart, { "real/T0": 4 }, /share stays as it is/],
-  ["an arm that no stage has", apart, { "synthetic/T3": 4 }, /share stays as it is/],
+  ["an arm alone in its stage", apart, { "real/T0": 4 }, /the shares do not change/],
+  ["an arm that no stage has", apart, { "synthetic/T3": 4 }, /the shares do not change/],
   ["an arm beside others in its stage", replayPolicy(), { "real/T1": 4 }, undefined],
-  ["an arm alone in its tier", tiers, { "real/T0": 4 }, /share stays as it is/],
+  ["an arm alone in its tier", tiers, { "real/T0": 4 }, /the shares do not change/],
   ["an arm beside another in its tier", tiers, { "real/T1": 4 }, undefined],
   ["an arm of a domain", forgettingPolicy(), { "real/T1": 4 }, undefined],
   ["nothing", mixturePolicy(), {}, /no weight was given/],
@@ -90,7 +90,7 @@ describe("weights", () => {
 test("of a bandit's weights that do something beside some that do not, those are named that do not", async () => {
   const runs = await runOf(banditPolicy());
   expect(value(await runs.setWeights("run", { "real/T0": 0, "real/T1": 5, "real/T2": 1 })).noEffect).toEqual([
-    expect.stringMatching(/^"real\/T1", "real\/T2": a bandit/),
+    expect.stringMatching(/^"real\/T1", "real\/T2": the policy bandit/),
   ]);
 });
 
@@ -101,26 +101,26 @@ describe("other changes", () => {
     const runs = await runOf(mixturePolicy(), 6);
     const noEffects = async (change: Promise<Result<AppliesFrom>>) => value(await change).noEffect;
     expect(await noEffects(runs.updatePolicy("run", mixturePolicy()))).toEqual([
-      expect.stringContaining("in force already"),
+      expect.stringContaining("the run already has this policy"),
     ]);
     expect(await noEffects(runs.updatePolicy("run", banditPolicy()))).toEqual([]);
     expect(await noEffects(runs.resume("run"))).toEqual(["the run is not paused"]);
     expect(await noEffects(runs.pause("run"))).toEqual([]);
-    expect(await noEffects(runs.pause("run"))).toEqual(["the run is paused already"]);
+    expect(await noEffects(runs.pause("run"))).toEqual(["the run is already paused"]);
     expect(await noEffects(runs.resume("run"))).toEqual([]);
     const shape = { ...none, policy: undefined };
     expect(await noEffects(runs.updateShape("run", { ...shape, numGenerations: 4 }))).toEqual([
-      "num_generations is 4 already",
+      "num_generations is already 4",
     ]);
     expect(await noEffects(runs.updateShape("run", { ...shape, numGenerations: 5 }))).toEqual([]);
-    expect(await noEffects(runs.updateShape("run", shape))).toEqual(["no change was asked for"]);
+    expect(await noEffects(runs.updateShape("run", shape))).toEqual(["the request contains no change"]);
   });
 
   test("of a run that has issued all its tasks say so, but for one that makes it longer", async () => {
     const runs = await runOf(mixturePolicy(), 6);
     value(await ask(runs, "run", 0, 6));
     expect(value(await runs.setWeights("run", { "real/T0": 2 })).noEffect).toEqual([
-      "the run has issued all of its 6 tasks, and draws again only if it is made longer",
+      "the run has issued all of its 6 tasks: it draws no more unless you raise its length",
     ]);
     expect(value(await runs.updateShape("run", { ...none, policy: undefined, length: 12 })).noEffect).toEqual([]);
   });

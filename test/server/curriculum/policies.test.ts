@@ -95,12 +95,12 @@ describe("parameters that cannot be read are refused by their field", () => {
   const bare = { constraints: {}, filter: {} };
 
   test.each<[name: string, parameters: Json, message: string]>([
-    ["bandit", { epsilom: 1 }, "bandit.epsilom: there is no such field; did you mean 'epsilon'?"],
+    ["bandit", { epsilom: 1 }, "bandit.epsilom: is not a known field; did you mean 'epsilon'?"],
     ["bandit", { epsilon: "much" }, 'bandit.epsilon: wants a number; got "much"'],
-    ["bandit", { exp3_s: {}, ucb: {} }, "bandit.ucb: exp3_s is given too: give one of them"],
-    ["bandit", { ucb: { alpha: 1 } }, "bandit.ucb.alpha: there is no such field; there are discount, exploration"],
+    ["bandit", { exp3_s: {}, ucb: {} }, "bandit.ucb: must not be given together with exp3_s: remove one"],
+    ["bandit", { ucb: { alpha: 1 } }, "bandit.ucb.alpha: is not a known field; known fields: discount, exploration"],
     ["bandit", { ucb: [] }, "bandit.ucb: wants fields; got []"],
-    ["bandit", { signal: 9 }, "bandit.signal: 9 is not one of the contract's"],
+    ["bandit", { signal: 9 }, "bandit.signal: 9 is not a value of this enum"],
     [
       "bandit",
       { signal: "advantage" },
@@ -108,22 +108,26 @@ describe("parameters that cannot be read are refused by their field", () => {
         'got "advantage"',
     ],
     ["bandit", { rescale: { window: 1.5 } }, "bandit.rescale.window: wants a whole number; got 1.5"],
-    ["competence", { newestShare: 1, newest_share: 1 }, "competence.newest_share: it is given twice"],
+    ["competence", { newestShare: 1, newest_share: 1 }, "competence.newest_share: is given twice: remove one"],
     ["competence", { tiers: {} }, "competence.tiers: wants a list; got {}"],
     ["staged", { stages: [{ weights: { a: "1" } }] }, 'staged.stages[0].weights["a"]: wants a number; got "1"'],
-    ["staged", { stages: [{ share: 1, tasks: 1 }] }, "staged.stages[0].tasks: share is given too: give one of them"],
+    [
+      "staged",
+      { stages: [{ share: 1, tasks: 1 }] },
+      "staged.stages[0].tasks: must not be given together with share: remove one",
+    ],
     [
       "staged",
       { stages: [{ tasks: "18446744073709551615" }] },
       "staged.stages[0].tasks: must be in [1, 2^53 - 1], not 18446744073709551616",
     ],
     ["staged", 1, "staged.parameters: wants fields; got 1"],
-    ["replay", {}, "replay.cycle: is required: set cycles or cycle_tasks"],
-    ["replay", { cycles: 1, cycle_tasks: 1 }, "replay.cycle: cycles and cycle_tasks are given: give one of them"],
+    ["replay", {}, "replay.cycle: must have cycles or cycle_tasks: set one of them"],
+    ["replay", { cycles: 1, cycle_tasks: 1 }, "replay.cycle: must not have both cycles and cycle_tasks: remove one"],
     ["forgetting", { reversed: 1 }, "forgetting.reversed: wants true or false; got 1"],
     ["forgetting", { domains: [{ name: 1 }] }, "forgetting.domains[0].name: wants text; got 1"],
     ["stagd", {}, "named.name: there is no policy 'stagd'; did you mean 'staged'?"],
-    ["", {}, "named.name: it is required; there are frontier, mixture, staged, replay, competence, bandit, forgetting"],
+    ["", {}, "named.name: must be set; there are frontier, mixture, staged, replay, competence, bandit, forgetting"],
   ])("%s: %o", (name, parameters, message) => {
     const read = readPolicy({ name, parameters, ...bare });
     expect("field" in read && `${read.field}: ${read.message}`).toBe(`policy.${message}`);

@@ -146,11 +146,11 @@ test("Advance opens a tier, and moves on through domains of a run without a leng
   for (let i = 0; i < 2; i++) value(await runs.advance("run"));
   expect(await runs.advance("run")).toEqual({
     kind: "failed_precondition",
-    message: "the policy is in the last of its domains, 3 of 3",
+    message: "the policy is already in the last of its 3 domains",
   });
   value(await runs.create("tiers", runConfig({ arms: adscArms, policy: competencePolicy() })));
   for (let i = 0; i < 3; i++) value(await runs.advance("tiers"));
-  expect(await runs.advance("tiers")).toMatchObject({ message: "the policy's last tier is open, 4 of 4" });
+  expect(await runs.advance("tiers")).toMatchObject({ message: "the policy has already opened all 4 tiers" });
 });
 
 describe("what cannot be is refused by its field", () => {

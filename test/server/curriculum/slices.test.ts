@@ -76,7 +76,7 @@ describe("a slice of a ranked pool", () => {
     value(await ranked.create("run", { ...base, policy: none }));
     expect(await ask(ranked, "run", 0, 5)).toEqual({
       kind: "failed_precondition",
-      message: 'arm "pool" gave no task that its policy accepts in 16385 tries',
+      message: 'arm "pool" gave no task that the policy accepts in 16385 tries: widen the filter of the policy',
     });
   });
 });

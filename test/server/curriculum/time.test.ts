@@ -44,7 +44,7 @@ describe("NextBatch", () => {
     await clock.advance(10_000);
     expect(await waiting).toEqual({
       kind: "unavailable",
-      message: "the next update batch waits for feedback of batch 0",
+      message: "the next update batch waits for feedback on update batch 0: score its completions",
       retryDelayMs: 1000,
       wait: { reason: "FEEDBACK_DUE", metadata: { update_batch: "0" } },
     });

@@ -273,7 +273,7 @@ test("a state says its format, and one of another is refused", async () => {
   expect(await runs.import(gzipSync(newer), undefined)).toEqual({
     kind: "invalid",
     field: "state",
-    message: `the state is of format ${FORMAT + 1}, and this server reads format ${FORMAT}: use the server that wrote it`,
+    message: `the state is of format ${FORMAT + 1}, but this server reads format ${FORMAT}: use the version of Gradus that wrote it`,
   });
 });
 

@@ -181,7 +181,7 @@ test("a suite that was changed under its version is not mistaken for what it was
   const changed = { ...tsp, parts: tsp.parts.map((part) => ({ ...part, level: "medium" })) };
   expect(await setUp(store, [changed]).evaluations.get("a")).toMatchObject({
     kind: "failed_precondition",
-    message: expect.stringContaining("give a changed suite another version") as string,
+    message: expect.stringContaining("give the changed suite another version") as string,
   });
   const newer = { ...changed, version: 2 };
   const both = setUp(store, [tsp, newer]).evaluations;

@@ -151,14 +151,14 @@ describe("a suite file", () => {
     [JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: {} }] }), "one of metadata and count_of"],
     [
       JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { countOf: "x" } }] }),
-      "a field 'countOf'; there are: metadata, count_of",
+      "the unknown field 'countOf'; known fields: metadata, count_of",
     ],
     ["[]", "the suite must be an object"],
     ['{"id": "a", "version": 1, "parts": [{"tasks": 20, "tasks": 200}]}', "the field 'tasks' twice"],
     [JSON.stringify({ id: "a", version: 1, parts: [] }), "parts must be a list of 1 to 1000"],
     [JSON.stringify({ id: "a b!", version: 1, parts: [part] }), "id must be a name"],
     [JSON.stringify({ id: "a", version: 0, parts: [part] }), "version must be a whole number from 1"],
-    [JSON.stringify({ id: "a", version: 1, parts: [part], seed: 1 }), "a field 'seed'"],
+    [JSON.stringify({ id: "a", version: 1, parts: [part], seed: 1 }), "the unknown field 'seed'"],
     [
       JSON.stringify({ id: "a", version: 1, parts: [{ ...part, level: "easy" }] }),
       "parts[0] needs a level or parameters",
@@ -282,15 +282,19 @@ describe("parts of rows", () => {
     ["more rows than there are", [part({ tasks: 500 })], "part 'qa parts[0]' asks for 500 rows, and pool 'own' has"],
     ["another pool", [part({ pool: "other" })], "qa has no pool 'other' here: --pool other=qa:path"],
     ["a pool of another environment", [part({ environment: "math", level: "1" })], "math has no pool 'own' here"],
-    ["the same rows twice", [part(), part({ name: "again" })], "two parts have the same rows of qa"],
-    ["no rows at all", [part({ level: "hard" })], "its pools have no rows of its levels and splits"],
+    ["the same rows twice", [part(), part({ name: "again" })], "two of its parts contain the same rows of qa"],
+    ["no rows at all", [part({ level: "hard" })], "this server's pools have no rows of the suite's levels and splits"],
     ["rows of an environment without a pool", [part({ environment: "np/tsp" })], "np/tsp has no pool 'own' here"],
     ["more calls than there may be", [part({ calls: 2 })], "'qa parts[0]': calls: it is 2, and tasks of qa take one"],
-    ["too many tries", [{ ...tsp, calls: 17 }], "calls: it is 17, and must be from 1 to 16"],
+    ["too many tries", [{ ...tsp, calls: 17 }], "calls: must be from 1 to 16; got 17"],
     ["unknown tools", [{ ...mastermind, tools: ["gues"] }], "there is no tool 'gues'; did you mean 'guess'"],
     ["tools of a task without any", [{ ...tsp, tools: ["guess"] }], "there is no tool 'guess'"],
     ["another scheme than returns", [{ ...mastermind, reward_scheme: "quality" }], "reward"],
-    ["all of what is made", [{ environment: "np/tsp", level: "easy", tasks: "all" }], "only rows of a pool"],
+    [
+      "all of what is made",
+      [{ environment: "np/tsp", level: "easy", tasks: "all" }],
+      "only possible for rows of a pool",
+    ],
   ])("that want %s are refused", (_, parts, message) => {
     expect(open(parts)).toMatchObject({ kind: "unavailable", message: expect.stringContaining(message) as string });
   });

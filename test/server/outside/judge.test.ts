@@ -139,7 +139,7 @@ describe("what is no verdict is a failure of the judge's, after so many requests
       "a reply that was cut",
       { kind: "answer", content: verdict("A"), finishReason: "length" },
       UNREADABLE_MAX,
-      { detail: /cut at its length limit/ },
+      { detail: /cut off at its maximum length/ },
     ],
     ["nothing", { kind: "answer", content: null, reasoning: verdict("A") }, UNREADABLE_MAX, { detail: /no verdict/ }],
     ["no choices", { kind: "raw", body: "{}", then: "end" }, UNREADABLE_MAX, { detail: /no verdict/ }],

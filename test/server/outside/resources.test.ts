@@ -92,7 +92,7 @@ test("two resources of one name are a mistake of the environments'", () => {
   const { resources, run } = judge();
   void run();
   const job = { ...ANY, verify: async () => RIGHT };
-  expect(() => resources.run({ ...BIG }, job)).toThrow("two resources are named 'judge'");
+  expect(() => resources.run({ ...BIG }, job)).toThrow("bug: two different resources have the name 'judge'");
 });
 
 test("the deadline is the caller's or the resource's, whichever comes first", async () => {

@@ -102,7 +102,7 @@ test("one that was killed keeps no other out for longer than it counts, and one 
   const { clock, join, joining } = world();
   const identity = { ports: { judge: "open", teacher: "open" } };
   const first = await joining("first", { identity });
-  expect((await join("second")).refused).toMatch(/^it differs from replica first: /);
+  expect((await join("second")).refused).toMatch(/^this server differs from replica first: /);
   first.kill();
   const beforeMs = clock.now();
   await joining("third");
@@ -127,7 +127,7 @@ test.each([
     expect(await servers[before].fleet.differs()).toBeUndefined();
     servers[after].mounted({ "mine/word version 1": "bb" });
     expect(await servers[after].fleet.differs()).toContain(
-      `it differs from replica ${before}: environment mine/word version 1 is another here`,
+      `this server differs from replica ${before}: environment mine/word version 1 differs between this server and the other`,
     );
     servers[after].mounted({ "mine/word version 1": "aa" });
     expect(await servers[after].fleet.differs()).toBeUndefined();
@@ -155,8 +155,10 @@ test("of replicas whose keys come to differ the odd one says why, and is ready a
   a.turnKeys("other");
   await clock.advance(5_000);
   expect(troubles()).toEqual([true, false, false]);
-  expect(a.keys()).toContain("replica b: key other, which signs task ids here, is not known there");
-  expect(a.keys()).toContain("key k1, which signs task ids there, is not known here");
+  expect(a.keys()).toContain(
+    "replica b: the other server does not have key other, with which this server signs task ids",
+  );
+  expect(a.keys()).toContain("this server does not have key k1, with which the other server signs task ids");
   a.turnKeys("k1");
   await clock.advance(5_000);
   expect(troubles()).toEqual([false, false, false]);
@@ -257,14 +259,18 @@ test("a replica that differs is refused with the difference", async () => {
   const { join, joining } = world();
   await joining("first");
   const refusedFor = async (identity: Partial<Identity>) => (await join("other", { identity })).refused;
-  expect(await refusedFor({ pools: { rows: "bb" } })).toContain("replica first: pool rows has other rows here");
-  expect(await refusedFor({ pools: { rows: "aa", more: "cc" } })).toContain("pool more is here and not there");
-  expect(await refusedFor({ version: "2.0.0" })).toContain("of version 2.0.0 here and 1.0.0 there");
-  expect(await refusedFor({ environments: {} })).toContain("environment np/tsp version 2 is there and not here");
+  expect(await refusedFor({ pools: { rows: "bb" } })).toContain(
+    "replica first: pool rows has different rows on this server and the other",
+  );
+  expect(await refusedFor({ pools: { rows: "aa", more: "cc" } })).toContain("pool more is only on this server");
+  expect(await refusedFor({ version: "2.0.0" })).toContain("this server has Gradus 2.0.0, and the other has 1.0.0");
+  expect(await refusedFor({ environments: {} })).toContain("environment np/tsp version 2 is only on the other server");
   const own = { policies: { "module mine.ts": "dd" } };
-  expect(await refusedFor(own)).toContain("policies of module mine.ts is here and not there");
-  expect(await refusedFor({ ports: {} })).toContain("judge is there and not here");
-  expect(await refusedFor({ keys: ["k2"] })).toContain("key k2, which signs task ids here, is not known there");
+  expect(await refusedFor(own)).toContain("policies of module mine.ts is only on this server");
+  expect(await refusedFor({ ports: {} })).toContain("judge is only on the other server");
+  expect(await refusedFor({ keys: ["k2"] })).toContain(
+    "the other server does not have key k2, with which this server signs task ids",
+  );
   expect(await refusedFor({})).toBeUndefined();
 });
 
@@ -281,7 +287,7 @@ test("a new version drains the others, which do not come back beside it; then it
   const rollout = { identity: { version: "2.0.0" }, drainOthers: true };
   const next = await joining("c", rollout);
   await clock.advance(5_000);
-  for (const { replacedBy } of old) expect(replacedBy).toEqual([expect.stringContaining("c: Gradus is of version")]);
+  for (const { replacedBy } of old) expect(replacedBy).toEqual([expect.stringContaining("c: this server has Gradus")]);
   expect(next.replacedBy).toEqual([]);
   // A supervisor starts the drained server again.
   expect((await join("b again", { drainOthers: true })).refused).toContain(

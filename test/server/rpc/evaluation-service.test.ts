@@ -87,7 +87,7 @@ describe("an evaluation", () => {
     const other = { ...choice, samplesPerTask: 3 };
     await expect(evaluation.create(other)).rejects.toMatchObject({
       code: "ALREADY_EXISTS",
-      message: expect.stringContaining("has 2, and 3 was asked for") as string,
+      message: expect.stringContaining("has 2, and the request has 3") as string,
     });
     await expect(evaluation.create({ ...choice, answerFormat: "boxed" })).rejects.toMatchObject({
       code: "ALREADY_EXISTS",
@@ -239,9 +239,9 @@ describe("what is wrong", () => {
       { task, completion: "a" },
     ]);
     expect(results.map(({ failure }) => failure?.message ?? "taken")).toEqual([
-      "sample_index: it is 1, and the evaluation has 1 samples of each task, from 0",
-      "task_id: it is not a task of this evaluation, in its answer format",
-      "task_id: it is not a task of this evaluation, in its answer format",
+      "sample_index: must be below 1, the number of samples of each task in this evaluation; got 1",
+      "task_id: must be the id of a task of this evaluation, in its answer format",
+      "task_id: must be the id of a task of this evaluation, in its answer format",
       "task_id: it is too short to be one",
       "taken",
     ]);
@@ -252,10 +252,15 @@ describe("what is wrong", () => {
     ["no such evaluation", () => gradus.client.evaluation("nobody").report(), "NOT_FOUND", 'no evaluation "nobody"'],
     ["no such suite", () => fresh().create({ suite: "countdwn" }), "NOT_FOUND", "did you mean 'countdown'"],
     ["no such version", () => fresh().create({ suite: "small", suiteVersion: 1 }), "NOT_FOUND", "it has: 3"],
-    ["no suite", () => fresh().create({ suite: "" }), "INVALID_ARGUMENT", "suite: it is required"],
-    ["an id", () => gradus.client.evaluation("a b").get(), "INVALID_ARGUMENT", "evaluation_id: it may hold"],
+    ["no suite", () => fresh().create({ suite: "" }), "INVALID_ARGUMENT", "suite: must be set"],
+    [
+      "an id",
+      () => gradus.client.evaluation("a b").get(),
+      "INVALID_ARGUMENT",
+      "evaluation_id: must have no characters but",
+    ],
     ["samples", () => fresh().create({ suite: "small", samplesPerTask: 2000 }), "INVALID_ARGUMENT", "from 1 to 1024"],
-    ["nothing to submit", () => fresh().submit([]), "INVALID_ARGUMENT", "completions: there are 0"],
+    ["nothing to submit", () => fresh().submit([]), "INVALID_ARGUMENT", "completions: must have at least 1 entry; got 0"],
   ] as const)("with a request is said: %s", async (_, call, code, words) => {
     const error: unknown = await call().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(GradusError);

@@ -23,22 +23,22 @@ test("the parameters of a name may be left out, and be written as JSON does", ()
 });
 
 test.each<[JsonValue, string]>([
-  [{}, "config.policy.kind: it is required: set one of frontier, mixture, "],
-  [{ named: {} }, "config.policy.named.name: it is required; there are frontier, mixture, "],
+  [{}, "config.policy.kind: must be set: give one of frontier, mixture, "],
+  [{ named: {} }, "config.policy.named.name: must be set; there are frontier, mixture, "],
   [{ named: { name: "stagd" } }, "config.policy.named.name: there is no policy 'stagd'; did you mean 'staged'?"],
   [
     { named: { name: "competence", parameters: { treshold: 1 } } },
-    "config.policy.competence.treshold: there is no such field; did you mean 'threshold'?",
+    "config.policy.competence.treshold: is not a known field; did you mean 'threshold'?",
   ],
-  [{ bandit: { signal: 9 } }, "config.policy.bandit.signal: 9 is not one of the contract's"],
+  [{ bandit: { signal: 9 } }, "config.policy.bandit.signal: 9 is not a value of this enum"],
 ])("%o", (json, message) => {
   expect(() => read(json)).toThrow(message);
 });
 
 test("no policy, and parameters that no JSON says", () => {
-  expect(() => policyFromWire(undefined)).toThrow("policy: it is required");
+  expect(() => policyFromWire(undefined)).toThrow("policy: must be set");
   const value = create(NamedPolicySchema, { name: "bandit", parameters: { epsilon: NaN } });
   expect(() => policyFromWire(create(PolicySchema, { kind: { case: "named", value } }))).toThrow(
-    "policy.named.parameters: are no JSON: ",
+    "policy.named.parameters: are not JSON: ",
   );
 });

@@ -44,7 +44,7 @@ test("a variable that nobody reads is a warning, with the nearest that somebody 
     OTHER: "x",
   });
   expect(warnings).toEqual([
-    "there is no variable GRADUS_LOGLEVEL, and it does nothing; did you mean 'GRADUS_LOG_LEVEL'?",
+    "the environment variable GRADUS_LOGLEVEL is unknown, and is ignored; did you mean 'GRADUS_LOG_LEVEL'?",
   ]);
 });
 

@@ -163,7 +163,7 @@ test("no more than so many bytes wait, and what is refused can be asked again", 
   expect(refused.length).toBeGreaterThan(0);
   for (const { reason } of refused as PromiseRejectedResult[]) {
     expect(reason).toBeInstanceOf(StoreUnavailable);
-    expect(String(reason)).toContain("bytes wait for the store already, and at most 134217728 may wait");
+    expect(String(reason)).toContain("bytes wait to be written, and the limit is 134217728");
   }
   expect((await store.list("", 100)).runs).toHaveLength(12 - refused.length);
   expect(await store.create(run("11"))).toBe("created");

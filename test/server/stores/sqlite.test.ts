@@ -80,7 +80,7 @@ test("survives kill -9: what was answered is there", async () => {
 test.each([
   ["the first", 1, "event 1 of its journal is missing"],
   ["one in the middle", 3, "event 3 of its journal is missing"],
-  ["the last", 5, "its journal ends at event 4, and 5 were written"],
+  ["the last", 5, "its journal ends at event 4, but 5 events were written"],
 ])("a journal without %s of its events is refused, and the run beside it is read", async (_name, version, message) => {
   const where = directory();
   const store = await sqliteStore({ directory: where });
@@ -150,7 +150,7 @@ test.each([5, 8])("refuses a file of schema %i in words, and leaves it as it is"
   await (await sqliteStore({ directory: where })).close();
   const db = new DatabaseSync(join(where, "runs.sqlite"));
   db.exec(`PRAGMA user_version = ${version}`);
-  const refusal = `it has schema version ${version}, and this server reads version ${runSchema.version}: use the server that wrote it`;
+  const refusal = `it has schema version ${version}, and this server reads version ${runSchema.version}: use the version of Gradus that wrote it`;
   await expect(sqliteStore({ directory: where })).rejects.toThrow(refusal);
   expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: version });
   db.close();

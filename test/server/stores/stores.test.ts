@@ -225,7 +225,7 @@ describe.each(stores)("the store: $name", ({ open, inOrder = true }) => {
 
   test("refuses a reader that knows of more events than there are", async () => {
     const [key = -1] = await begin("run");
-    await expect(store.read(key, 2)).rejects.toThrow("its journal ends at event 1, and 2 were written");
+    await expect(store.read(key, 2)).rejects.toThrow("its journal ends at event 1, but 2 events were written");
   });
 
   test("behaves as a list of events, whatever is done to it", async () => {

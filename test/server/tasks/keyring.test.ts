@@ -32,7 +32,7 @@ test("a key file that was named must be there: a new key would refuse the tasks 
   const keyFile = join(folder, "mounted");
   expect(loadKeyring({ keyFile, dataDir: folder })).toEqual({
     kind: "invalid",
-    message: expect.stringMatching(/^key file .*mounted: ENOENT.*; mend it, or give another --key-file$/) as string,
+    message: expect.stringMatching(/^key file .*mounted: ENOENT.*; repair it, or give another --key-file$/) as string,
   });
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -70,7 +70,7 @@ test("several keys are read in order; what is no key is refused and named", () =
     kind: "invalid",
     message: "key 2 is all zeros, which is no secret",
   });
-  expect(parseKeyring("# none\n")).toEqual({ kind: "invalid", message: "there is no key in it" });
+  expect(parseKeyring("# none\n")).toEqual({ kind: "invalid", message: "it contains no key" });
 });
 
 test("a key that came after the file was read and before it was followed is taken all the same: pools take minutes", async () => {

@@ -56,8 +56,12 @@ const path = "gradus.v1.EnvironmentService/Step";
 describe.each(ports)("over %s", (_, call) => {
   test.each<readonly [string, Sent, string]>([
     ["no protobuf", { body: frame(noMessage) }, "the request's 3 bytes are not a gradus.v1.StepRequest message"],
-    ["an unknown compression flag", { body: flagged(4, noMessage) }, "begins with the compression flag 4; want 0 or 1"],
-    ["compressed, and not how", { body: flagged(1, gzipSync("")) }, "a message is compressed, and no header of the"],
+    [
+      "an unknown compression flag",
+      { body: flagged(4, noMessage) },
+      "begins with the compression flag 4, which must be 0 or 1",
+    ],
+    ["compressed, and not how", { body: flagged(1, gzipSync("")) }, "a message is compressed, but no header of the"],
     [
       "compressed, and not as it says",
       { body: flagged(1, noMessage), headers: { "grpc-encoding": "gzip" } },
@@ -79,7 +83,7 @@ describe.each(ports)("over %s", (_, call) => {
     const { code, message } = await call(await start(handlers), sent);
     expect([code, message]).toEqual([
       Code.DeadlineExceeded,
-      expect.stringContaining("the deadline had passed when the"),
+      expect.stringContaining("the deadline had already passed when the"),
     ]);
   });
 });

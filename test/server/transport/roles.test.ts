@@ -194,19 +194,19 @@ describe("the file of tokens", () => {
     ["- {name: a, role: root}", "('a') needs a role: viewer, trainer, operator"],
     ["- {name: a, role: viewer, token: short-secret}", "needs either a token of 16 to 4096"],
     ["- {name: a, role: viewer, sha256: abc}", "its sha256 in 64"],
-    ["- {name: a, role: viewer, token: long-enough-to-be-secret, rights: all}", "has a field that is none of"],
+    ["- {name: a, role: viewer, token: long-enough-to-be-secret, rights: all}", "has an unknown field; known fields: "],
     ["- {name: a, role: viewer, token: long-enough-to-be-secret, max_inflight_calls: 0}", "max_inflight_calls"],
     ["- {name: a, role: viewer, token: long-enough-to-be-secret, max_calls_per_second: .inf}", "max_calls_per_second"],
     [
       "- {name: a, role: viewer, token: long-enough-to-be-secret}\n- {name: a, role: viewer, token: long-enough-to-be-secre2}",
-      "two tokens have one name",
+      "two tokens have the same name: give each its own",
     ],
     [
       "- {name: a, role: viewer, token: long-enough-to-be-secret}\n- {name: b, role: viewer, token: long-enough-to-be-secret}",
-      "stands there twice",
+      "is listed twice",
     ],
-    ['- {name: a}\n- {name: "long-enough-to-be-secret}', "line 2 is neither YAML nor JSON"],
-    ["long-enough-to-be-secret\n", "that is what --token-file takes"],
+    ['- {name: a}\n- {name: "long-enough-to-be-secret}', "line 2 is neither valid YAML nor valid JSON"],
+    ["long-enough-to-be-secret\n", "give it to --token-file"],
   ])("that holds %s is refused in words without a secret", (text, words) => {
     writeFileSync(path, text);
     const problem = tokensProblem(path);

@@ -33,7 +33,7 @@ describe.each(["grpc", "json", "web"] as const)("the token over %s", (port) => {
         // The server distinguishes a wrong token from a missing one.
         rawMessage: /^Bearer +\S/.test(brought)
           ? "this server has no token like the one that was sent: check it, or ask the server's operator for one"
-          : "this server wants its token: send 'authorization: Bearer <token>'",
+          : "this server requires a token: send the header 'authorization: Bearer <token>'",
       });
     },
   );

@@ -25,7 +25,7 @@ const NAMES_FAULT = [
   /^[a-z_][a-z0-9_]*(?:\["[^]*?"\]|\[\d+\]|\.[A-Za-z0-9_]+)*: /,
   /are not a gradus\.v1\.\w+ message(?:: |$)/,
   // Faults of the protocol around messages.
-  /^a message (?:begins with the compression flag \d+|is compressed, and no header|is not valid (?:gzip|deflate|br)$)/,
+  /^a message (?:begins with the compression flag \d+|is compressed, but no header|is not valid (?:gzip|deflate|br)$)/,
   /^the request ended within a message, after \d+ bytes of it$/,
   /^gradus\.v1\.\w+\/\w+ takes one request message, and /,
   /^grpc-timeout must be /,

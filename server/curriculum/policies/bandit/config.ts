@@ -106,12 +106,13 @@ export function readConfig(parameters: Json): BanditConfig {
   const own = ["signal", "epsilon", "rescale"] as const;
   const fields = fieldsOf(parameters, [...ruleNames.map(fieldOf), "learning_progress", ...own]);
   const [rule = "EMA_SOFTMAX", other] = ruleNames.filter((name) => fields.has(fieldOf(name)));
-  if (other !== undefined) throw new UnreadField(fieldOf(other), `${fieldOf(rule)} is given too: give one of them`);
+  if (other !== undefined)
+    throw new UnreadField(fieldOf(other), `must not be given together with ${fieldOf(rule)}: remove one`);
   const signal = fields.choice("signal", signals, "BANDIT_SIGNAL_", "ABSOLUTE_ADVANTAGE");
   if (signal !== "LEARNING_PROGRESS" && fields.has("learning_progress"))
     throw new UnreadField(
       "learning_progress",
-      `is read by LEARNING_PROGRESS only, and this bandit's signal is ${signal}`,
+      `is only for the signal LEARNING_PROGRESS, and the signal here is ${signal}: remove it`,
     );
   const numbers = { ...DEFAULTS };
   for (const part of [rule, "LEARNING_PROGRESS"] as const) {

@@ -78,7 +78,8 @@ export function windowToText(codes: readonly number[]): string {
 
 export function windowFromText(text: string): readonly number[] {
   const digits = Array.from(text, (digit) => DIGITS.indexOf(digit));
-  if (digits.length % 2 > 0 || digits.includes(-1)) throw new FormatError("a window of signals is damaged");
+  if (digits.length % 2 > 0 || digits.includes(-1))
+    throw new FormatError("the bandit's stored window of signals is damaged");
   return Array.from({ length: digits.length / 2 }, (_, i) => (digits[2 * i] ?? 0) * 64 + (digits[2 * i + 1] ?? 0));
 }
 

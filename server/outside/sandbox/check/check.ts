@@ -49,7 +49,7 @@ async function checkOne(
   const found = wrong(reply.results, outside.witnesses) ?? (await outside.touched());
   if (found !== undefined) return found;
   const after = await leftovers(sandbox);
-  if (after !== before) return `it left something behind: ${after}, and before it ${before}`;
+  if (after !== before) return `it left processes or files behind: ${after} after it, ${before} before it`;
   return checkRight(sandbox);
 }
 
@@ -63,7 +63,9 @@ async function checkRight(sandbox: Sandbox): Promise<string | undefined> {
   const reply = await ask(sandbox, { program, cases, cpuMsMax: 2000 });
   const expected = JSON.stringify({ kind: "returned", value: { int: rightAnswer(12) } });
   const got = reply?.results[0];
-  return JSON.stringify(got) === expected ? undefined : `a right program after it came to ${shown(got)}`;
+  return JSON.stringify(got) === expected
+    ? undefined
+    : `a correct program that ran after it had the result ${shown(got)}`;
 }
 
 async function ask(sandbox: Sandbox, job: Parameters<Sandbox["ask"]>[0]): Promise<SandboxReply | undefined> {

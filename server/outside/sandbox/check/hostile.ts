@@ -57,12 +57,12 @@ export function reaching(name: string, tries: string): Hostile {
     ],
     cpuMsMax: CPU_MS_MAX,
     wrong: ([result], { secret }) => {
-      if (result === undefined || JSON.stringify(result).includes(secret)) return "it found the secret";
+      if (result === undefined || JSON.stringify(result).includes(secret)) return "it read a secret file";
       // A program that was killed because of its attack counts as contained.
       if (result.kind === "died") return undefined;
       if (result.kind === "returned" && Array.isArray(result.value))
         return result.value.length === 0 ? undefined : `it could do this: ${result.value.join(", ")}`;
-      return `it came to ${shown(result)}`;
+      return `it had the unexpected result ${shown(result)}`;
     },
   };
 }
@@ -81,7 +81,7 @@ export function exceeding(
     cases: () => [kind === "call" ? { kind, name: "tries", args: [], views } : { kind, stdin: "" }],
     cpuMsMax: CPU_MS_MAX,
     wrong: ([result]) =>
-      result !== undefined && ends.includes(result.kind) ? undefined : `it came to ${shown(result)}`,
+      result !== undefined && ends.includes(result.kind) ? undefined : `it had the unexpected result ${shown(result)}`,
   };
 }
 

@@ -272,7 +272,7 @@ const REFUSED: readonly Case[] = [
   ["ProvidedInstance.baseline", "infinite", best({ baseline: Infinity })],
   ["ProvidedInstance.baseline_bound", "not a number", best({ baselineBound: NaN })],
   ["ProvidedInstance.baseline_bound", "worse than the baseline", best({ baselineBound: 8 })],
-  ["ProvidedInstance.baseline_bound", "passed by the reference", best({}, { objective: 6 })],
+  ["ProvidedInstance.baseline_bound", "worse than the reference answer", best({}, { objective: 6 })],
   [
     "ProvidedInstance.metadata",
     "33 entries",

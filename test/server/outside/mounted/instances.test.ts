@@ -85,7 +85,7 @@ test("an instance that is another when it is made again is none, and its level i
   const other = environmentOf((seed) => String(seed + 1n));
   expect(await other.asked.again(place)).toMatchObject({
     kind: "exhausted",
-    message: expect.stringMatching(/no longer makes for a seed/) as string,
+    message: expect.stringMatching(/makes another instance for a seed than before/) as string,
   });
   expect(other.broken).toEqual(["all"]);
   expect(await other.asked.make(tasks, context)).toMatchObject([

@@ -180,7 +180,7 @@ test("who leaves is waited for no longer: neither what is begun nor what follows
     { level: "all", parametersJson: "{}", seeds: [1n] },
     { signal: leaving.signal },
   );
-  expect(again).toMatchObject({ kind: "failure", detail: "nobody waits for it" });
+  expect(again).toMatchObject({ kind: "failure", detail: "the caller stopped waiting" });
 });
 
 test("a host of an older Python package, which hides nothing, is refused in words", async () => {
@@ -190,7 +190,7 @@ test("a host of an older Python package, which hides nothing, is refused in word
   const opened = await openLocal({ ...options, program: ["-B", "-c", older], onFault: () => undefined });
   expect(opened).toMatchObject({
     kind: "failed",
-    why: expect.stringMatching(/older than this server.*install the one of this release/) as string,
+    why: expect.stringMatching(/older than this server.*install the package of this release/) as string,
   });
 });
 

@@ -133,7 +133,7 @@ test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
         };
       })(),
     },
-    /EnvironmentProvider\.Generate must make equal instances .*; got another instance of seed 0/,
+    /EnvironmentProvider\.Generate must make equal instances .*; got a different instance for seed 0/,
   ],
   [
     "with a level of no name",

@@ -78,7 +78,7 @@ test.each([
   [
     "another version",
     source("mine/echo", 2, "second"),
-    /not of a version/,
+    /a format that this server does not know/,
     /mine\/echo has no version 1 here; it has: 2/,
   ],
   ["no such environment", source("mine/other", 1, "second"), /./, /unknown environment 'mine\/echo'/],

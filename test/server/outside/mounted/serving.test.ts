@@ -108,7 +108,7 @@ describe("a mounted file", () => {
       {
         kind: "scored",
         verdict: "infeasible",
-        violation: expect.stringMatching(/also when it is tried again/) as string,
+        violation: expect.stringMatching(/even on a second try/) as string,
       },
       { kind: "scored", reward: 1 },
       { kind: "scored", verdict: "infeasible" },

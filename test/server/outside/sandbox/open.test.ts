@@ -35,7 +35,9 @@ test.each(["darwin", "win32"])("on %s it is refused before anything is started",
   Object.defineProperty(process, "platform", { value: platform });
   try {
     const opened = await openSandbox({ kind: "embedded", python: "python3", concurrency: 1 });
-    expect(opened.kind === "missing" && opened.why).toContain(`programs are run on Linux, and this is ${platform}`);
+    expect(opened.kind === "missing" && opened.why).toContain(
+      `programs can only be run on Linux, and this is ${platform}`,
+    );
   } finally {
     Object.defineProperty(process, "platform", { value: own });
   }

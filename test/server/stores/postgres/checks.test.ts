@@ -68,7 +68,9 @@ test.each([
 ])("%s that was changed is found", async (_, version, change) => {
   const { url, store, key } = await journal();
   await sql(url, change);
-  await expect(lookThrough(store, key, 0)).rejects.toThrow(`event ${version} of its journal is not as it was`);
+  await expect(lookThrough(store, key, 0)).rejects.toThrow(
+    `event ${version} of its journal differs from what was written`,
+  );
 });
 
 test("an event that is missing is found", async () => {

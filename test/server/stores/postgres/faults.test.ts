@@ -126,7 +126,8 @@ describe("a failover lost what one server had written, and another wrote in its 
     expect(await appendAt(other, key, 1, "instead")).toBe("appended");
     return { one, other, key };
   }
-  const setBackTo = "event 2 of its journal is not the one that this server knows: the database was set back";
+  const setBackTo =
+    "event 2 of its journal differs from the one that this server has read: the database was restored to an earlier state";
 
   test.each([
     ["append", (store: Store, key: number) => appendAt(store, key, 2, "after what is lost")],
@@ -148,12 +149,12 @@ describe("a failover lost what one server had written, and another wrote in its 
 });
 
 describe("a journal that was changed by hand is refused", () => {
-  const journalEnds = "its journal ends at event 4, and 5 were written";
+  const journalEnds = "its journal ends at event 4, but 5 events were written";
   test.each([
     [
       "edited",
       "UPDATE events SET body = 'x' WHERE run = $1 AND version = 3",
-      "event 3 of its journal is not as it was",
+      "event 3 of its journal differs from what was written",
     ],
     ["missing", "DELETE FROM events WHERE run = $1 AND version = 3", "event 3 of its journal is missing"],
     ["missing at the end", "DELETE FROM events WHERE run = $1 AND version = 5", journalEnds],
@@ -165,12 +166,12 @@ describe("a journal that was changed by hand is refused", () => {
     [
       "doubled at the end",
       "INSERT INTO events SELECT run, 6, part, writer, hash, body FROM events WHERE run = $1 AND version = 5",
-      "event 6 of its journal follows the last one",
+      "event 6 of its journal comes after the last event",
     ],
     [
       "cut off with the run's version",
       "UPDATE runs SET version = 4 WHERE key = $1",
-      "event 5 of its journal follows the last one",
+      "event 5 of its journal comes after the last event",
     ],
   ])("%s", async (_, text, message) => {
     const url = await sharedDatabase();
@@ -185,7 +186,7 @@ describe("a journal that was changed by hand is refused", () => {
     const failure: unknown = await fresh.read(key, 0).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StoreDamaged);
     expect((failure as Error).message).toContain(
-      text.includes("-3") ? "event 2 of its journal is not as it was" : message,
+      text.includes("-3") ? "event 2 of its journal differs from what was written" : message,
     );
     expect(await textsOf(fresh, beside)).toEqual(["0"]);
   });

@@ -101,7 +101,7 @@ test("runs with the keyed hashes of an earlier version are read, and go on", asy
   expect(await store.read(runKey, 2)).toEqual([bytes("2")]);
   expect(await store.read(runKey, 0)).toEqual([bytes("0"), bytes("1"), bytes("2")]);
   await query(url, "UPDATE events SET body = 'x' WHERE version = 3");
-  await expect(store.read(runKey, 0)).rejects.toThrow("event 3 of its journal is not as it was written");
+  await expect(store.read(runKey, 0)).rejects.toThrow("event 3 of its journal differs from what was written");
 });
 
 test("bodies that are larger than a statement may be are written in parts, and read as they were", async () => {

@@ -357,7 +357,7 @@ describe("an update batch that is out while rows change", () => {
     } as const;
     const open = value(await second.runs.groups("run", wanted));
     expect(open.groups.map(({ task }) => task.cursor)).toEqual([8, 9, 10, 11]);
-    expect(await reasons(second)).toContain("close_groups: row_gone: the pool has the group's row no longer");
+    expect(await reasons(second)).toContain("close_groups: row_gone: the pool no longer has the group's row");
     await answer(second, again.tasks);
     expect(await train(second, 2)).not.toContain(gone[0]);
   });
@@ -490,7 +490,7 @@ describe("a server whose pool is older than the run's", () => {
     ])
       expect(refused).toMatchObject({
         kind: "failed_precondition",
-        message: expect.stringMatching(new RegExp(`digest ${is}.*digest ${was}.*start this server again`)) as string,
+        message: expect.stringMatching(new RegExp(`digest ${is}.*digest ${was}.*restart the server`)) as string,
       });
     expect(old.stale[0]).toContain(is);
     await train(newer, 2);

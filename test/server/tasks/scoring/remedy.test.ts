@@ -26,7 +26,7 @@ function violation(completion: string, format: AnswerFormat, more: Partial<Score
 
 test("an answer without thoughts: both settings that would read it are named", () => {
   expect(violation("<answer>1 + 2 + 3</answer>", "think_answer")).toBe(
-    "the thinking is never closed: there is no </think>; an answer is there that thinking: stripped or answer_format: answer_tag would read",
+    "the thinking is never closed: there is no </think>; it contains an answer that thinking: stripped or answer_format: answer_tag would read",
   );
 });
 

@@ -134,14 +134,14 @@ describe("64-bit integers in JSON", () => {
   test.each(["9007199254740993", "18446744073709551615", "9.007199254740993e15"])(
     "as a greater number, %s, are refused by field, for JSON.parse changes them",
     async (seed) => {
-      const words = "JSON numbers beyond 2^53 - 1 lose digits: give it as a string";
+      const words = "JSON numbers beyond 2^53 - 1 lose digits: send the number as a string";
       expect(await seeds(`1, ${seed}`)).toContain(`"invalid_argument","message":"seeds[1]: ${words}"`);
     },
   );
 
   test("are refused by field where no 64 bits are so long", async () => {
     const refused = await seeds(`"${"9".repeat(1_000_000)}"`);
-    expect(refused).toContain("seeds[0]: want a whole number of at most 64 bits, in digits");
+    expect(refused).toContain("seeds[0]: must be a whole number of at most 64 bits, in digits");
   });
 
   test("keep every bit in binary", async () => {

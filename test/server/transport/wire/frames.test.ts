@@ -74,9 +74,9 @@ test("a message that is much longer than the first room for it", () => {
 });
 
 test.each([
-  [2, true, "a message begins with the compression flag 2; want 0 or 1"],
-  [255, false, "a message begins with the compression flag 255; want 0 or 1"],
-  [1, false, "a message is compressed, and no header of the request says how"],
+  [2, true, "a message begins with the compression flag 2, which must be 0 or 1"],
+  [255, false, "a message begins with the compression flag 255, which must be 0 or 1"],
+  [1, false, "a message is compressed, but no header of the request says how: send the header grpc-encoding"],
 ])("a compression flag that means nothing is refused: %d", (flag, isEncoded, message) => {
   const sent = framed(false, Buffer.alloc(10));
   sent.writeUInt8(flag);
