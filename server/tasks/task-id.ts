@@ -232,6 +232,7 @@ export function openTaskId(keyring: Keyring, registry: Registry, taskId: string)
   const opened = open(keyring, "task", bytes);
   if (opened.kind === "invalid") return { kind: "invalid", detail: `task_id: ${opened.detail}` };
   const token = decodeToken(registry, opened.payload);
-  if (token === undefined) return { kind: "invalid", detail: "task_id: it has a format that this server does not know" };
+  if (token === undefined)
+    return { kind: "invalid", detail: "task_id: it has a format that this server does not know" };
   return { kind: "ok", token, groupId: groupIdOf(token, opened.mac) };
 }

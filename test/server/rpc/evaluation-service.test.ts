@@ -260,7 +260,12 @@ describe("what is wrong", () => {
       "evaluation_id: must have no characters but",
     ],
     ["samples", () => fresh().create({ suite: "small", samplesPerTask: 2000 }), "INVALID_ARGUMENT", "from 1 to 1024"],
-    ["nothing to submit", () => fresh().submit([]), "INVALID_ARGUMENT", "completions: must have at least 1 entry; got 0"],
+    [
+      "nothing to submit",
+      () => fresh().submit([]),
+      "INVALID_ARGUMENT",
+      "completions: must have at least 1 entry; got 0",
+    ],
   ] as const)("with a request is said: %s", async (_, call, code, words) => {
     const error: unknown = await call().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(GradusError);
