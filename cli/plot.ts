@@ -53,7 +53,7 @@ export function spanOf(values: readonly (number | undefined)[]): readonly [numbe
   return low === high ? [0, 1] : [low, high];
 }
 
-// Sizes of the names beside a chart, in pixels and in letters.
+// Sizes of the names of lines beside a chart, in pixels and in letters.
 
 const LETTER = 7;
 const WIDE_LETTER = 13;

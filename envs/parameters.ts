@@ -173,7 +173,8 @@ function minAboveMax(parameters: Parameters): string | undefined {
   return undefined;
 }
 
-// Levels of an environment, and parameters given in place of a level.
+// Functions that resolve the level of an environment that a request names, or the parameters that it gives in place of
+// a level.
 
 export type FoundLevel =
   { readonly kind: "found"; readonly level: Level } | { readonly kind: "unknown"; readonly message: string };

@@ -291,7 +291,7 @@ function rankRows(
   return ranks;
 }
 
-/** Returns the two halves of the hash of each given row. */
+/** Returns the hashes of the given rows, each as two 32-bit numbers. */
 function pairsOf(hashes: Uint32Array, places: readonly number[]): Uint32Array<ArrayBuffer> {
   if (hashes.length === 0) return new Uint32Array(0);
   return Uint32Array.from({ length: 2 * places.length }, (_, i) => hashes[2 * places[i >> 1]! + (i & 1)]!);

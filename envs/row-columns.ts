@@ -8,7 +8,9 @@ export function isRow(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
-/** Returns whether a table has a value there. Tables of strings write an empty string for a missing value. */
+/**
+ * Returns whether a row has a value in a column. Tables of strings contain an empty string where a value is missing.
+ */
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }

@@ -13,7 +13,7 @@ import {
 import type { CountdownInstance } from "../envs/countdown/instance.ts";
 import { equalsInteger, fromInteger, type Rational, showRational } from "../envs/lib/rational.ts";
 
-// Size of a node of the tree, in pixels.
+// Sizes of the nodes of the drawn expression tree, in pixels.
 
 const NODE = { width: 56, height: 32 } as const;
 const STEP = NODE.width + 8;

@@ -13,7 +13,7 @@ import { teacher } from "./teacher.ts";
 import { parse, verify } from "./verify.ts";
 import { splitWords } from "../lib/words.ts";
 
-// The prompt.
+// Functions that write the prompt of a task.
 
 interface Example extends CountdownInstance {
   readonly answer: string;

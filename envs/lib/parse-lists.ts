@@ -225,7 +225,8 @@ function malformed(reason: string): Parsed<never> {
   return { kind: "malformed", reason: `not a list of whole numbers: ${reason}` };
 }
 
-// Answers that choose some of several numbered things, such as [0, 3, 1]: each number at most once, in any order.
+// Functions that read an answer which chooses some of several numbered things, such as [0, 3, 1]: each number at most
+// once, in any order.
 
 /** List of indices as read. `indexProblem` checks that they are in range and distinct. */
 export type IndexList = readonly number[];
@@ -251,7 +252,7 @@ export function sumAt(amounts: Int32Array, indices: IndexList): number {
   return sum;
 }
 
-// Answers that are closed tours, such as [0, 1, 3, 2, 0].
+// Functions that read an answer which is a closed tour, such as [0, 1, 3, 2, 0].
 
 /** Stops in the order of the visit, without the return to the first. */
 export type CycleList = readonly number[];

@@ -38,7 +38,8 @@ export function clipUtf8(text: string, bytesMax: number): string {
   return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytesMax)).read);
 }
 
-// White space in models' texts: everything that separates words in any language, and the spaces of LaTeX.
+// Functions that skip white space in models' texts: all characters that separate words in any language, and LaTeX's
+// spaces.
 
 /**
  * Number of UTF-16 units checked one by one before a regular expression takes over. Most runs of white space are

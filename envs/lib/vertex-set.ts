@@ -49,7 +49,7 @@ export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment
     solver: {
       solve: (graph, nodesMax = CLIQUE_NODES_MAX): Solution<IndexList> => maxClique(searched(graph), nodesMax),
       format,
-      // A greedy algorithm close to the one in the papers' public code.
+      // Greedy algorithm for the reference answer, close to the one in the papers' public code.
       heuristic: (graph) => greedyClique(searched(graph)),
     },
     // A single vertex is always feasible.

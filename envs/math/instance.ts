@@ -82,7 +82,7 @@ export function readRow(row: unknown): RowRead<MathInstance> {
   };
 }
 
-// Reading the problem's text.
+// Functions that read the text of a problem from a data row.
 
 function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: string; readonly raw: string }> {
   const column = firstWithValue(row, COLUMNS.problem);
@@ -110,7 +110,7 @@ export function withoutInstruction(text: string): string {
   return text.replace(BEFORE, "").replace(AFTER, "");
 }
 
-// Refusing proofs.
+// Functions that refuse problems which ask for a proof.
 
 const PROOF = /(?<![a-z])(?:prove|show|verify|demonstrate) (?:also )?that(?![a-z])|(?:求证|证明)[:：]?/i;
 /**
@@ -126,7 +126,7 @@ function asksForProof(row: Row, problem: string): boolean {
   return isSaid || (PROOF.test(problem) && !ASKED.test(problem));
 }
 
-// Reading the level and the metadata.
+// Functions that read the level and the metadata of a problem from a data row.
 
 /**
  * Returns the level from 1 to 5, as the data set MATH defines it, and the column it came from. A number in the column

@@ -263,7 +263,7 @@ export function splitModulus(node: Node): readonly [Node, Node?] {
   return modulus === undefined ? [node] : [{ kind: "add", terms: [{ ...term, node: rest }] }, modulus];
 }
 
-// Variables of an expression.
+// Functions that list the variables of an expression.
 
 /** Caches the variables of each tree, because comparisons need them repeatedly. */
 const known = new WeakMap<Node, ReadonlySet<string>>();

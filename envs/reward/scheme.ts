@@ -92,7 +92,7 @@ export interface RewardScheme {
   readonly fold?: Fold;
 }
 
-// Quality of an answer relative to a baseline (FORGE 3.1).
+// Functions that measure the quality of an answer relative to a baseline (FORGE 3.1).
 
 /**
  * Returns the quality of a feasible answer, in [0, 1]: objective/baseline to maximise, baseline/objective to minimise.

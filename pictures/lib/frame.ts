@@ -159,8 +159,8 @@ export function labelShapes(words: string, x: number, y: number, width: number, 
   return width > textWidth(words, TINY_SIZE) + TINY_SIZE * BLANK ? [text(x, y, `${classes} gd-tiny`, words)] : [];
 }
 
-// Amount in a stack, e.g. an item's weight. A stack lays amounts end to end against a limit that their sum must not
-// exceed, or must reach exactly.
+// Types and functions for drawing stacks. A stack draws amounts, e.g. weights of items, end to end beside a limit that
+// their sum must reach or must not exceed.
 
 export interface Piece {
   readonly amount: number;

@@ -18,7 +18,7 @@ export function notesOf(...notes: readonly (string | undefined)[]): readonly str
   return notes.filter((note) => note !== undefined);
 }
 
-// Counts of the numbers that an answer lists, such as vertices, including repeats and numbers that do not exist.
+// Functions that count the numbers in an answer's list, such as vertices. Repeated and invalid numbers are counted too.
 
 export interface Tally {
   /** Number of times that each number is listed. */

@@ -132,8 +132,8 @@ function unescaped(text: string): string {
   return text.replaceAll(/&[a-z#\d]{1,6};/gi, (entity) => ENTITIES[entity] ?? entity);
 }
 
-// Approximate size of a formula, in em. Only a browser knows the exact size, but the picture's height must be written
-// before.
+// Functions that estimate the size of a formula, in em. Only a browser knows the exact size, but the picture's height
+// must be known before.
 
 export interface Size {
   readonly width: number;

@@ -36,8 +36,8 @@ export interface FairTurns<Item> {
   expect(party: Party, amount: number): void;
   remove(party: Party, item: Item): void;
   /**
-   * Returns the item to drop when a full queue gets a new item of this size: the newest item of the party with the most
-   * waiting. Undefined: with it, the party `by` would have the most, so the new item must go.
+   * Returns the item to drop when a new item of this size arrives at a full queue: the newest item of the party that
+   * has the most waiting. Undefined: the party `by` of the new item has the most, so the new item is refused.
    */
   outweighed(by: Party, size: number): Item | undefined;
 }

@@ -107,7 +107,7 @@ function unimplemented({ parent, name }: DescMethod): () => never {
   };
 }
 
-// Errors that handlers expect: each has a gRPC status and says what the caller can do.
+// Errors that handlers throw on purpose. Each has a gRPC status, and says what the caller can do.
 
 /** Status codes of gRPC by name (https://grpc.io/docs/guides/status-codes/). */
 export const codes = {

@@ -35,8 +35,9 @@ export interface RewardRange {
   readonly max: number;
 }
 
-// Computes the advantages of one group. Rewards are in order of sample_index, so sums do not depend on the order of
-// arrival. The first reward is subtracted from all, so that equal rewards have advantages of exactly 0.
+// Functions that compute the advantages of a group. Rewards are in the order of sample_index, so that sums do not
+// depend on the order of arrival.
+// The first reward is subtracted from all, so that equal rewards have advantages of exactly 0.
 
 /**
  * Rewards minus the first reward, with the sum of these differences, and the mean and population standard deviation.

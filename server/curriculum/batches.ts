@@ -216,8 +216,8 @@ export function usefulGroups({ groups }: Batch, { dynamicSampling }: RunConfig):
   return groups.filter((group) => group.kind === "closed" && !isUseless(group, alike)).length;
 }
 
-// A task's samples have two forms: lists of only the samples that have arrived, and lists with a position for every
-// sample.
+// Functions that convert between two forms of a task's samples: lists of those that have arrived, and lists with a
+// position for each sample.
 
 const blanks = new Map<number, TaskSamples>();
 

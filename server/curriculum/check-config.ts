@@ -283,7 +283,7 @@ export function checkConfig(
   return others.length === 0 ? found : { ...found, others };
 }
 
-// Compares the configurations of two CreateRun calls for the same run.
+// Functions that compare the configurations of two CreateRun calls for the same run.
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;

@@ -96,7 +96,7 @@ function oneOf<Name extends string>(text: string, ...names: readonly Name[]): Na
   return found;
 }
 
-// Configurations and policies, which are written as JSON text.
+// Functions that encode configurations and policies as JSON text.
 
 export const policyText = (policy: Policy): string => JSON.stringify(policyCodec.encode(policy));
 export const policyFrom = (text: string): Policy => policyCodec.decode(parseJson(text));
@@ -179,7 +179,8 @@ export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unk
   };
 }
 
-// Builds tasks and samples directly as complete messages, which is faster. There are many of them.
+// Functions that make messages of tasks and samples. They write whole message objects, which is faster than `create`,
+// because there are many.
 
 export function taskMessage({ arm, ordinal, row, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
   const text = JSON.stringify(keys.encode(key));
@@ -265,7 +266,7 @@ export function resultsFrom({ cursor, samples }: wire.GroupResults): GroupResult
 export const rangeDraft = ([first, last]: Range): Draft<wire.Range> => ({ first, last });
 export const rangeFrom = ({ first, last }: wire.Range): Range => [first, last];
 
-// Events.
+// Functions that encode and decode the events of a run's journal.
 
 type Of<Kind extends RunEvent["kind"]> = Extract<RunEvent, { readonly kind: Kind }>;
 

@@ -173,7 +173,8 @@ function nextProbabilities(state: RunState): readonly number[] {
   return drawable?.probabilities ?? p.map(() => 0);
 }
 
-// Evaluation rounds. The state shows the newest round of each arm, and the history shows all.
+// Functions for the rounds of evaluation arms. A run's state shows the newest round of each arm, and its history shows
+// all.
 
 /** Sums over the samples on one page of a round. */
 interface Sums {

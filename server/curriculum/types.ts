@@ -228,8 +228,8 @@ export interface RunConfig<Spec = unknown> {
   readonly given: string;
 }
 
-// Results of operations on runs. Expected failures are returned as values; a rejected promise means a bug or a broken
-// store.
+// Types of the results of operations on runs. Expected failures are returned as values; a rejected promise means a bug
+// or a broken store.
 
 /** Invalid field of a configuration, with its path in the contract's names. */
 export interface Invalid {

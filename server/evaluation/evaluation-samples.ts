@@ -22,7 +22,7 @@ import type {
 import { type openSuite, partOf, type Suite, type SuiteDefinition } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
-// Finds tasks that lack completions.
+// Functions that find the tasks of an evaluation that lack completions.
 
 /**
  * Number of tasks that are checked at a time for missing samples. It is large enough to be quick if most are complete,
@@ -163,7 +163,7 @@ function shownSample(task: SuiteTask, of: PresentedTask, sample: StoredSample): 
   return { ordinal, index, completion, category, part: part.name, ...of, result, conversation };
 }
 
-// Checks of requests for evaluations, against this server's suites and the stored evaluation.
+// Functions that check requests for evaluations against this server's suites and the stored evaluation.
 
 export interface OpenedSuite {
   readonly definition: SuiteDefinition;

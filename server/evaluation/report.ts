@@ -10,7 +10,7 @@ import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
-// Computes statistics of one task from its samples, and means over tasks.
+// Functions that compute statistics of one task from its samples, and means over tasks.
 
 /** Statistics by name. The contract's ReportRow defines each of them. */
 type Figures = Readonly<Record<string, number>>;
@@ -329,7 +329,7 @@ function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   return `${against}: not comparable with the papers' tables, which divide by heuristic or planted values.`;
 }
 
-// Reads an evaluation's samples and tasks, and returns its report.
+// Function that reads an evaluation's samples and tasks, and returns its report.
 
 export async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
   // Samples are read before tasks, because each sample's task was made before the sample. More samples may arrive while
@@ -369,7 +369,7 @@ function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<s
   return counts;
 }
 
-// Values of a sample that a report needs. They are few numbers, so that reports of many samples are quick.
+// Functions that reduce a sample to the few numbers that a report needs, so that reports of many samples are fast.
 
 export interface SampleFacts {
   /** Verdict on the answer. "none" means that the sample has no reward and will not get one. */

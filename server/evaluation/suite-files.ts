@@ -149,7 +149,7 @@ function splitOf(value: unknown, at: string): Split {
   throw new Problem(`${at}: split must be train, eval or bench`);
 }
 
-// Loads the suites of the files that the operator names.
+// Functions that load suites from files that the operator names.
 
 export type SuitesResult =
   | { readonly kind: "ok"; readonly suites: readonly SuiteDefinition[] }

@@ -231,7 +231,7 @@ export function checkTurn(
     throw invalid(`${at}transcript`, `must have at most ${TRANSCRIPT_BYTES_MAX} bytes of texts; got ${bytes}`);
 }
 
-// Pages of lists. The token is the key after which the next page begins.
+// Functions for lists that are returned page by page. A page token is the key after which the next page begins.
 
 export interface PageRequest {
   readonly pageSize: number;

@@ -224,9 +224,10 @@ export function snapshots<Spec, Key extends InstanceKey>(
   };
 }
 
-// Summary of a run for lists, stored beside the journal, so that listing runs reads no journal. A change writes the
-// summary in the same transaction, in two parts; the head holds what seldom changes. Feedback that closes no batch is
-// frequent and writes no summary. A list then uses the run in memory, or reads its journal once.
+// Types and functions for the summary of a run. It is stored beside the journal, so that listing runs reads no
+// journals.
+// A change writes the summary in the same transaction, in two parts; the head holds what seldom changes. Feedback that
+// closes no batch is frequent and writes no summary. Lists then use the run in memory, or read its journal once.
 
 /** Run in a list. It has no configuration except the text that the client gave. */
 export interface ListedView extends Omit<RunView, "config" | "configNow"> {

@@ -70,7 +70,7 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
   process.exit();
 }
 
-// Messages between processes about metrics. Whichever process serves /metrics answers for all processes.
+// Messages by which the processes of a server exchange their metrics. Each process can answer /metrics for all of them.
 
 const ASKED = "gradus:metrics";
 

@@ -161,7 +161,7 @@ export function openTokens(
     /** Returns whether the server still accepts a token, with the same role. */
     has: ({ digest, role }: Token): boolean =>
       tokens.some((each) => each.role === role && timingSafeEqual(digest, each.digest)),
-    /** Registers a listener that is called after the file was read again. */
+    /** Registers a listener. It is called each time after the tokens file was read again. */
     onChange: (listener: () => void) => void listeners.push(listener),
     /** Stops watching the file for changes. */
     close: (): void => {

@@ -182,7 +182,7 @@ export const runAccess: Access<Store> = {
   records: "bulk",
 };
 
-// Errors of a store.
+// Errors that a store throws.
 
 /**
  * Error of a failure that may be temporary: the disk is full, the file is locked or missing, or too many calls wait. A

@@ -188,7 +188,7 @@ export function followStoredKeys(
   };
 }
 
-// Signed bytes that clients carry and cannot forge. They are version, key id, MAC and payload.
+// Functions for signed bytes that clients carry and cannot forge: version, key id, authentication code and payload.
 
 const VERSION = 1;
 const KEY_ID_END = 5;

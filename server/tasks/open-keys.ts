@@ -54,8 +54,8 @@ export function taskKeysOf(config: Config, sealing: Keyring) {
     /** Keys that sign task ids. They are updated in place. */
     keyring,
     /**
-     * Uses the task keys of the store, if it has some. `by` encrypts the store's secrets with the first of the keys
-     * that it is given.
+     * Starts to use task keys that are stored in the database, if there are some. `by` encrypts the database's other
+     * secrets with the first of them.
      */
     adopt: (given: StoredTaskKeys | undefined, by: SealBy | undefined): void => {
       [stored, sealBy] = [given, by];

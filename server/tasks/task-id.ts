@@ -15,7 +15,7 @@ import { episodeFromWire, episodeToWire, type SampleEpisode } from "./encode-epi
 import type { TaskSpec } from "./spec.ts";
 import { formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
 
-// Content of a task id, and its encoding.
+// Types of the content of a task id. Functions below encode it.
 
 /** Place of a task in the run that gave it out. */
 export interface RunPlace {

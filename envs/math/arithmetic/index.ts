@@ -13,7 +13,7 @@ import { type ArithmeticInstance, generator } from "./generate.ts";
 import { valueOf, workOut } from "./solve.ts";
 import { type ArithmeticAnswer, parse, verify } from "./verify.ts";
 
-// The prompt.
+// Functions that write the prompt of a task.
 
 /** Explanations of operations. The prompt includes one only if its operation occurs in the expression. */
 const EXPLAINED: readonly (readonly [kind: Expression["kind"], words: string])[] = [

@@ -166,7 +166,7 @@ function written(node: Node): string {
   return text;
 }
 
-// Sets of real numbers.
+// Functions that compare sets of real numbers, e.g. intervals.
 
 function compareSets(gold: Node, answer: Node, state: State): Comparison | undefined {
   if (!isSetLike(gold) && !isSetLike(answer)) return undefined;
@@ -205,7 +205,7 @@ function compareCases(gold: readonly Piece[], answer: readonly Piece[], state: S
   return found.kind === "equal" ? found : undecided("its cases are not written as the expected ones are");
 }
 
-// Lists, sets, tuples and matrices.
+// Functions that compare answers of several parts: lists, sets, tuples and matrices.
 
 function compareSeveral(gold: Node, answer: Node, state: State, context: Context): Comparison {
   const strange = compareKinds(gold, answer);

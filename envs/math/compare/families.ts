@@ -175,7 +175,7 @@ function isSame(a: Num, b: Num, state: State): boolean {
   return found === "equal" || found === "near";
 }
 
-// Equality of progressions.
+// Functions that decide whether two progressions have equal members, e.g. 2k + 1 and 2k − 1.
 
 const DENOMINATOR_MAX = 60;
 const OFFSETS_MAX = 120;

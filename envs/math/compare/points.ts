@@ -205,7 +205,8 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
   return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
 }
 
-// Sizes of the numbers in an expression. They decide whether a precision suffices.
+// Functions that estimate how large the numbers in an expression become. That decides how many digits a comparison
+// needs.
 
 /** Returns whether both values are so close to 0 that the precision says nothing about them. */
 export function isTiny(a: Num, b: Num, scope: Scope): boolean {

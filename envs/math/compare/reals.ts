@@ -117,7 +117,7 @@ function pointOf(node: Node, state: State): Reals | undefined {
   return value && [{ low: { value, closed: true }, high: { value, closed: true } }];
 }
 
-// Unions, complements and intersections.
+// Functions for unions, complements and intersections of sets of real numbers.
 
 export function joined(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
   if (parts.length > PARTS_MAX || parts.some((part) => part === undefined)) return undefined;
@@ -204,7 +204,7 @@ function combined({ operator, left, right }: Extract<Node, { kind: "sets" }>, st
   return met([a, operator === "∩" ? b : complement(b)], state);
 }
 
-// Relations in one variable.
+// Functions that find the set of real numbers for which a relation in one variable holds, e.g. x > 2.
 
 function ofRelation(parts: readonly Node[], operators: readonly Relation[], state: State): Reals | undefined {
   const [first, second] = parts;

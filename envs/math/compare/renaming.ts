@@ -114,7 +114,7 @@ export function headOf(name: Node): readonly [head: string, names: readonly stri
   return [head, index === "" ? [] : [index]];
 }
 
-// Arbitrary constants.
+// Functions for arbitrary constants in answers, such as C in "x^2 + C".
 
 /** Matches the names of a constant of integration. Problems do not use these names for given quantities. */
 const INTEGRATION = /^[Cc](?:_\d)?$/;
@@ -145,7 +145,7 @@ function permutations(items: readonly string[]): readonly (readonly string[])[] 
   return items.flatMap((item) => permutations(items.filter((each) => each !== item)).map((rest) => [item, ...rest]));
 }
 
-// Constants of integration.
+// Functions that recognize which arbitrary constants are constants of integration.
 
 /**
  * Variables of integration. In a sum without any of them, such as "a + c", the letter c is not a constant of

@@ -7,7 +7,7 @@ import { BITS, scopeOf, realValue } from "./points.ts";
 import type { State } from "./outcome.ts";
 import { assignmentOf } from "./shape.ts";
 
-// Expected answers that are rounded.
+// Functions for expected answers that are rounded, e.g. 3.14 for π.
 
 /** Minimum number of digits of an expected decimal that may be a rounding. A shorter decimal is exact. */
 const DIGITS_MIN = 3;
@@ -60,7 +60,7 @@ function ends({ den }: Rational): boolean {
   return rest === 1n;
 }
 
-// Roundings that an answer itself states, as in "4π ≈ 12.57".
+// Functions for answers that state a rounded value themselves, as in "4π ≈ 12.57".
 
 /** Maximum relative error (1%) of a rounding that is not a plain decimal, such as 1.27 · 10^30. */
 const HUNDREDTH: Num = exact({ num: 1n, den: 100n });
@@ -100,7 +100,7 @@ function isRounding(value: Num, node: Node, state: State): boolean {
   return share === undefined || isWithin(share, HUNDREDTH);
 }
 
-// Answers that give a value only approximately.
+// Functions for answers that give a value only approximately, e.g. "about 5".
 
 /** Returns whether an answer gives only an approximate value: ≈ 5, about 5, x ≈ 5. */
 export function isHedged(node: Node): boolean {

@@ -35,7 +35,7 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
   return isMarked ? undecided("it has a letter both with and without a mark") : found;
 }
 
-// Constants.
+// Functions that compare expressions without variables.
 
 /** Maximum depth (see `depthOf`), in bits, of a constant that can be compared at the usual precision. */
 const DEPTH_MAX = 40;

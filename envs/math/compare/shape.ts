@@ -76,7 +76,7 @@ export function textOf(text: string): string {
     .trim();
 }
 
-// Names.
+// Functions for names in expressions: of variables, functions and units.
 
 /**
  * Returns whether a call only names a quantity: f(x), dy/dx, Δx, a limit, the cosine of an angle, the length of AB. |x|

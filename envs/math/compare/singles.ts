@@ -9,7 +9,7 @@ import { compareScalars } from "./scalars.ts";
 import { compareMeasured, measuredOf } from "./units.ts";
 import { textOf } from "./shape.ts";
 
-// Congruence classes, times, ratios and values.
+// Functions that compare single values: congruence classes, times, ratios and numbers.
 
 /**
  * Compares a congruence class with another class or a number. "2 (mod 5)" equals its least remainder 2, but not 7. "n ≡
@@ -125,7 +125,7 @@ function compareBases(gold: Node, answer: Node, { asked }: State): Comparison | 
   return gold.digits !== undefined && gold.digits === answer.digits ? EQUAL : undefined;
 }
 
-// Words.
+// Functions that compare answers in words.
 
 /**
  * Returns what an answer says about the subject of the problem: "odd" for "The function is odd" or "It is odd". An

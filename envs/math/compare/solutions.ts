@@ -4,7 +4,7 @@ import { differenceOf, type Node, numberNode, type Relation, variablesOf } from 
 import type { State } from "./outcome.ts";
 import { BITS, realValue, scopeOf } from "./points.ts";
 
-// Segments of real numbers, from which sets are built.
+// Types for segments of the real line, of which sets are made.
 
 /** End of a segment. Without a value, the segment is unbounded on this side. */
 export interface End {

@@ -125,7 +125,7 @@ function isFitting(value: Rational, digitsMax: number): boolean {
   return digitsOf(value.num) <= digitsMax && digitsOf(value.den) <= digitsMax;
 }
 
-// Tasks with one unknown.
+// Functions that generate tasks with one unknown.
 
 const ORDERED: readonly Relation[] = ["<", ">", "<=", ">="];
 
@@ -166,7 +166,8 @@ function signed(magnitude: number, rng: Rng): Rational {
   return fromInteger(rng.int(0, 1) === 0 ? magnitude : -magnitude);
 }
 
-// Tasks with several unknowns. The solution is drawn first, and all its components share one denominator.
+// Functions that generate tasks with several unknowns. The solution is drawn first, and all its components have the
+// same denominator.
 
 function system(p: LinearParameters, unknowns: number, rng: Rng): readonly Statement[] | undefined {
   const den = rng.int(1, p.denominator_max);

@@ -10,7 +10,7 @@ import { type Solved, solveLinear } from "./solve.ts";
 import { invariantOf, isInequality, type LinearInstance, textsOf } from "./statement.ts";
 import { format, type LinearAnswer, parse, verify } from "./verify.ts";
 
-// The prompt.
+// Functions that write the prompt of a task.
 
 function render(instance: LinearInstance, format: AnswerFormat): readonly ChatMessage[] {
   const content = [

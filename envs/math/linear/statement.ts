@@ -34,7 +34,7 @@ export function flipped(relation: Relation): Relation {
   return FLIPPED[relation];
 }
 
-// Notations.
+// Functions that write an equation or inequality as text.
 
 interface Notation {
   readonly relations: Readonly<Record<Relation, string>>;
@@ -94,7 +94,7 @@ function unsigned(term: Term, names: readonly string[], notation: Notation): str
   return `${factor}(${sum(term.terms, names, notation)})`;
 }
 
-// A key that ignores order and names.
+// Function that returns an instance's key, which does not depend on the order of statements and the names of unknowns.
 
 /**
  * Returns a key that is equal for tasks that differ only in the names of unknowns, or in the order of terms, sides,

@@ -63,7 +63,7 @@ function said(node: Node): Node {
     : node;
 }
 
-// Equations.
+// Functions that read an answer to equations, e.g. "x = 2, y = 3".
 
 function equations(node: Node, names: readonly string[]): Given | undefined {
   const values =
@@ -115,7 +115,7 @@ function namesOf(node: Node): string {
     .join(" ");
 }
 
-// One inequality.
+// Functions that read an answer to one inequality, e.g. "x > 2".
 
 const RELATIONS: Readonly<Partial<Record<Sign, Relation>>> = { "<": "<", ">": ">", "≤": "<=", "≥": ">=" };
 

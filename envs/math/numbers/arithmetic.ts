@@ -120,7 +120,7 @@ export function order(a: Num, b: Num, precision: Precision): Order {
   return error <= largest * 2 ** (-precision.bits * KNOWN_SHARE) ? "near" : "unclear";
 }
 
-// Powers and roots.
+// Functions for powers and roots.
 
 /** Raises a number to a power. If `real` is set, only real results count. */
 export function power(base: Num, exponent: Num, real: boolean, precision: Precision): Maybe<Num> {

@@ -87,7 +87,8 @@ export function divideBalls(a: Ball, b: Ball, precision: Precision): Ball | unde
   );
 }
 
-// Functions. A cost is in budget steps; each step is about a microsecond.
+// Functions such as sin and ln of a number with an error bound. Costs are in steps of the budget, of about a
+// microsecond each.
 
 const COST = { sqrt: 4, exp: 20, ln: 40, angle: 40, sin: 25 } as const;
 

@@ -241,7 +241,7 @@ function readOpened(cursor: Cursor, text: string): Node {
   return fail(cursor, `expected a value${found(cursor)}`);
 }
 
-// Mixed numbers, and numbers with a word such as million.
+// Functions that read mixed numbers (2 1/2), and numbers followed by a word such as "million".
 
 /** Reads the fraction of a mixed number: 1\frac{1}{2}, 1 1/2 or 1½. Returns the number unchanged if there is none. */
 function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {

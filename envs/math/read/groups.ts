@@ -165,7 +165,7 @@ export function readMatrix(cursor: Cursor): Node {
 
 const MATRICES: readonly string[] = ["pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"];
 
-// Reading \begin{cases}: a system of equations, or a function defined by cases.
+// Functions that read \begin{cases}, which is a system of equations or a function defined by cases.
 
 const END = "\\end:cases";
 const ROWS_MAX = 20;

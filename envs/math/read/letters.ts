@@ -51,7 +51,7 @@ const CAPITAL_WORDS = wordSet(
   "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR GBP RMB CNY INR",
 );
 
-// Numbers in words.
+// Functions that read numbers in words, e.g. "twenty-one".
 
 const SMALL: readonly string[] =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(

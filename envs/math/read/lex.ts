@@ -176,7 +176,7 @@ function script(text: string, at: number, from: string, to: string, mark: "^" | 
   return plain.length;
 }
 
-// LaTeX commands.
+// Functions that read LaTeX commands.
 
 const COMMAND = /\\([A-Za-z]+\*?|[\s\S])/y;
 

@@ -171,7 +171,7 @@ export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Objec
   }),
 );
 
-// LaTeX commands that change the look, and commands that say what their argument is.
+// Lists of LaTeX commands: those that only change the look, and those that say what their argument is.
 
 /** Commands without an argument that only change the look. They are skipped. */
 export const SKIPPED = wordSet(`

@@ -5,7 +5,7 @@
 import { type Rational, reduced } from "../numbers/rational.ts";
 import type { Style } from "./tokens.ts";
 
-// Decimal numbers.
+// Functions that read decimal numbers.
 
 export interface ReadNumber {
   readonly value: Rational;
@@ -137,7 +137,7 @@ function goingOn(digits: string): readonly [fixed: string, cycle: string] {
   return [digits, ""];
 }
 
-// Numbers with letters as digits: 2A_{16}, (FF)_{16}, \text{2A}_{16} and 0x2A.
+// Functions that read numbers with letters as digits: 2A_{16}, (FF)_{16}, \text{2A}_{16} and 0x2A.
 
 export interface BasedNumber {
   readonly value: Rational;

@@ -126,7 +126,7 @@ export function scriptText(cursor: Cursor): string {
 /** Puts a compound subscript in parentheses, so that x_{n^2} is not read as the square of x_n. */
 const apart = (script: string): string => (/[\^*/]/.test(script) ? `(${script})` : script);
 
-// Marks of number sets, as in ℕ^*, \mathbb{Z}_{>0} and ℝ^+.
+// Functions that read sub- and superscripts of number sets, as in ℕ^*, \mathbb{Z}_{>0} and ℝ^+.
 
 /**
  * The canonical spelling of each number set with a mark. Plain ℕ is missing, because conventions differ on whether it
@@ -172,7 +172,7 @@ export function readSetBehind(cursor: Cursor): Node | undefined {
   return name === undefined ? fail(cursor, `expected a set${found(cursor)}`) : symbol(name);
 }
 
-// Binomial coefficients written as C_n^k.
+// Functions that read binomial coefficients written as C_n^k.
 
 /** Letters that stand for binomial coefficients and arrangements in school notation. */
 const CHOICES: Readonly<Record<string, "binom" | "arrangements">> = {
@@ -245,7 +245,7 @@ export function readScripted(cursor: Cursor): Node {
   return { kind: "call", name: choice, args: [from, readSmall(cursor)] };
 }
 
-// Numbers with a base, as in 1011_2.
+// Functions that read numbers whose subscript is their base, as in 1011_2.
 
 export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>): Node {
   cursor.at++;

@@ -14,7 +14,7 @@ function bare(text: string): string {
   return apart.replace(/\s+/g, " ");
 }
 
-// Times of day: 4:30 p.m., 16:30, noon.
+// Functions that read times of day: 4:30 p.m., 16:30, noon.
 
 const MARKED =
   /^\s*(\d{1,2})(?::([0-5]\d))?[\s~\\,;:!]*(?:\\(?:text|mathrm|textrm|mbox)\s*\{)?[\s~\\]*([ap])\.?\s?m\.?\s*\}?\s*$/i;
@@ -40,7 +40,8 @@ export function clockLike(text: string): Node | undefined {
   return { kind: "clock", minutes: 60 * Number(hour) + Number(minute) + Number(second) / 60, half };
 }
 
-// Dates: May 3, 3rd of May 2024, 5月3日. Months may be abbreviated to three letters, September to four.
+// Functions that read dates: May 3, 3rd of May 2024, 5月3日. Months may be abbreviated to three letters, September to
+// four.
 
 const MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
 const MONTH = `(?<month>${MONTHS})(?:(?<=jan)uary|(?<=feb)ruary|(?<=mar)ch|(?<=apr)il|(?<=jun)e|(?<=jul)y|(?<=aug)ust|(?<=sep)t(?:ember)?|(?<=oct)ober|(?<=nov|dec)ember)?\\.?`;
@@ -75,7 +76,7 @@ export function dateOf(text: string): Node | undefined {
   return { kind: "text", text: `day ${day} of ${month} ${found["year"] ?? ""}`.trim() };
 }
 
-// Quotients with a remainder: 5 R 2, 5 remainder 2, 5……2.
+// Functions that read quotients with a remainder: 5 R 2, 5 remainder 2, 5……2.
 
 const SIGN = "[Rr]|remainder|rem\\.?|with (?:a )?remainder(?: of)?|余|(?:…|\\.{3}|\\\\[lc]?dots ?){2}";
 const REMAINDER = new RegExp(`^(\\d{1,30}) ?(?:${SIGN}) ?(\\d{1,30})$`);

@@ -2,7 +2,7 @@
 import type { Rational } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 
-// Tokens and the lexer's state.
+// Types of the tokens that the lexer makes of an answer, and of the lexer's state.
 
 export type Token =
   | {
@@ -68,7 +68,7 @@ export function put(sink: Sink, kind: "name" | "function" | "word" | "op", text:
   push(sink, { kind, text });
 }
 
-// Cursor of the parser.
+// Functions by which the parser moves over the tokens of an answer.
 
 export type Read = (cursor: Cursor) => Node;
 

@@ -6,7 +6,7 @@ import { makesAnother } from "./amount-words.ts";
 import { NUMBER_SETS, SYMBOLS, UNIT_LETTERS, wordSet } from "./names.ts";
 import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 
-// Units after a value. Known units get their canonical name; other words are kept.
+// Functions that read a unit after a value. Known units get their canonical name; other words are kept.
 
 const WORDS_MAX = 5;
 /** Words that may be part of a unit without being a unit, as in "square cm per second". */
@@ -132,7 +132,7 @@ function spelling(parts: readonly string[]): string {
   return words.join(" ");
 }
 
-// Several units that form one value.
+// Functions that read values of several units, e.g. 5 ft 3 in.
 
 /** Signs for minutes and seconds of an angle, with their number per degree. */
 const MARKS: readonly (readonly [mark: string, den: bigint])[] = [
@@ -190,7 +190,7 @@ export function joinedUnits(first: Node, second: Node): Node | undefined {
   return { kind: "unit", node: { kind: "number", value: plus(second.node.value, carried) }, unit: second.unit };
 }
 
-// Remarks about a variable after an answer: "for any constant c" or "where k is an integer".
+// Functions that skip remarks about a variable after an answer, e.g. "for any constant c" or "where k is an integer".
 
 const STARTS = wordSet("for where with");
 const WORDS = wordSet(

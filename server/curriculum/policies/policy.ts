@@ -207,7 +207,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   place?(config: Config, state: State, progress: Progress): number;
 }
 
-// Range checks that policies share.
+// Checks of numbers in configurations, which several policies use.
 
 /** Maximum weight. It is far above any weight in use, and sums of weights stay finite. */
 export const WEIGHT_MAX = 1e12;

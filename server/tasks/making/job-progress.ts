@@ -109,7 +109,7 @@ function takeTimeout(work: Work, { places }: JobSlice, { limitMs }: { readonly l
   return 1;
 }
 
-// CPU costs of tasks, measured for each kind.
+// Functions that measure and estimate the processor time of making tasks, for each environment and its parameters.
 
 /** Cost of a kind of task, i.e. of one environment with one set of parameters. */
 export interface Kind {

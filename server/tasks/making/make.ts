@@ -28,8 +28,8 @@ const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** Approximate size of a cached task without its prompt, in characters. */
 const TASK_CHARACTERS = 2048;
 
-// Names of callers among which the workers are shared, in addition to those of tokens and addresses (callerName). Each
-// run has its own share, and so has each suite. If much work waits, a share is divided again by run or connection.
+// Names of callers among whom the threads that make tasks are shared, in addition to tokens and addresses (callerName).
+// Each run and each suite has its own share. If much work waits, a share is divided again by run or connection.
 
 export function runCaller(runId: string): string {
   return `run ${runId}`;

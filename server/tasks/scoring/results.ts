@@ -22,7 +22,7 @@ export type SampleResult = { readonly kind: "score"; readonly score: Score; read
 /** Result of a completion: that of its sample, or the next turn of an episode that is not over. */
 export type StepResult = SampleResult | NextTurn;
 
-/** Next turn of an episode. */
+/** Result of a completion after which its episode goes on: replies to the policy, and the task id of the next turn. */
 export interface NextTurn {
   readonly kind: "turn";
   readonly taskId: string;

@@ -35,8 +35,8 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
   return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
 }
 
-// Remedies. If no answer was found in a completion, the message names settings of the run with which one would be
-// found.
+// Functions for remedies. If a completion has no answer, the message names settings of the run with which an answer
+// would be found.
 
 const THINKINGS: readonly Thinking[] = ["stripped", "required", "prefilled"];
 
@@ -70,7 +70,7 @@ function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, 
   return `; a model that writes no thinking needs thinking: stripped${plain}`;
 }
 
-// Opened tasks, which are cached within a limit of memory.
+// Types for opened task ids, which are cached within a limit of memory.
 
 /**
  * Content of a task id without the bytes of its instance. These bytes lie in 64 KiB buffers of Node, and keeping them

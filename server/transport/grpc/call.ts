@@ -148,7 +148,7 @@ export function begin(surface: Surface): GrpcCall {
   return call;
 }
 
-// The rest of this file handles the data after the headers.
+// The rest of this file handles the messages of a call, after its headers.
 
 /** Maximum bytes of requests that are read before the handler takes them. This is enough to keep a handler busy. */
 const readAheadBytes = 1024 ** 2;

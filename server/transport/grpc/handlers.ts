@@ -94,7 +94,7 @@ function handlerOf(ours: Messages, method: DescMethod, handler: unknown): Untype
   }
 }
 
-// Calls with one request and one answer, which are most calls.
+// Functions that serve calls with one request and one response. Most calls are of this kind.
 
 function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
@@ -161,7 +161,7 @@ function answer(
   }
 }
 
-// Calls that stream answers, or both requests and answers.
+// Functions that serve calls which stream responses, or both requests and responses.
 
 function serverStreamCalls(
   { read, write }: Messages,

@@ -55,7 +55,7 @@ function leadingNowhere(): Duplex {
   return new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
 }
 
-// The next part sets HTTP/2 settings for which grpc-js has no option.
+// Functions that set HTTP/2 options for which grpc-js has no setting.
 
 interface ServerFields {
   readonly commonServerOptions: ServerOptions;
@@ -137,7 +137,7 @@ export function listenToStreams(server: Server, listenerOf: (serve: StreamListen
   }
 }
 
-// The next part is about the receiving side of a call.
+// Types and functions for the receiving side of a call within grpc-js.
 
 /** Call as grpc-js passes it to interceptors. The fields beyond its public interface are private. */
 export interface IncomingCall extends ServerInterceptingCallInterface {

@@ -201,8 +201,8 @@ export class HttpCall extends Call {
   }
 }
 
-// The next part reads a request's message before Connect gets the request, with an empty message. So the message can be
-// limited, and callers that send a few bytes and leave do not cause Connect's much larger work.
+// Functions that read the request's message here, and give Connect an empty message instead. So the message can be
+// limited, and callers who send a few bytes and leave do not cause Connect's much larger work.
 
 interface BodyFormat {
   readonly json: boolean;

@@ -35,7 +35,7 @@ import { bodyReader, type ByteRequest, HttpCall } from "./call.ts";
 import { createPage } from "./page.ts";
 import { isClosed, wireOf } from "./versions.ts";
 
-// The next part answers browsers that ask which pages may call the HTTP port (CORS).
+// Functions that answer browsers which ask what pages may call the HTTP port (CORS).
 
 const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");

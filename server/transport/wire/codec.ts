@@ -71,8 +71,8 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
   }
 }
 
-// The next part limits a message's parts before they are made. An empty part takes two bytes in the encoded message,
-// but a hundred in memory.
+// Functions that limit the number of parts of a message before it is decoded. An empty part takes two bytes in the
+// encoded message, but a hundred in memory.
 
 /** Maximum number of fields of a message with all messages inside it. More would block the event loop for a second. */
 export const PARTS_MAX = 2 ** 20;

@@ -167,7 +167,7 @@ export function tooLong(has: string, maxBytes: number, rule = `of --max-message-
   return new RpcError("RESOURCE_EXHAUSTED", `the message has ${has}, more than the ${maxBytes} ${rule}`);
 }
 
-// Errors for requests that have no message or several where one is needed.
+// Errors for requests that have no message, or several where exactly one is allowed.
 
 export function endedWithin(partialBytes: number): RpcError {
   return invalid(`the request ended within a message, after ${partialBytes} bytes of it`);

@@ -86,8 +86,8 @@ export interface Pricing {
 }
 
 /**
- * Searches for prices with a small bound. Stops when the bound reaches `found`, which is the attendance of a known
- * schedule.
+ * Searches for prices (Lagrange multipliers of the constraints) that give a small upper bound on attendance. Stops when
+ * the bound reaches `found`, the attendance of a known schedule.
  */
 export function priced(model: Model, grid: Grid, found: number): Pricing {
   const prices = pricesOf(model, grid);
