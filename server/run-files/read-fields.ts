@@ -292,7 +292,7 @@ function readEntries(
  * which are one name here.
  */
 function setOnce(reading: Reading, entry: FieldPlace): void {
-  if (reading.offsets.has(entry.field)) problem(reading, entry, "it is given twice");
+  if (reading.offsets.has(entry.field)) problem(reading, entry, "is given twice: remove one");
   reading.offsets.set(entry.field, entry.offset);
 }
 

@@ -71,7 +71,7 @@ test("comments and the mode of the owner stay; what is under way, missing or unk
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(await change("retire", "00000000")).toEqual([
     3,
-    expect.stringContaining("the backup contains no key 00000000; there are: "),
+    expect.stringContaining("there is no key 00000000 in it; there are: "),
   ]);
   writeFileSync(`${file}.new`, "");
   expect(await change("rotate")).toEqual([

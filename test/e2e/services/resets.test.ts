@@ -190,7 +190,7 @@ describe("Reset", () => {
       "a parameter that is no number",
       { ...countdown, difficulty: parameters({ numbers_max: NaN }) },
       "INVALID_ARGUMENT",
-      "and is NaN",
+      "got NaN",
     ],
     [
       "a parameter that is not whole",

@@ -87,7 +87,7 @@ describe("CreateRun", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["config.arms", { arms: [] }, /must have at least 1 entry; got 0/],
     ["config.arms", { arms: new Array(1025).fill(arm) }, /must have at most 1024 entries; got 1025/],
-    ["config.arms[1].id", { arms: [arm, arm] }, /"easy" is taken/],
+    ["config.arms[1].id", { arms: [arm, arm] }, /"easy" is the id of an earlier arm/],
     ["config.arms[0].id", { arms: [{ ...arm, id: "no spaces" }] }, /1 to 64 of the characters/],
     ["config.arms[0].id", { arms: [{ ...arm, id: "x".repeat(65) }] }, /1 to 64 of the characters/],
     ["config.arms[0].weight", { arms: [{ ...arm, weight: -1 }] }, /not -1/],
@@ -109,7 +109,7 @@ describe("CreateRun", () => {
     [
       "config.policy.kind",
       { policy: {} },
-      /set one of frontier, mixture, staged, replay, competence, bandit, forgetting/,
+      /give one of frontier, mixture, staged, replay, competence, bandit, forgetting/,
     ],
     [
       "config.policy.bandit.ema_softmax.alpha",

@@ -52,7 +52,7 @@ test.each([
   ["batch_size: 0", "trainer.batch_size", /must be from 1 to/],
   ["epochs: 1.5", "trainer.epochs", /wants a whole number/],
   ["importance_level: word", "trainer.importance_level", /must be token or sequence/],
-  [`model: ${"m".repeat(257)}`, "trainer.model", /the limit is 256/],
+  [`model: ${"m".repeat(257)}`, "trainer.model", /must have at most 256 bytes/],
 ])("%s is refused, with its line", async (trainer, field, message) => {
   const { problems } = await server.client.checkRun({ file: file(trainer) });
   expect(problems).toHaveLength(1);

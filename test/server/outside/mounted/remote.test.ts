@@ -49,7 +49,7 @@ test.each<[what: string, lie: Behaviour, words: RegExp]>([
   [
     "no answer at all",
     { verify: (_, call) => void call.end() },
-    /VerifyResponse\.index must be .*; got the end of the call/,
+    /VerifyResponse\.index must be .*; got no response for one of them/,
   ],
   [
     "a stream that breaks",
