@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -23,27 +24,35 @@ TEMPLATE = (
 )
 
 
-def save(folder: Path, seed: int = 0, calls: bool = False) -> Path:
-    """The policy and its tokenizer, as `from_pretrained` reads them. `calls`: it calls a tool, and writes nothing."""
-    vocabulary = tokenizer()
-    if calls:
+def save(
+    folder: Path, seed: int = 0, calls: bool = False, choices: Sequence[str] = (), texts: Sequence[str] = ()
+) -> Path:
+    """The policy and its tokenizer, as `from_pretrained` reads them. `calls`: it calls a tool, and writes nothing.
+
+    `choices`: each of its messages is one of these texts, or several. `texts`: all texts that are tokens, with these.
+    """
+    vocabulary = tokenizer(texts)
+    if calls or choices:
         vocabulary.chat_template = qwen3_template()
     vocabulary.save_pretrained(folder)
     policy = model(vocabulary, seed)
     # OPENING first, and then what is in WRITTEN; or CALL and the end.
     ids = range(len(vocabulary))
-    opening = vocabulary.convert_tokens_to_ids(CALL if calls else OPENING)
-    after = [] if calls else WRITTEN
-    written = {opening, vocabulary.eos_token_id, *map(vocabulary.convert_tokens_to_ids, after)}
-    policy.generation_config.begin_suppress_tokens = [i for i in ids if i != opening]
+    openings = set(vocabulary.convert_tokens_to_ids([*choices] or [CALL if calls else OPENING]))
+    after = [] if calls or choices else WRITTEN
+    written = {*openings, vocabulary.eos_token_id, *map(vocabulary.convert_tokens_to_ids, after)}
+    policy.generation_config.begin_suppress_tokens = [i for i in ids if i not in openings]
     policy.generation_config.suppress_tokens = [i for i in ids if i not in written]
+    if choices:
+        # Most messages are one text, although there are many texts and one end.
+        policy.generation_config.sequence_bias = [[[vocabulary.eos_token_id], 6.0]]
     policy.save_pretrained(folder)
     return folder
 
 
-def tokenizer() -> PreTrainedTokenizerFast:
-    """Each character is a token, and so are OPENING and CLOSING."""
-    tokens = [*SPECIAL, "<unk>", OPENING, CLOSING, CALL, *sorted(set(string.printable))]
+def tokenizer(more: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """Each character is a token, and so are OPENING, CLOSING and `more`."""
+    tokens = [*SPECIAL, "<unk>", OPENING, CLOSING, CALL, *sorted(set(string.printable)), *more]
     core = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), behavior="isolated")
     core.decoder = decoders.Fuse()

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gradus._arguments import CallOptions, listed, made_by, shown
-from gradus._call import environment_call
+from gradus._call import Call, environment_call
 from gradus._call_maker import CallMaker
 from gradus._op import Op
+from gradus._portions import messages_of
 from gradus._retries import Deadline
 from gradus.outcomes import Outcome
 from gradus.rollouts import EpisodePosition, Generated, PlayedEpisode, PolicyTurn, turn_of
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Going:
-    """An episode that is not over."""
+    """An episode that is not over. `place`: its number among the episodes that are played together."""
 
+    place: int
     position: EpisodePosition
     task_id: str
     written: tuple[int, ...] = ()
@@ -36,7 +38,17 @@ class _Going:
         if next_turn is None:
             return PlayedEpisode(position.sample_index, messages, written, outcome)
         messages += next_turn.messages
-        return _Going(replace(position, messages=messages, calls_left=next_turn.calls_left), next_turn.task_id, written)
+        position = replace(position, messages=messages, calls_left=next_turn.calls_left)
+        return _Going(self.place, position, next_turn.task_id, written)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A completion with its task, and the size of its group; 0: the run's."""
+
+    task: Task
+    completion: environment_pb2.Completion
+    size: int
 
 
 class RolloutCore(CallMaker):
@@ -79,67 +91,100 @@ class RolloutCore(CallMaker):
             If the server cannot be reached for so long. The same task can be played again.
 
         """
-        if not isinstance(task, Task):
-            raise TypeError(f"task: want {made_by(Task)}; got {shown(task)}")
-        indices = listed(samples, int, "samples")
-        return self.play(task, generate, indices, group_size(task, indices), options)
+        starts = starts_of(task, samples)
+        return self.play(starts, generate, group_size(starts), options)
 
     def play(
         self,
-        task: Task,
+        starts: Sequence[EpisodePosition],
         generate: Callable[[list[EpisodePosition]], Any],
-        samples: Sequence[int],
         size: int,
         options: CallOptions,
     ) -> Op[list[PlayedEpisode]]:
-        """Plays samples of a group of `size`, see `rollout`. The Io awaits what `generate` returns if necessary."""
-        going = [_Going(EpisodePosition(task, i, task.prompt, task.calls_max), task.task_id) for i in samples]
+        """Plays episodes of any tasks together, see `rollout`. Each task's group has `size` samples; 0: the run's.
+
+        The Io awaits what `generate` returns if necessary.
+        """
+        going = [_Going(place, each, each.task.task_id) for place, each in enumerate(starts)]
         played: dict[int, PlayedEpisode] = {}
         while going:
             generated = yield generate([each.position for each in going])
             if len(generated) != len(going):
                 raise ValueError(f"generate: want {len(going)} completions, one a position; got {len(generated)}")
             turns = [*map(turn_of, generated)]
-            completions = [
-                turn.to_proto(each.position.sample_index, each.task_id) for each, turn in zip(going, turns, strict=True)
+            sent = [
+                Sent(each.position.task, turn.to_proto(each.position.sample_index, each.task_id), size)
+                for each, turn in zip(going, turns, strict=True)
             ]
-            outcomes = yield from self._scored(task, completions, size, options)
+            outcomes = yield from self.scored(sent, options)
             after = [each.after(turn, made) for each, turn, made in zip(going, turns, outcomes, strict=True)]
+            ended = zip(going, after, strict=True)
+            played |= {was.place: each for was, each in ended if isinstance(each, PlayedEpisode)}
             going = [each for each in after if isinstance(each, _Going)]
-            played |= {each.sample_index: each for each in after if isinstance(each, PlayedEpisode)}
-        return [played[index] for index in samples]
+        return [played[place] for place in range(len(starts))]
 
-    def _scored(
-        self, task: Task, completions: list[environment_pb2.Completion], size: int, options: CallOptions
-    ) -> Op[list[Outcome]]:
-        """Sends completions of different samples until each outcome is final, and returns the outcomes in order."""
+    def scored(self, sent: Sequence[Sent], options: CallOptions) -> Op[list[Outcome]]:
+        """Sends completions until each outcome is final, and returns the outcomes in order."""
         timeout, retries = self.limits(options)
         deadline = Deadline(timeout)
         found: dict[int, Outcome] = {}
-        left, tries = completions, 0
+        left, tries = list(range(len(sent))), 0
         while True:
-            request = environment_pb2.BatchStepRequest()
-            request.groups.add(group_id=task.group_id, num_generations=size, completions=left)
             limits: CallOptions = {"timeout": max(1.0, deadline.left()) if tries else timeout, "retries": retries}
-            outcomes: list[Outcome] = yield from self.call(environment_call("BatchStep", request, _outcomes), limits)
-            found |= {each.sample_index: each for each in outcomes}
-            delays = {each.sample_index: each.no_reward.retry_delay for each in outcomes if each.no_reward}
-            left = [each for each in left if delays.get(each.sample_index) is not None]
-            delay = max((wait for wait in delays.values() if wait is not None), default=0.0)
+            outcomes = yield from self._asked([sent[place] for place in left], limits)
+            found |= dict(zip(left, outcomes, strict=True))
+            delays = {place: each.no_reward.retry_delay for place, each in found.items() if each.no_reward}
+            left = [place for place in left if delays.get(place) is not None]
+            delay = max((delays[place] or 0.0 for place in left), default=0.0)
             if not left or delay >= deadline.left() or (retries is not None and tries >= retries):
                 break
             tries += 1
             yield self.io.sleep(delay)
-        error = self.feedback.note(task.run_id, found.values())
-        if error is not None:
-            raise error
-        return [found[each.sample_index] for each in completions]
+        for run_id in {each.task.run_id for each in sent}:
+            of_run = [found[place] for place, each in enumerate(sent) if each.task.run_id == run_id]
+            error = self.feedback.note(run_id, of_run)
+            if error is not None:
+                raise error
+        return [found[place] for place in range(len(sent))]
+
+    def _asked(self, sent: Sequence[Sent], limits: CallOptions) -> Op[list[Outcome]]:
+        """Sends completions once, with those of a group together, and returns their outcomes in order."""
+        groups: dict[tuple[str, str, int], list[int]] = {}
+        seen: dict[tuple[str, str, int], int] = {}
+        for place, each in enumerate(sent):
+            task, index = each.task, each.completion.sample_index
+            # A group of a message may have each index only once.
+            times = seen[task.group_id, task.task_id, index] = seen.get((task.group_id, task.task_id, index), -1) + 1
+            groups.setdefault((task.group_id, task.task_id, times), []).append(place)
+
+        def call(places: list[list[int]]) -> Call[list[tuple[int, Outcome]]]:
+            request = environment_pb2.BatchStepRequest()
+            for group in places:
+                first = sent[group[0]]
+                completions = [sent[place].completion for place in group]
+                request.groups.add(group_id=first.task.group_id, num_generations=first.size, completions=completions)
+
+            def read(response: Any) -> list[tuple[int, Outcome]]:
+                outcomes = [Outcome.from_proto(each) for group in response.groups for each in group.outcomes]
+                return list(zip((place for group in places for place in group), outcomes, strict=True))
+
+            return environment_call("BatchStep", request, read)
+
+        def length(group: list[int]) -> int:
+            return sum(len(sent[place].completion.text) for place in group)
+
+        replies = yield from self.calls(map(call, messages_of(groups.values(), length)), limits)
+        outcomes = dict(pair for reply in replies for pair in reply)
+        return [outcomes[place] for place in range(len(sent))]
 
 
-def group_size(task: Task, samples: Iterable[int]) -> int:
-    """Returns the size of the group for the server; 0: the run's."""
-    return 0 if task.run_id else max(samples, default=0) + 1
+def starts_of(task: Task, samples: Iterable[int]) -> list[EpisodePosition]:
+    """Returns the first positions of a task's samples."""
+    if not isinstance(task, Task):
+        raise TypeError(f"task: want {made_by(Task)}; got {shown(task)}")
+    return [EpisodePosition(task, index, task.prompt, task.calls_max) for index in listed(samples, int, "samples")]
 
 
-def _outcomes(response: Any) -> list[Outcome]:
-    return [*map(Outcome.from_proto, response.groups[0].outcomes)]
+def group_size(starts: Sequence[EpisodePosition]) -> int:
+    """Returns the size of a task's group for the server; 0: the run's."""
+    return 0 if not starts or starts[0].task.run_id else max(each.sample_index for each in starts) + 1

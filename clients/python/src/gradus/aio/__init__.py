@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from gradus._arguments import CallOptions, channel_options, check_options, listed, suggesting
+from gradus._arguments import CallOptions, channel_options, check_options, suggesting
 from gradus._call_maker import Settings
 from gradus._client_core import ClientCore
 from gradus._credentials import Tls
@@ -16,7 +16,7 @@ from gradus._evaluation_core import EvaluationCore
 from gradus._feedback import OnFeedback
 from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
 from gradus._op import arun, arun_each, awaiting, awaiting_each
-from gradus._rollout_core import group_size
+from gradus._rollout_core import group_size, starts_of
 from gradus._run_groups import WholeRunCore
 from gradus._stream import check_stream
 from gradus.aio._io import AsyncIo
@@ -149,11 +149,9 @@ class Client(ClientHandle):
         async def written(positions: list[EpisodePosition]) -> list[Generated]:
             return [await generate(positions[0])]
 
-        indices = listed(samples, int, "samples")
-        size = group_size(task, indices)
-        playing = [
-            asyncio.ensure_future(arun(self._core.play(task, written, [index], size, options))) for index in indices
-        ]
+        starts = starts_of(task, samples)
+        size = group_size(starts)
+        playing = [asyncio.ensure_future(arun(self._core.play([each], written, size, options))) for each in starts]
         try:
             return [episode for (episode,) in await asyncio.gather(*playing)]
         finally:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
 
 from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._op import Each, Item, Op, run_each
+from gradus._portions import messages_of
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus._texts import sendable
 from gradus.client import Client
@@ -22,14 +22,6 @@ from gradus.tasks import Completion, CompletionGroup
 from gradus.training._indices import SampleIndices
 from gradus.training._references import PATIENCE_SECONDS, TaskReference
 from gradus.v1 import curriculum_pb2 as cur
-
-G = TypeVar("G")
-
-GROUPS_MAX = 1024
-"""Maximum number of groups in a message: the default limit of the server."""
-
-_CHARACTERS_MAX = 8_000_000
-"""Approximate maximum of characters in a message: at most four bytes each, and the server accepts 64 MiB."""
 
 _ANOTHERS = ("conflicting_completion", "duplicate")
 """Statuses for an index that has a completion of another process.
@@ -173,21 +165,6 @@ def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Ou
         for group, result in zip(message, results, strict=True):
             by_position |= {each.position: outcome for each, outcome in zip(group, result.outcomes, strict=True)}
     return [by_position[each.position] for each in tries]
-
-
-def messages_of(groups: Iterable[G], length_of: Callable[[G], int], groups_max: int = GROUPS_MAX) -> Iterator[list[G]]:
-    """Yields lists of groups, each as full as a message may be. A group is never split, so that it gets advantages."""
-    message: list[G] = []
-    characters = 0
-    for group in groups:
-        length = length_of(group)
-        if message and (len(message) == groups_max or characters + length > _CHARACTERS_MAX):
-            yield message
-            message, characters = [], 0
-        message.append(group)
-        characters += length
-    if message:
-        yield message
 
 
 def _length(tries: Iterable[_Try]) -> int:

@@ -52,7 +52,7 @@ class GradusCallback(TrainerCallback, ExportableState):
                 f"the checkpoint of step {state.global_step} has no state of a run: it was made without the callbacks "
                 "of a GradusSpec"
             )
-        self._step = state.global_step
+        self._step = self._training.rewards.step = state.global_step
         on_one_rank(lambda: self._training.place_run(saved), state.is_world_process_zero)
         self._training.begin(self._step, saved)
 
@@ -67,7 +67,7 @@ class GradusCallback(TrainerCallback, ExportableState):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Counts the step."""
-        self._step = state.global_step
+        self._step = self._training.rewards.step = state.global_step
 
     def state(self) -> dict[str, Any]:
         """Returns the data for a checkpoint, once every sample of its step is scored.

@@ -11,23 +11,68 @@ import datasets
 
 from gradus.client import Client, Run
 from gradus.runs import PromptTemplate, RunConfig
-from gradus.tasks import ChatMessage, Task
+from gradus.tasks import ChatMessage, Task, Tool
 from gradus.training import read_round
+from gradus.trl._rollout import TASK_KEY
 from gradus.trl._training import Training
 
 
-def row_of(task: Task) -> dict[str, Any]:
-    """Returns a task as a row: `prompt` has chat messages, and `gradus_task` the task as JSON (`Task.from_json`)."""
-    return {"prompt": task.prompt, "arm_id": task.arm_id, "gradus_task": task.to_json()}
+def row_of(task: Task, turns: bool) -> dict[str, Any]:
+    """Returns a task as a row: `prompt` has chat messages, and `gradus_task` the task as JSON (`Task.from_json`).
+
+    If tasks of the run have `turns`, the last message of the prompt has the task too, for `rollout_func`.
+    """
+    text = task.to_json()
+    prompt: list[Any] = list(task.prompt)
+    if turns:
+        prompt = [{**each, TASK_KEY: None} for each in prompt]
+        prompt[-1][TASK_KEY] = text
+    return {"prompt": prompt, "arm_id": task.arm_id, "gradus_task": text}
 
 
-_FEATURES = datasets.Features(
-    {
-        "prompt": [{"role": datasets.Value("string"), "content": datasets.Value("string")}],
-        "arm_id": datasets.Value("string"),
-        "gradus_task": datasets.Value("string"),
-    }
-)
+def _features(turns: bool) -> datasets.Features:
+    """Returns the columns of the rows; `turns`: tasks of the run have turns."""
+    names = ["role", "content", *([TASK_KEY] if turns else [])]
+    return datasets.Features(
+        {
+            "prompt": [{name: datasets.Value("string") for name in names}],
+            "arm_id": datasets.Value("string"),
+            "gradus_task": datasets.Value("string"),
+        }
+    )
+
+
+_FEATURES = _features(turns=False)
+
+
+def have_turns(client: Client, config: RunConfig) -> bool:
+    """Returns whether tasks of the run may have turns."""
+    specs = [*(each.spec for each in config.arms), *(each.spec for each in config.evaluation_arms)]
+    found = {(each.environment, each.version) for each in specs}
+    several = any(each.calls > 1 for each in specs)
+    return several or any(client.get_environment(*each).calls > 0 for each in sorted(found))
+
+
+def tools_of(client: Client, config: RunConfig) -> tuple[bool, tuple[Tool, ...]]:
+    """Returns whether tasks of the run have turns, and the tools of each of them.
+
+    Raises
+    ------
+    ValueError
+        If they have turns and no tools, or not all have the same tools.
+
+    """
+    if not have_turns(client, config):
+        return False, ()
+    rows = islice(_samples(client, config), len(config.arms))
+    found = {Task.from_json(each["gradus_task"]).tools for each in rows}
+    if len(found) != 1 or found == {()}:
+        names = sorted({each.name for tools in found for each in tools})
+        raise ValueError(
+            f"environment_factory wants the same tools for all tasks, and the run's have {', '.join(names) or 'none'}: "
+            "name them in `tools` of each arm, or use rollout_func"
+        )
+    return True, found.pop()
 
 
 class RunTasks(datasets.IterableDataset):
@@ -64,16 +109,19 @@ class RunTasks(datasets.IterableDataset):
 
 def train_dataset(training: Training) -> Any:
     """Returns a data set of the tasks in order, as long as the training takes any."""
-    made = datasets.IterableDataset.from_generator(_rows, features=_FEATURES, gen_kwargs={"take": training.take})
+    turns = have_turns(training.client, training.run_config)
+    made = datasets.IterableDataset.from_generator(
+        _rows, features=_features(turns), gen_kwargs={"take": training.take, "turns": turns}
+    )
     # The library itself changes the class of its data sets in the same way when torch is loaded.
     made.__class__ = RunTasks
     made._training = training
     return made
 
 
-def _rows(take: Callable[[], list[Task]]) -> Iterator[dict[str, Any]]:
+def _rows(take: Callable[[], list[Task]], turns: bool) -> Iterator[dict[str, Any]]:
     while tasks := take():
-        yield from map(row_of, tasks)
+        yield from (row_of(task, turns) for task in tasks)
 
 
 def _samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
@@ -86,7 +134,8 @@ def _samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
                 reward_scheme=arm.spec.reward_scheme or config.reward_scheme,
             )
             task = client.batch_reset(spec, [seed])[0].result()
-            yield row_of(replace(task, arm_id=arm.arm_id, prompt=_in_template(task.prompt, config.prompt_template)))
+            prompt = _in_template(task.prompt, config.prompt_template)
+            yield row_of(replace(task, arm_id=arm.arm_id, prompt=prompt), turns=False)
 
 
 def _in_template(prompt: list[ChatMessage], template: PromptTemplate | None) -> list[ChatMessage]:
@@ -104,7 +153,7 @@ _MARK = "{prompt}"
 """Placeholder of the task's own text in a template."""
 
 
-def eval_dataset(run: Run, config: RunConfig) -> Any:
+def eval_dataset(client: Client, run: Run, config: RunConfig) -> Any:
     """Returns a data set of the tasks of all evaluation arms, arm by arm; None: there are none.
 
     All rounds have the same tasks, so these are read from the newest round.
@@ -112,8 +161,9 @@ def eval_dataset(run: Run, config: RunConfig) -> Any:
     if not config.evaluation_arms:
         return None
     newest = {each.arm_id: each.evaluation_round for each in run.get().state.evaluations}
+    turns = have_turns(client, config)
     rows = [
-        row_of(task)
+        row_of(task, turns)
         for arm in config.evaluation_arms
         for task in read_round(run, arm.arm_id, newest.get(arm.arm_id, 0))
     ]

@@ -8,11 +8,12 @@ from typing import Any
 
 from gradus.client import Client, Run
 from gradus.enums import FinishReason
-from gradus.outcomes import Reward
-from gradus.tasks import Task
+from gradus.outcomes import Outcome, Reward
+from gradus.rollouts import PlayedEpisode
+from gradus.tasks import Task, Tool
 from gradus.training import read_round
 from gradus.trl._contrast import PairQueue, PairRows, rows_of
-from gradus.trl._environment import AnswerEnvironment
+from gradus.trl._episodes import Environments, Episode
 from gradus.trl._feed import Feed
 from gradus.trl._scorer import Scorer, groups_of
 
@@ -33,6 +34,11 @@ class Rewards:
     pairs
         Takes the contrast pairs of each generation batch; None: nobody learns from them.
 
+    Attributes
+    ----------
+    step
+        Number of optimizer steps that are done.
+
     """
 
     def __init__(self, client: Client, run: Run, feed: Feed, patience: float, pairs: PairQueue | None = None) -> None:
@@ -42,8 +48,10 @@ class Rewards:
         self._pairs = pairs
         self._args: Any = None
         self._tokenizer: Any = None
+        self._environments: Environments | None = None
         self._round: tuple[int, dict[str, list[Task]]] = (-1, {})
         self._waited = 0.0
+        self.step = 0
 
     def connect(self, args: Any, tokenizer: Any) -> None:
         """Stores the trainer's settings and its processing class."""
@@ -51,6 +59,8 @@ class Rewards:
             raise ValueError("contrast pairs need a single process: a rank does not see whole groups of the others")
         self._args = args
         self._tokenizer = tokenizer
+        if self._environments is not None:
+            self._environments.connect(args)
 
     @property
     def function(self) -> Callable[..., list[float | None]]:
@@ -63,9 +73,17 @@ class Rewards:
             gradus_task: Sequence[str],
             trainer_state: Any,
             log_metric: LogMetric,
-            environments: Sequence[AnswerEnvironment] | None = None,
+            environments: Sequence[Any] | None = None,
+            gradus_played: Sequence[PlayedEpisode] | None = None,
             **_: Any,
         ) -> list[float | None]:
+            if gradus_played is not None:
+                return self.returns(gradus_task, [each.outcome for each in gradus_played], log_metric)
+            if environments and isinstance(environments[0], Episode):
+                assert self._environments is not None
+                reasons = self._finish_reasons(completion_ids)
+                outcomes = self._environments.finish(environments, completions, reasons)
+                return self.returns(gradus_task, outcomes, log_metric)
             if environments is not None:
                 texts = [each.response or "" for each in environments]
             else:
@@ -103,7 +121,12 @@ class Rewards:
             raise ValueError("the trainer has no callbacks=spec.callbacks, which check its settings")
         began = time.perf_counter()
         known = {row: Task.from_json(row) for row in set(rows)}
-        tasks = [self._in_round(known[row], step) for row in rows]
+        tasks = [self.in_round(known[row], step) for row in rows]
+        if any(each.calls_max for each in tasks):
+            raise ValueError(
+                "the run's tasks have turns, and the trainer writes one completion of each: give GRPOTrainer "
+                "rollout_func=spec.rollout_func, or environment_factory=spec.environment_factory"
+            )
         training = tasks[0].evaluation_round is None
         size = self._args.num_generations if training else self._args.num_generations_eval or self._args.num_generations
         groups = groups_of(
@@ -120,6 +143,35 @@ class Rewards:
             # This comes last, because the feed's thread would slow this one down.
             self._feed.ask()
         return [each.reward for each in rewards]
+
+    def returns(self, rows: Sequence[str], outcomes: Sequence[Outcome], log_metric: LogMetric) -> list[float | None]:
+        """Returns the returns of episodes that are over, (n,); None: there is none. Logs figures as `score` does."""
+        tasks = [Task.from_json(row) for row in rows]
+        self._give_up(tasks, outcomes)
+        self._log(tasks, outcomes, 0.0, log_metric)
+        for task, each in zip(tasks, outcomes, strict=True):
+            if each.calls:
+                log_metric(f"gradus/{task.arm_id}/calls", each.calls)
+        if tasks[0].evaluation_round is None:
+            self._feed.ask()
+        return [each.reward for each in outcomes]
+
+    def _give_up(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> None:
+        """Closes groups of samples that got no score in time. Otherwise the run would wait for them."""
+        lost = {
+            task.group_id
+            for task, each in zip(tasks, outcomes, strict=True)
+            if each.no_reward is not None and each.no_reward.retry_delay is not None
+            # Nobody waits for groups of an evaluation arm.
+            if task.evaluation_round is None
+        }
+        if lost:
+            self._run.close_groups(sorted(lost), "the trainer got no score in time")
+
+    def environments(self, client: Client, tools: Sequence[Tool], patience: float) -> Environments:
+        """Returns what makes environments with these tools. The reward function ends their episodes."""
+        self._environments = Environments(client, tools, patience, self)
+        return self._environments
 
     def _pair_rows(
         self, rows: Sequence[str], prompts: Sequence[Any], completion_ids: Sequence[Sequence[int]]
@@ -141,7 +193,7 @@ class Rewards:
         made = self._tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=True, **options)
         return made["input_ids"]  # type: ignore[no-any-return]
 
-    def _in_round(self, task: Task, step: int) -> Task:
+    def in_round(self, task: Task, step: int) -> Task:
         """Returns the task. A task of an evaluation arm belongs to this step's round."""
         if task.evaluation_round is None:
             return task
@@ -158,7 +210,9 @@ class Rewards:
         longest, end = self._args.max_completion_length, self._tokenizer.eos_token_id
         return ["stop" if len(ids) < longest or ids[-1] == end else "length" for ids in completion_ids]
 
-    def _log(self, tasks: Sequence[Task], rewards: Sequence[Reward], seconds: float, log_metric: LogMetric) -> None:
+    def _log(
+        self, tasks: Sequence[Task], rewards: Sequence[Reward | Outcome], seconds: float, log_metric: LogMetric
+    ) -> None:
         waited, self._waited = self._feed.waited - self._waited, self._feed.waited
         log_metric("gradus/wait_tasks_ms", 1000 * waited)
         log_metric("gradus/wait_scores_ms", 1000 * seconds)

@@ -10,6 +10,7 @@ from typing import Any
 
 from gradus._arguments import CallOptions
 from gradus._op import run
+from gradus._portions import GROUPS_MAX, messages_of
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.enums import FinishReason
@@ -17,7 +18,6 @@ from gradus.errors import InvalidArgumentError
 from gradus.outcomes import ContrastPair, Reward, rewards_of
 from gradus.tasks import Completion, CompletionGroup, Task
 from gradus.training import index_in_group
-from gradus.training._scoring import GROUPS_MAX, messages_of
 
 ASK_AGAIN_SECONDS = 1.0
 """Minimum seconds before a sample is sent again that the server asks to have again."""

@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from gradus.client import Client
+from gradus.enums import TextTools
 from gradus.runs import RunConfig
-from gradus.trl import _callback, _checks, _datasets
+from gradus.trl import _callback, _checks, _datasets, _inside
 from gradus.trl._contrast import Contrast, PairQueue, with_contrast
 from gradus.trl._environment import AnswerEnvironment
+from gradus.trl._rollout import Rollouts
 from gradus.trl._settings import trainer_settings, words_of
 from gradus.trl._training import Training
 
@@ -45,6 +47,9 @@ class GradusSpec:
     contrast
         The loss of contrast pairs beside the trainer's own, for runs of the reward scheme `vcc`; the trainer is then
         made by `trainer`. None: there is none.
+    text_tools
+        Format of tool calls that the server reads from completions ("hermes"), for `rollout_func` with a tokenizer
+        whose calls TRL cannot parse. None: TRL parses them.
 
     Raises
     ------
@@ -73,6 +78,7 @@ class GradusSpec:
         restart: bool = False,
         patience: float = 600.0,
         contrast: Contrast | None = None,
+        text_tools: TextTools | None = None,
     ) -> None:
         self.client = Client(server) if isinstance(server, str) else server
         self._pairs = None if contrast is None else PairQueue(contrast)
@@ -80,6 +86,8 @@ class GradusSpec:
             self.client, run_id, run, prefetch=prefetch, restart=restart, patience=patience, pairs=self._pairs
         )
         self._reproducible = reproducible
+        self._patience = patience
+        self._rollouts = Rollouts(self.client, self._training.rewards, patience, text_tools)
         self.run = self._training.run
         self.run_config = self._training.run_config
 
@@ -98,7 +106,7 @@ class GradusSpec:
 
         Every evaluation is a round of its arms, named by the trainer's step.
         """
-        return _datasets.eval_dataset(self.run, self.run_config)
+        return _datasets.eval_dataset(self.client, self.run, self.run_config)
 
     @property
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
@@ -115,9 +123,33 @@ class GradusSpec:
         return kind if self._pairs is None else with_contrast(kind, self._pairs)
 
     @property
-    def environment_factory(self) -> Callable[[], AnswerEnvironment]:
-        """Makes environments in which the policy answers by a tool call. Use it with `reward_funcs`, for GRPO only."""
-        return AnswerEnvironment
+    def rollout_func(self) -> Callable[[Any, Any], dict[str, Any]]:
+        """Plays episodes, for tasks with turns. For GRPO only, beside `reward_funcs`, which then give the returns.
+
+        Raises
+        ------
+        ImportError
+            If the installed TRL lacks a part that this needs.
+
+        """
+        _inside.check()
+        return self._rollouts.function
+
+    @cached_property
+    def environment_factory(self) -> Callable[[], Any]:
+        """Makes environments for TRL. Use it with `reward_funcs`, for GRPO only.
+
+        If the run's tasks have turns, the policy plays them by calls of their tools. Otherwise it answers by a tool
+        call.
+
+        Raises
+        ------
+        ValueError
+            If tasks with turns have no tools, or not all have the same: use `rollout_func`.
+
+        """
+        turns, tools = _datasets.tools_of(self.client, self.run_config)
+        return self._training.rewards.environments(self.client, tools, self._patience) if turns else AnswerEnvironment
 
     def config(self, kind: type | None = None, /, **settings: Any) -> dict[str, Any]:
         """Settings for a GRPOConfig or RLOOConfig: those given, with what the run must have and what fits it.
@@ -149,6 +181,10 @@ class GradusSpec:
             settings = {**taken, **settings}
             if left:
                 _LOG.warning("of the run's trainer: block these are not set here: %s", words_of(left))
+        if _datasets.have_turns(self.client, self.run_config):
+            # Replies may repeat text of the policy, and its control tokens must stay text.
+            rendering = {"sanitize_control_tokens": True, **(settings.get("chat_template_kwargs") or {})}
+            settings = {**settings, "chat_template_kwargs": rendering}
         return _checks.settings(self.run_config, settings)
 
     def last_checkpoint(self, output_dir: str) -> str | None:

@@ -1,0 +1,95 @@
+"""Renders conversations as tokens: prompts, and replies after what the policy wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradus.tasks import ChatMessage
+from gradus.trl import _inside
+
+
+class Chat:
+    """A tokenizer with a template for conversations of several turns.
+
+    Replies may repeat text of the policy, so control tokens in them are rendered as plain text.
+
+    Parameters
+    ----------
+    tokenizer
+        The trainer's.
+    options
+        The trainer's `chat_template_kwargs`.
+    tools
+        Whether there are tools.
+
+    Raises
+    ------
+    ValueError
+        If neither the tokenizer's template nor TRL's in its place renders replies after a conversation that stays.
+
+    """
+
+    def __init__(self, tokenizer: Any, options: Mapping[str, Any], tools: bool) -> None:
+        self._tokenizer = tokenizer
+        self._options = {"sanitize_control_tokens": True, **options}
+        self._template: str | None = None
+        samples: list[list[ChatMessage]] = [[{"role": "user", "content": "reply"}]]
+        if tools:
+            samples.append([{"role": "tool", "content": "reply", "name": "tool", "tool_call_id": "call00000"}])
+        try:
+            self._try(samples)
+        except ValueError:
+            self._template = _inside.training_template(tokenizer)
+            self._try(samples)
+
+    def _try(self, samples: Sequence[Sequence[ChatMessage]]) -> None:
+        for each in samples:
+            self.replies(each)
+
+    def prompt(self, messages: Sequence[ChatMessage], tools: Sequence[Any]) -> list[int]:
+        """Returns the tokens of a conversation up to where the policy writes."""
+        return self._render(messages, tools=list(tools) or None, add_generation_prompt=True)
+
+    def replies(self, replies: Sequence[ChatMessage], ended: bool = True) -> list[int]:
+        """Returns the tokens of replies, between what the policy wrote and what it writes next.
+
+        Parameters
+        ----------
+        replies
+            Messages of the role "tool" or "user".
+        ended
+            Whether the policy wrote its end token. Otherwise the template's is among the tokens.
+
+        """
+        # Templates may take the name of a tool, and its call's id, from the message before the reply.
+        calls = [
+            {
+                "id": each.get("tool_call_id", ""),
+                "type": "function",
+                "function": {"name": each.get("name", ""), "arguments": {}},
+            }
+            for each in replies
+            if each["role"] == "tool"
+        ]
+        written: ChatMessage = {"role": "assistant", "content": ""}
+        if calls:
+            written["tool_calls"] = calls
+        before: list[ChatMessage] = [{"role": "user", "content": "prompt"}, written]
+        known = self._render(before)
+        whole = self._render([*before, *replies], add_generation_prompt=True)
+        ends = [place for place, token in enumerate(known) if token == self._tokenizer.eos_token_id]
+        # Templates write a line break after the end token, which the policy does not write.
+        known = known[: ends[-1] + 1] if ends else known
+        if whole[: len(known)] != known:
+            raise ValueError(
+                "the chat template renders a message of the policy in another way when replies follow it, so tokens "
+                "that the policy wrote would change: use a template that keeps earlier messages"
+            )
+        return whole[len(known) - (1 if ends and not ended else 0) :]
+
+    def _render(self, messages: Sequence[ChatMessage], **options: Any) -> list[int]:
+        ids: list[int] = self._tokenizer.apply_chat_template(
+            list(messages), chat_template=self._template, return_dict=False, **options, **self._options
+        )
+        return ids
