@@ -11,7 +11,7 @@ const NODES_MAX: Readonly<Record<string, number>> = {
   "np/hamiltonian": 1200,
   "np/independent-set": 150_000,
   "np/knapsack": 5_000_000,
-  "np/meetings": 200_000,
+  "np/meetings": 3_000_000,
   "np/set-cover": 170_000,
   "np/subset-sum": 5_000_000,
   "np/tsp": 1500,

@@ -2,41 +2,18 @@
 import type { Solution } from "../../../environment.ts";
 import type { MeetingsInstance } from "../generate.ts";
 import type { Schedule } from "../verify.ts";
-import { gridOf } from "./grid.ts";
-import { improve } from "./improve.ts";
 import { modelOf } from "./model.ts";
-import { priced } from "./relax.ts";
 import { extend, newSearch, type Search } from "./search.ts";
 
-/** Maximum number of nodes of the first search. It suffices for the benchmark level, which needs at most 2,048. */
-const NODES_FIRST = 10_000;
-const NODES_MAX = 200_000;
 /**
- * Maximum number of nodes for at most FEW meetings, as at level "reference". People without breaks need up to a
- * million, in a few seconds.
+ * Maximum number of nodes, a few seconds of CPU time. Level "benchmark" needs at most 2,048, and level "reference",
+ * whose people have no breaks, up to 1.3 million.
  */
-const NODES_MAX_OF_FEW = 3_000_000;
-const FEW = 10;
-/** Maximum number of checks in the local search for better schedules, about a quarter of a second of CPU time. */
-const WORK_MAX = 20_000_000;
+const NODES_MAX = 3_000_000;
 
-/**
- * Finds the schedule of the greatest attendance. If the nodes of a first search run out, local search improves the
- * schedule and a Lagrangian relaxation improves the bound. A second search then uses both.
- */
-export function solve(
-  instance: MeetingsInstance,
-  nodesMax = instance.meetings.length <= FEW ? NODES_MAX_OF_FEW : NODES_MAX,
-): Solution<Schedule> {
-  const model = modelOf(instance);
-  const first = searched(newSearch(model, Math.min(nodesMax, NODES_FIRST)));
-  const grid = gridOf(model);
-  if (!first.isSpent || nodesMax <= NODES_FIRST || grid === undefined) return solutionOf(first);
-  const { best, bestPlacements, nodes } = first;
-  const found = improve(model, grid, best, WORK_MAX) ?? { value: best, placements: bestPlacements };
-  const pricing = priced(model, grid, found.value);
-  const known = { best: found.value, bestPlacements: found.placements, bound: Math.min(first.bound, pricing.bound) };
-  return solutionOf(searched({ ...newSearch(model, nodesMax), ...known, pricing, nodes }));
+/** Finds the schedule of the greatest attendance. Results are the same on every machine. */
+export function solve(instance: MeetingsInstance, nodesMax = NODES_MAX): Solution<Schedule> {
+  return solutionOf(searched(newSearch(modelOf(instance), nodesMax)));
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Searches depth first over schedules in which no meeting can be held earlier. */
 import type { Interval, Placement } from "../generate.ts";
 import { countedOption, emptySchedule, type Job, lastStart, type Model, roomOptions, type Schedule } from "./model.ts";
-import type { Pricing } from "./relax.ts";
 
 // The functions below bound the attendance of the meetings that are not placed yet.
 
@@ -121,8 +120,6 @@ export interface Search {
    * a schedule is complete.
    */
   readonly choosesRooms: boolean;
-  /** Second bound on the attendance of the rest of the schedule, if there is one. */
-  readonly pricing: Pricing | undefined;
   readonly nodesMax: number;
   nodes: number;
   /** True if the search used up its nodes before it was complete. */
@@ -139,8 +136,7 @@ export interface Search {
 
 export function newSearch(model: Model, nodesMax: number): Search {
   const found = { best: 0, bestPlacements: [], bound: Infinity, roomless: 0 };
-  const rest = { choosesRooms: false, pricing: undefined, nodes: 0, isSpent: false };
-  return { schedule: emptySchedule(model), nodesMax, ...rest, ...found };
+  return { schedule: emptySchedule(model), choosesRooms: false, nodesMax, nodes: 0, isSpent: false, ...found };
 }
 
 /**
@@ -157,7 +153,6 @@ export function extend(search: Search, value: number): void {
   const bound = Math.min(search.bound, value + openAttendance(schedule, options));
   if (schedule.placements.length === 0) search.bound = bound;
   if (bound <= search.best) return;
-  if (search.pricing && value + search.pricing.left(schedule.placements, options) <= search.best) return;
   const endOf = ({ meeting, start }: Placement): number => start + (jobs[meeting] as Job).minutes;
   const sizeOf = ({ meeting }: Placement): number => (jobs[meeting] as Job).size;
   const firstEnd = Math.min(...options.map(endOf));
