@@ -8,7 +8,7 @@ const NODES_MAX: Readonly<Record<string, number>> = {
   "np/bisection": 20_000,
   "np/clique": 150_000,
   "np/coloring": 500_000,
-  "np/hamiltonian": 1200,
+  "np/hamiltonian": 200_000,
   "np/independent-set": 150_000,
   "np/knapsack": 5_000_000,
   "np/meetings": 3_000_000,

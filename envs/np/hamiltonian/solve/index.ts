@@ -11,13 +11,15 @@ import { type Block, blocksOf, stateOf } from "./state.ts";
 
 const STARTS = 4;
 const STEPS_PER_VERTEX = 30;
+/** Maximum number of search nodes, about a second of CPU time. No level needs more than 20. */
+const NODES_MAX = 200_000;
 
 /**
  * Finds a longest cycle. Local search by rotations of a path finds cycles, and separators give a bound; branch and
  * bound runs if the two differ. The answer is empty if the graph has no cycle. With nodesMax = 0, the bound is that of
  * the separators. Results are the same on every machine.
  */
-export function solve({ adjacency }: Graph, nodesMax = nodesMaxDefault(adjacency.rows)): Solution<Cycle> {
+export function solve({ adjacency }: Graph, nodesMax = NODES_MAX): Solution<Cycle> {
   const rng = rngFor("np/hamiltonian", "solve");
   const search: Search = {
     incumbent: { cycle: [] },
@@ -80,14 +82,6 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
   return within(adjacency, left).map((list, v) =>
     has(separators, v) ? list.filter((u) => !has(separators, u)) : list,
   );
-}
-
-/**
- * Returns the default maximum number of search nodes, about one second of CPU time, because a node costs about n³. No
- * level needs a hundredth of it.
- */
-function nodesMaxDefault(n: number): number {
-  return Math.min(20_000, Math.floor(2.5e8 / n ** 3));
 }
 
 /** Returns the objective of an answer without a cycle. */

@@ -1,7 +1,4 @@
-/**
- * Solves set cover exactly: branch and bound on the rarest element, with dominance between subsets and between
- * elements.
- */
+/** Solves set cover exactly, by branch and bound on the rarest element. */
 import type { Solution } from "../../../environment.ts";
 import { lowestBit } from "../../../lib/bit-matrix.ts";
 import type { IndexList as Cover } from "../../../lib/parse-lists.ts";
@@ -15,7 +12,6 @@ import {
   isCovered,
   isIn,
   record,
-  reduce,
   type Search,
   searchOf,
 } from "./state.ts";
@@ -48,52 +44,6 @@ function subsetsAtLeast(s: Search, depth: number): number {
   return Math.ceil(sum / UNIT);
 }
 
-const ROUNDS = 300;
-
-/**
- * Returns a lower bound on the size of any cover, by subgradient ascent on the Lagrangian dual. For any weights of the
- * elements, a cover needs at least their sum minus, for each subset, its weight beyond 1. See Beasley, "A Lagrangian
- * heuristic for set-covering problems", 1990. The weights are integers, so the sum is exact. `upper` is the size of a
- * known cover.
- */
-function subsetsAtLeastOverall(s: Search, upper: number): number {
-  const { subsets, elements, elementWords, holds, weight } = s;
-  const lists = Array.from({ length: subsets }, (_, subset) =>
-    Array.from({ length: elements }, (_, e) => e).filter((e) => isIn(holds, elementWords, subset, e)),
-  );
-  const slope = new Int32Array(elements);
-  weight.fill(Math.floor((UNIT * upper) / elements));
-  let best = 0;
-  let step = 1;
-  for (let round = 0; round < ROUNDS; round++) {
-    const value = dual(lists, weight, slope);
-    if (value > best) best = value;
-    else step *= 0.98;
-    const steepness = slope.reduce((sum, g) => sum + g * g, 0);
-    if (steepness === 0) break;
-    const stride = (step * (upper * UNIT - value)) / steepness;
-    for (let e = 0; e < elements; e++)
-      weight[e] = Math.min(UNIT, Math.max(0, Math.round(weight[e]! + stride * slope[e]!)));
-  }
-  return Math.ceil(best / UNIT);
-}
-
-/**
- * Returns the value of the Lagrangian dual at these weights, times UNIT. Sets `slope` of each element to 1 minus the
- * number of subsets with a weight above 1 that contain it.
- */
-function dual(lists: readonly (readonly number[])[], weight: Int32Array, slope: Int32Array): number {
-  slope.fill(1);
-  let value = weight.reduce((sum, each) => sum + each, 0);
-  for (const list of lists) {
-    const beyond = list.reduce((sum, e) => sum + weight[e]!, 0) - UNIT;
-    if (beyond <= 0) continue;
-    value -= beyond;
-    for (const e of list) slope[e]!--;
-  }
-  return value;
-}
-
 /** Finds a first cover: repeatedly chooses the subset that covers the most remaining elements. */
 function coverGreedily(s: Search): void {
   descend(s, 0);
@@ -114,20 +64,18 @@ function explore(s: Search, depth: number, count: number, bound: number): void {
     return;
   }
   s.nodes++;
-  if (count + subsetsAtLeast(s, depth) >= s.size) return;
-  const chosen = reduce(s, depth, count);
-  if (chosen < 0 || chosen >= s.size) return;
+  const raised = Math.max(bound, count + subsetsAtLeast(s, depth));
+  if (raised >= s.size) return;
   if (isCovered(s, depth)) {
-    record(s, chosen);
+    record(s, count);
     return;
   }
-  const raised = Math.max(bound, chosen + subsetsAtLeast(s, depth));
   for (const subset of options(s, depth, rarest(s, depth))) {
     if (raised >= s.size) return;
-    s.chosen[chosen] = subset;
+    s.chosen[count] = subset;
     descend(s, depth);
     choose(s, depth + 1, subset);
-    explore(s, depth + 1, chosen + 1, raised);
+    explore(s, depth + 1, count + 1, raised);
     // All covers with this subset were explored.
     drop(s.usable, s.subsetWords, depth, subset);
   }
@@ -165,8 +113,7 @@ export function solve(instance: SetCoverInstance, nodesMax = nodesMaxDefault(ins
   explore(search, 0, 0, 1);
   const { best, size, openBound, nodes } = search;
   const answer = Array.from(best.subarray(0, size)).sort((a, b) => a - b);
-  // Compare with a stronger bound at the root, because the bounds of open nodes are hardly better than the root's.
-  const bound = openBound < size ? Math.min(size, Math.max(openBound, subsetsAtLeastOverall(search, size))) : size;
+  const bound = Math.min(size, openBound);
   return { answer, value: size, bound, proven: bound === size, nodes };
 }
 

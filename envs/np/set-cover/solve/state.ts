@@ -73,14 +73,6 @@ export function drop(sets: Int32Array, words: number, row: number, member: numbe
   sets[row * words + (member >>> 5)]! &= ~(1 << (member & 31));
 }
 
-/** Returns whether set a is contained in set b, as far as the members in row `row` of `within` are concerned. */
-function isWithin(sets: Int32Array, words: number, a: number, b: number, within: Int32Array, row: number): boolean {
-  for (let w = 0; w < words; w++) {
-    if ((sets[a * words + w]! & ~sets[b * words + w]! & within[row * words + w]!) !== 0) return false;
-  }
-  return true;
-}
-
 /** Returns the number of members that set a shares with row `row` of `within`. */
 export function countWithin(sets: Int32Array, words: number, a: number, within: Int32Array, row: number): number {
   let count = 0;
@@ -118,83 +110,4 @@ export function descend({ uncovered, elementWords, usable, subsetWords }: Search
 export function record(s: Search, size: number): void {
   s.best.set(s.chosen.subarray(0, size));
   s.size = size;
-}
-
-/**
- * Simplifies a node until nothing changes. Chooses each subset that alone can cover some element, and writes it to
- * `chosen` from `count` on. Returns the new count, or −1 if an element can no longer be covered.
- */
-export function reduce(s: Search, depth: number, count: number): number {
-  let chosen = count;
-  for (let changed = true; changed;) {
-    const subsetsDropped = dropSubsets(s, depth);
-    const elementsDropped = dropElements(s, depth);
-    const forced = chooseForced(s, depth, chosen);
-    if (forced < 0) return forced;
-    changed = subsetsDropped || elementsDropped || forced > chosen;
-    chosen = forced;
-  }
-  return chosen;
-}
-
-/**
- * Drops each subset whose uncovered elements another subset also covers. Of equal subsets, the last stays. Returns
- * whether any was dropped.
- */
-function dropSubsets(s: Search, depth: number): boolean {
-  const { subsets, holds, elementWords, uncovered, usable, subsetWords, gain } = s;
-  computeGains(s, depth);
-  let dropped = false;
-  for (let a = 0; a < subsets; a++) {
-    if (!isIn(usable, subsetWords, depth, a)) continue;
-    let needed = gain[a]! > 0;
-    for (let b = 0; b < subsets && needed; b++) {
-      if (b === a || gain[b]! < gain[a]!) continue;
-      needed = !isWithin(holds, elementWords, a, b, uncovered, depth);
-    }
-    if (needed) continue;
-    drop(usable, subsetWords, depth, a);
-    gain[a] = 0;
-    dropped = true;
-  }
-  return dropped;
-}
-
-/**
- * Drops each element that every cover of some other element covers too. Of equal elements, the last stays. Returns
- * whether any was dropped.
- */
-function dropElements(s: Search, depth: number): boolean {
-  const { elements, elementWords, uncovered, heldBy, subsetWords, usable } = s;
-  let dropped = false;
-  for (let e = 0; e < elements; e++) {
-    if (!isIn(uncovered, elementWords, depth, e)) continue;
-    for (let f = 0; f < elements; f++) {
-      if (f === e || !isIn(uncovered, elementWords, depth, f)) continue;
-      if (!isWithin(heldBy, subsetWords, f, e, usable, depth)) continue;
-      drop(uncovered, elementWords, depth, e);
-      dropped = true;
-      break;
-    }
-  }
-  return dropped;
-}
-
-/**
- * Chooses each subset that alone can cover some element. Returns the new count of chosen subsets, or −1 if no subset
- * can cover an element.
- */
-function chooseForced(s: Search, depth: number, count: number): number {
-  let chosen = count;
-  for (let e = 0; e < s.elements; e++) {
-    if (!isIn(s.uncovered, s.elementWords, depth, e)) continue;
-    const options = countWithin(s.heldBy, s.subsetWords, e, s.usable, depth);
-    if (options === 0) return -1;
-    if (options > 1) continue;
-    let only = 0;
-    while (!isIn(s.usable, s.subsetWords, depth, only) || !isIn(s.heldBy, s.subsetWords, e, only)) only++;
-    s.chosen[chosen++] = only;
-    choose(s, depth, only);
-  }
-  return chosen;
 }

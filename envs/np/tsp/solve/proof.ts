@@ -25,8 +25,8 @@ export interface Proof {
 }
 
 /** Number of nodes after which a search first restarts. The restart uses the counts of closed branches. */
-const restartFirst = 200;
-const kicksFirst = 60;
+const restartFirst = 20000000;
+const kicksFirst = 0;
 /** Share of the way from the bound to the current tour that the first guess covers. */
 const guessShare = 1 / 16;
 
@@ -37,7 +37,7 @@ const guessShare = 1 / 16;
  */
 export function prove(p: Proof): void {
   const { scale } = p.instance;
-  let step = Math.max(1, Math.floor((p.upper / scale - p.bound) * guessShare));
+  let step = p.upper / scale;
   while (p.bound * scale < p.upper) {
     const limit = Math.min(p.upper, (p.bound + step) * scale);
     if (!searchBelow(p, limit)) return;
