@@ -15,7 +15,7 @@ import {
   scaleInstance,
 } from "./one-tree.ts";
 import { type Proof, prove } from "./proof.ts";
-import { type IndexedTour, kickTour, linKernighan, nearest, randomStream, tourOf } from "./tour.ts";
+import { improveTour, type IndexedTour, linKernighan, nearest, tourOf } from "./tour.ts";
 
 /**
  * Returns, for every edge, how far the 1-tree bound rises if a tour must use the edge. The rise is the edge's reduced
@@ -73,10 +73,9 @@ const nearByExcess = 5;
  */
 function openProof(instance: Instance, nodesMax: number): Proof {
   const { n, scale, cost } = instance;
-  const random = randomStream();
   const tour = tourOf(Array.from({ length: n }, (_, city) => city));
   const start = linKernighan(cost, tour, nearest(n, cost, Math.min(nearByCost, n - 1)));
-  const first = kickTour(start, random, 0, 0);
+  const first = improveTour(start);
   const tree = denseTree(instance);
   const m = multipliers(n);
   ascendRoot(tree, m, first - scale);
@@ -84,8 +83,8 @@ function openProof(instance: Instance, nodesMax: number): Proof {
   const excess = excessMatrix(tree, m.best);
   const local = linKernighan(cost, tour, nearest(n, excess, Math.min(nearByExcess, n - 1)));
   const bound = lengthAtLeast(rootBound, scale);
-  const upper = kickTour(local, random, 0, 0);
-  return { instance, local, random, pi: m.best, rootBound, excess, upper, bound, nodes: 0, nodesMax };
+  const upper = improveTour(local);
+  return { instance, tour, pi: m.best, rootBound, excess, upper, bound, nodes: 0, nodesMax };
 }
 
 /**
@@ -115,7 +114,7 @@ export function solve(given: TspInstance, nodesMax?: number): Solution<Tour> {
   const p = openProof(instance, nodesMax ?? nodesMaxDefault(instance.n));
   prove(p);
   const value = p.upper / instance.scale;
-  return { answer: fromZero(p.local.tour), value, bound: p.bound, proven: p.bound === value, nodes: p.nodes };
+  return { answer: fromZero(p.tour), value, bound: p.bound, proven: p.bound === value, nodes: p.nodes };
 }
 
 function fromZero(tour: IndexedTour): number[] {

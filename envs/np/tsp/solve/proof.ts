@@ -3,15 +3,14 @@
  * between tour and bound.
  */
 import { type Instance, lengthAtLeast } from "./one-tree.ts";
-import { explore, search, type Search, settleAll } from "./search.ts";
+import { explore, search, settleAll } from "./search.ts";
 import { sparseGraph, type SparseGraph } from "./sparse-graph.ts";
-import { kickTour, type LinKernighan, setTour, tourCost } from "./tour.ts";
+import { type IndexedTour, setTour, tourCost } from "./tour.ts";
 
 export interface Proof {
   readonly instance: Instance;
-  /** Local search that holds the best tour. */
-  readonly local: LinKernighan;
-  readonly random: () => number;
+  /** The best tour found. */
+  readonly tour: IndexedTour;
   /** Multipliers and scaled bound of the root. `excess` has the rise of the bound if a tour must use the edge. */
   readonly pi: Int32Array;
   readonly rootBound: number;
@@ -24,9 +23,6 @@ export interface Proof {
   readonly nodesMax: number;
 }
 
-/** Number of nodes after which a search first restarts. The restart uses the counts of closed branches. */
-const restartFirst = 20000000;
-const kicksFirst = 0;
 /** Share of the way from the bound to the current tour that the first guess covers. */
 const guessShare = 1 / 16;
 
@@ -37,7 +33,7 @@ const guessShare = 1 / 16;
  */
 export function prove(p: Proof): void {
   const { scale } = p.instance;
-  let step = p.upper / scale;
+  let step = Math.max(1, Math.floor((p.upper / scale - p.bound) * guessShare));
   while (p.bound * scale < p.upper) {
     const limit = Math.min(p.upper, (p.bound + step) * scale);
     if (!searchBelow(p, limit)) return;
@@ -47,28 +43,24 @@ export function prove(p: Proof): void {
 
 /** Searches for the shortest tour that costs less than `limit`. Returns false if the nodes ran out. */
 function searchBelow(p: Proof, limit: number): boolean {
-  const { scale } = p.instance;
+  const { scale, cost } = p.instance;
   const graph = survivors(p, limit - scale);
   if (!settleAll(graph)) {
     p.bound = limit / scale;
     return true;
   }
-  const s = search(graph, scale, limit - scale);
-  for (let budget = restartFirst, kicks = kicksFirst; ; budget *= 2, kicks *= 2) {
-    run(p, s, budget);
-    if (s.openBound === Infinity) {
-      p.bound = Math.min(limit, p.upper) / scale;
-      return true;
-    }
-    if (p.nodes >= p.nodesMax) {
-      // The bound of an open node is at most the cutoff, so this value stays below the current tour.
-      p.bound = Math.max(p.bound, lengthAtLeast(s.openBound, scale));
-      return false;
-    }
-    p.upper = kickTour(p.local, p.random, kicks, p.bound * scale);
-    if (p.upper === p.bound * scale) return true;
-    s.cutoff = Math.min(s.cutoff, p.upper - scale);
+  const s = search(graph, scale, limit - scale, p.nodesMax - p.nodes);
+  s.multipliers.best.set(p.pi);
+  explore(s, p.rootBound);
+  p.nodes += s.nodes;
+  if (s.found !== undefined) {
+    setTour(p.tour, orderOf(graph, s.found));
+    p.upper = tourCost(cost, p.tour.city);
   }
+  // The bound of an open node is at most the cutoff, so this value stays below the current tour.
+  const isComplete = s.openBound === Infinity;
+  p.bound = isComplete ? Math.min(limit, p.upper) / scale : Math.max(p.bound, lengthAtLeast(s.openBound, scale));
+  return isComplete;
 }
 
 /** Returns the graph of the edges that a tour of cost at most `cutoff` may use, judged by the root's bound. */
@@ -79,19 +71,6 @@ function survivors(p: Proof, cutoff: number): SparseGraph {
     for (let j = 0; j < i; j++) if (p.rootBound + p.excess[i * n + j]! <= cutoff) pairs.push(i, j);
   }
   return sparseGraph(n, pairs, cost);
-}
-
-/** Searches from the root for at most `budget` nodes, and stores the tour found. */
-function run(p: Proof, s: Search, budget: number): void {
-  const before = s.nodes;
-  s.nodesMax = before + Math.min(budget, p.nodesMax - p.nodes);
-  s.openBound = Infinity;
-  s.multipliers.best.set(p.pi);
-  explore(s, p.rootBound);
-  p.nodes += s.nodes - before;
-  if (s.found === undefined || s.cutoff + s.scale >= p.upper) return;
-  setTour(p.local.tour, orderOf(s.graph, s.found));
-  p.upper = tourCost(p.instance.cost, p.local.tour.city);
 }
 
 /** Returns the cities, from city 0, in the order of the tour that n edges make. */

@@ -115,7 +115,7 @@ export interface Search {
   cutoff: number;
   nodes: number;
   /** Maximum number of nodes. The search then leaves the remaining nodes unexplored. */
-  nodesMax: number;
+  readonly nodesMax: number;
   /** Least bound of the nodes left unexplored. Infinity if the search was complete. */
   openBound: number;
   /** Edges of the best tour found, whose scaled cost is cutoff + scale. Undefined before the first one. */
@@ -124,7 +124,7 @@ export interface Search {
 
 const nodePlan: AscentPlan = { iterations: 20, stepFirst: 0.8, shrink: 0.7, patience: 4 };
 
-export function search(graph: SparseGraph, scale: number, cutoff: number): Search {
+export function search(graph: SparseGraph, scale: number, cutoff: number, nodesMax: number): Search {
   const tree = sparseTree(graph);
   return {
     graph,
@@ -136,7 +136,7 @@ export function search(graph: SparseGraph, scale: number, cutoff: number): Searc
     blame: new Int32Array(graph.n),
     cutoff,
     nodes: 0,
-    nodesMax: 0,
+    nodesMax,
     openBound: Infinity,
     found: undefined,
   };

@@ -102,34 +102,31 @@ function wake(search: LinKernighan, city: number): void {
   search.queue[slot] = city;
 }
 
-/** Improves the tour until no queued city starts an improving chain. Returns the gain. */
-function improve(search: LinKernighan): number {
+/** Runs chains until no queued city starts an improving one. */
+function improve(search: LinKernighan): void {
   const { n } = search.tour;
-  let gain = 0;
   while (search.queueLength > 0) {
     const city = search.queue[search.queueHead]!;
     if (++search.queueHead === n) search.queueHead = 0;
     search.queueLength--;
     search.queued[city] = 0;
-    for (let found = improveFrom(search, city); found > 0; found = improveFrom(search, city)) gain += found;
+    while (improveFrom(search, city)) continue;
   }
-  return gain;
 }
 
-function improveFrom(search: LinKernighan, t1: number): number {
+function improveFrom(search: LinKernighan, t1: number): boolean {
   const { cost, tour } = search;
   const after = next(tour, t1);
-  const found = extend(search, 0, t1, after, cost[t1 * tour.n + after]!, true);
-  if (found > 0) return found;
+  if (extend(search, 0, t1, after, cost[t1 * tour.n + after]!, true)) return true;
   const before = previous(tour, t1);
   return extend(search, 0, t1, before, cost[t1 * tour.n + before]!, false);
 }
 
 /**
  * Tries chains of steps that start by joining t2 to another city. `gain` is the cost dropped minus the cost added so
- * far. Returns the gain of the first improving chain, or 0.
+ * far. Returns whether a chain improved the tour.
  */
-function extend(search: LinKernighan, depth: number, t1: number, t2: number, gain: number, forward: boolean): number {
+function extend(search: LinKernighan, depth: number, t1: number, t2: number, gain: number, forward: boolean): boolean {
   const { cost, tour } = search;
   const { n } = tour;
   const count = rankChoices(search, depth, t1, t2, gain, forward);
@@ -138,18 +135,17 @@ function extend(search: LinKernighan, depth: number, t1: number, t2: number, gai
     const y = forward ? previous(tour, x) : next(tour, x);
     const open = gain - cost[t2 * n + x]! + cost[x * n + y]!;
     apply(tour, t2, y, forward);
-    const closed = open - cost[y * n + t1]!;
-    const found = closed > 0 ? closed : depth < depthMax ? extend(search, depth + 1, t1, y, open, forward) : 0;
-    if (found > 0) {
+    const isShorter = open > cost[y * n + t1]!;
+    if (isShorter || (depth < depthMax && extend(search, depth + 1, t1, y, open, forward))) {
       wake(search, t1);
       wake(search, t2);
       wake(search, x);
       wake(search, y);
-      return found;
+      return true;
     }
     apply(tour, y, t2, forward);
   }
-  return 0;
+  return false;
 }
 
 /** Makes or undoes one step: reverses the path from `near` to `far`, in the direction of the chain. */
@@ -218,53 +214,10 @@ export function nearest(n: number, weight: Int32Array, count: number): Int32Arra
   return near;
 }
 
-const segmentMax = 10;
-
-/**
- * Runs iterated Lin-Kernighan: swaps two short neighbouring segments (a double bridge), repairs the tour, and keeps it
- * if it is not longer. Stops after `kicks`, or when the cost is at most `enough`.
- */
-export function kickTour(search: LinKernighan, random: () => number, kicks: number, enough: number): number {
+/** Improves the tour until no city starts an improving chain. Returns the tour's cost. */
+export function improveTour(search: LinKernighan): number {
   const { tour, cost } = search;
   for (let v = 0; v < tour.n; v++) wake(search, v);
   improve(search);
-  let best = tourCost(cost, tour.city);
-  if (tour.n < 8) return best;
-  const kept = tour.city.slice();
-  for (let kick = 0; kick < kicks && best > enough; kick++) {
-    swapSegments(search, random);
-    improve(search);
-    const now = tourCost(cost, tour.city);
-    if (now <= best) {
-      best = now;
-      kept.set(tour.city);
-    } else setTour(tour, kept);
-  }
-  return best;
-}
-
-function swapSegments(search: LinKernighan, random: () => number): void {
-  const { tour } = search;
-  const { n, city } = tour;
-  const longest = Math.min(segmentMax, (n >> 1) - 1);
-  const start = random() % n;
-  const first = 1 + (random() % longest);
-  const second = 1 + (random() % longest);
-  const at = (offset: number): number => city[(start + offset) % n]!;
-  const ends = [at(0), at(1), at(first), at(first + 1), at(first + second), at(first + second + 1)];
-  reversePath(tour, ends[1]!, ends[4]!);
-  reversePath(tour, ends[4]!, ends[3]!);
-  reversePath(tour, ends[2]!, ends[1]!);
-  for (const end of ends) wake(search, end);
-}
-
-/** Returns a xorshift generator of random numbers with a fixed seed, so that results do not vary. */
-export function randomStream(): () => number {
-  let state = 0x9e3779b9 | 0;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state >>> 1;
-  };
+  return tourCost(cost, tour.city);
 }
