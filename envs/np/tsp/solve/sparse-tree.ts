@@ -1,7 +1,4 @@
-/**
- * Builds the minimum 1-tree that contains every required edge and no forbidden one, by Kruskal's algorithm. The free
- * edges stay sorted from one evaluation to the next, so that sorting is cheap.
- */
+/** Builds the minimum 1-tree that contains every required edge and no forbidden one, by Kruskal's algorithm. */
 import { forbidden, free, required, type SparseGraph } from "./sparse-graph.ts";
 
 export interface SparseTree {
@@ -10,8 +7,6 @@ export interface SparseTree {
   /** Free edges by rising reduced cost. */
   readonly order: Int32Array;
   freeCount: number;
-  /** True if `order` was sorted since the decisions were loaded, perhaps for earlier multipliers. */
-  sorted: boolean;
   readonly key: Int32Array;
   readonly inTree: Uint8Array;
   /**
@@ -28,9 +23,6 @@ export interface SparseTree {
   readonly unmet: Uint8Array;
 }
 
-/** Gaps of the shell sort, used when the free edges are in no order yet (Ciura 2001). */
-const gaps = [701, 301, 132, 57, 23, 10, 4];
-
 export function sparseTree(graph: SparseGraph): SparseTree {
   const { n, m } = graph;
   return {
@@ -38,7 +30,6 @@ export function sparseTree(graph: SparseGraph): SparseTree {
     degree: new Int32Array(n),
     order: new Int32Array(m),
     freeCount: 0,
-    sorted: false,
     key: new Int32Array(m),
     inTree: new Uint8Array(m),
     base: new Int32Array(n),
@@ -64,7 +55,6 @@ export function loadDecisions(tree: SparseTree): void {
   }
   for (let v = 0; v < n; v++) base[v] = find(base, v);
   tree.freeCount = 0;
-  tree.sorted = false;
   for (let edge = 0; edge < m; edge++) if (status[edge] === free) order[tree.freeCount++] = edge;
 }
 
@@ -96,23 +86,7 @@ function sortFree(tree: SparseTree, pi: Int32Array): void {
     const edge = order[k]!;
     key[edge] = cost[edge]! + pi[tail[edge]!]! + pi[head[edge]!]!;
   }
-  if (!tree.sorted) for (const gap of gaps) sortEvery(tree, gap);
-  sortEvery(tree, 1);
-  tree.sorted = true;
-}
-
-/**
- * Sorts each run of edges `gap` apart by insertion. With gap 1 and a nearly sorted order, this costs almost nothing.
- */
-function sortEvery(tree: SparseTree, gap: number): void {
-  const { order, key, freeCount } = tree;
-  for (let k = gap; k < freeCount; k++) {
-    const edge = order[k]!;
-    const own = key[edge]!;
-    let slot = k;
-    for (; slot >= gap && key[order[slot - gap]!]! > own; slot -= gap) order[slot] = order[slot - gap]!;
-    order[slot] = edge;
-  }
+  order.subarray(0, freeCount).sort((a, b) => key[a]! - key[b]!);
 }
 
 /** Runs Kruskal's algorithm over the sorted free edges. Returns the cost of the 1-tree without multipliers. */
