@@ -3,9 +3,8 @@ import type { Solution } from "../../../environment.ts";
 import { rngFor } from "../../../lib/rng.ts";
 import { type BisectionInstance, cutWeight } from "../generate.ts";
 import type { Sides } from "../verify.ts";
-import { relaxationOf } from "./bound.ts";
-import { frontierBound } from "./frontier.ts";
-import { cutOf, type Problem, problemOf } from "./problem.ts";
+import { relaxationOf, rootBound } from "./bound.ts";
+import { cutOf, nodeOf, type Problem, problemOf } from "./problem.ts";
 import { explore, searchOf } from "./search.ts";
 import { searchTabu } from "./tabu.ts";
 
@@ -24,7 +23,7 @@ export function solve(instance: BisectionInstance, nodesMax?: number): Solution<
   if (search.best.agreement < problem.total) explore(search, root);
   const { spins, agreement } = search.best;
   const value = cutOf(problem, agreement);
-  const bound = search.open ? frontierBound(problem, relaxation, root, value) : value;
+  const bound = search.open ? rootBound(relaxation, nodeOf(problem, root), 0, value) : value;
   const vertices = Array.from({ length: instance.vertices }, (_, v) => v);
   // Put the side of vertex 0 first.
   const [first] = spins;

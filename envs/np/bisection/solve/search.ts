@@ -93,7 +93,7 @@ function branch(search: Search, node: Node): void {
 }
 
 /** Returns the free vertex whose vector is farthest from both sides, weighted by the total weight of its edges. */
-export function leastDecided({ rank, vectors }: Relaxation, { problem, free }: Node): number {
+function leastDecided({ rank, vectors }: Relaxation, { problem, free }: Node): number {
   let [chosen, most] = [-1, -Infinity];
   for (const v of free) {
     const along = vectors[v * rank]!;

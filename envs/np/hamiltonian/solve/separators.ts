@@ -93,22 +93,12 @@ function separationBy(adjacency: BitMatrix, present: VertexSet, separators: Vert
   return { separators, surplus, bound: kept.reduce((sum, size) => sum + size, count) };
 }
 
-type Order = (one: Separation, other: Separation) => number;
-
 /**
  * Orders separations: the smaller bound first. Of equal bounds, the one with more surplus parts is closer to a better
  * bound.
  */
 function byBound(one: Separation, other: Separation): number {
   return one.bound - other.bound || other.surplus - one.surplus;
-}
-
-/**
- * Orders separations by bound, then the one with fewer separators first. Fewer separators leave less undecided in a
- * cycle that meets the bound.
- */
-function bySeparators(one: Separation, other: Separation): number {
-  return byBound(one, other) || sizeOf(one.separators) - sizeOf(other.separators);
 }
 
 /**
@@ -126,14 +116,8 @@ export function searchSeparators(adjacency: BitMatrix, present: VertexSet, enoug
   starts.sort(byBound);
   let best = starts[0]!;
   for (const start of starts.slice(0, climbs)) {
-    const climbed = improved(
-      adjacency,
-      present,
-      improved(adjacency, present, start, enough, byBound),
-      enough,
-      bySeparators,
-    );
-    if (bySeparators(climbed, best) < 0) best = climbed;
+    const climbed = improved(adjacency, present, start, enough);
+    if (byBound(climbed, best) < 0) best = climbed;
     if (best.bound <= enough) break;
   }
   return best;
@@ -157,20 +141,14 @@ function* neighbourhoods(adjacency: BitMatrix, present: VertexSet): Generator<Ve
 }
 
 /** Adds or removes single separators while that improves the separation. Stops at a bound of at most `enough`. */
-function improved(
-  adjacency: BitMatrix,
-  present: VertexSet,
-  start: Separation,
-  enough: number,
-  order: Order,
-): Separation {
+function improved(adjacency: BitMatrix, present: VertexSet, start: Separation, enough: number): Separation {
   let best = start;
   for (let v = 0, since = 0; since < adjacency.rows && best.bound > enough; v = (v + 1) % adjacency.rows, since++) {
     if (!has(present, v)) continue;
     const separators = best.separators.slice();
     toggle(separators, v);
     const next = separationBy(adjacency, present, separators);
-    if (order(next, best) >= 0) continue;
+    if (byBound(next, best) >= 0) continue;
     best = next;
     since = 0;
   }
