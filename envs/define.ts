@@ -47,8 +47,8 @@ export function defineEnvironment<Instance, Answer>(
     throw new Error(
       `${definition.id}: a row is always in one split, so an environment with rows must not define inEverySplit`,
     );
-  if (definition.turns !== undefined && definition.resource !== undefined)
-    throw new Error(`${definition.id}: an environment with turns must not use a resource`);
+  if (definition.turns !== undefined && definition.resource !== undefined && definition.turns.resource === undefined)
+    throw new Error(`${definition.id}: turns of an environment with a resource must have a resource too`);
   const levels = levelsOf(definition);
   return {
     goal: "satisfy",

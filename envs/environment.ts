@@ -7,8 +7,9 @@ import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
 import type { Facts, Failed, Findings, Malformed, Parsed } from "./facts.ts";
 import type { AnswerFormat, ChatMessage } from "./prompt.ts";
-import type { Turns } from "./turns/turns.ts";
-import type { AskContext, PortName, Ports } from "./ports.ts";
+import type { AnyTurns } from "./turns/turns.ts";
+import type { AskContext } from "./ports.ts";
+import type { PortContext, Resource, VerifyContext } from "./resource.ts";
 
 export type Goal = "satisfy" | "minimize" | "maximize";
 export type Split = "train" | "eval" | "bench";
@@ -59,56 +60,6 @@ export interface ComponentInfo {
   readonly description: string;
   /** Weight of the component in the sum, in [0, 1], unless the reward scheme's parameters set another weight. */
   readonly weight: number;
-}
-
-/** External service that an asynchronous verifier asks, such as a judge or a sandbox, and the limits on its use. */
-export interface Resource {
-  /** Name of the service, such as "judge". Environments that share a resource share its limits. */
-  readonly name: string;
-  /**
-   * Port (connection to the service, see ports.ts) that the verifier uses. A server without this port serves no
-   * tasks of the environment. Defaults to none.
-   */
-  readonly port?: PortName;
-  /** Maximum number of concurrent verifications. The operator can change it. */
-  readonly concurrencyMax: number;
-  /**
-   * Number of verifications that each caller may run even if `concurrencyMax` is reached, for a service that shares its
-   * time between callers. Defaults to 0.
-   */
-  readonly concurrencyEach?: number;
-  /** Maximum number of verifications that wait for a free place. The server refuses any further ones as overloaded. */
-  readonly waitingMax: number;
-  /** Maximum size, in bytes, of the completions held for the resource. */
-  readonly heldBytesMax: number;
-  /** Maximum duration of one attempt, in milliseconds, counted from its start. */
-  readonly timeLimitMs: number;
-  /**
-   * Maximum number of the server's attempts at one verification. 1 if the verifier retries by itself. Defaults to a
-   * few.
-   */
-  readonly attemptsMax?: number;
-  /**
-   * Checks whether a resource that is down answers again. Returns undefined if it does. If omitted, the next
-   * verification is the check.
-   */
-  readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
-}
-
-/** Deadline for questions to external services, and the connections to them (ports.ts). */
-export interface PortContext extends AskContext {
-  readonly ports: Ports;
-}
-
-/**
- * Limits and ports of one asynchronous verification. The signal is aborted at the deadline, and also when nobody needs
- * the result any more. The deadline covers all work of the verifier, including its own retries.
- */
-export interface VerifyContext extends PortContext {
-  /** Number of the server's attempt, from 1. */
-  readonly attempt: number;
-  /** Number of attempts after which the server gives up. */
-  readonly attemptsMax: number;
 }
 
 export interface Baseline {
@@ -429,7 +380,7 @@ interface Capabilities<Instance, Answer> {
   readonly asked?: MountedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
   /** Several turns: each call of a tool or answer gets a reply, until the episode ends. */
-  readonly turns?: Turns<Instance>;
+  readonly turns?: AnyTurns<Instance>;
   /**
    * Returns an answer that needs no search, as a model would write it, e.g. the answer in a row. Returns undefined if
    * the instance has none.

@@ -2,7 +2,8 @@
 import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting } from "./answers/locate.ts";
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion } from "./commit.ts";
-import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment, VerifyContext } from "./environment.ts";
+import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment } from "./environment.ts";
+import type { VerifyContext } from "./resource.ts";
 import { type Failed, type Findings, type GradedFacts, malformed, type Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";

@@ -206,12 +206,13 @@ function createScorers(
   { resources, runs }: { readonly resources: Resources; readonly runs: ServiceDeps["runs"] },
 ) {
   const scoring = {
+    keyring,
     completionBytesMax: config.limits.maxCompletionBytes,
     onFailure: (error: unknown, { environment, version }: { environment: string; version: number }) =>
       onFailure(error, "scoring failed: the sample has no reward", { environment, version }),
   };
   return {
-    scorer: createScorer({ ...scoring, keyring, registry, pools }),
+    scorer: createScorer({ ...scoring, registry, pools }),
     asyncScorer: createAsyncScorer({
       ...scoring,
       resources,

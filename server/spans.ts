@@ -64,6 +64,10 @@ export function spansOf(traces: Traces | undefined): Spans {
         within("score", { "gradus.environment": task.token.environment }, () =>
           scorer.score(task, completion, caller, sample),
         ),
+      play: (task, completion, form, caller, sample) =>
+        within("play", { "gradus.environment": task.token.environment }, () =>
+          scorer.play(task, completion, form, caller, sample),
+        ),
     }),
     runs: (runs) => ({
       ...runs,

@@ -2,7 +2,7 @@
  * Runs a program in the sandbox and grades its results. Results are compared here, never in the sandbox, where the
  * program could tamper with the comparison.
  */
-import type { PortContext } from "../environment.ts";
+import type { PortContext } from "../resource.ts";
 import { type Failed, type Facts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { escaped } from "../lib/escape.ts";

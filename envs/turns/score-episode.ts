@@ -7,7 +7,7 @@ import {
   infoOf,
   ratioOf,
   type Score,
-  type ScoreTask,
+  type AnyScoreTask,
   type StopReason,
   VIOLATION_BYTES_MAX,
   violationOf,
@@ -26,7 +26,7 @@ export interface EpisodeEnd {
  * completion made no call.
  */
 export function scoreEpisode(
-  task: ScoreTask,
+  task: AnyScoreTask,
   { calls, standing, digest }: Episode,
   stop: StopReason,
   last: Findings | undefined,

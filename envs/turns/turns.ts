@@ -3,8 +3,9 @@
  * answer. Each call turns the episode's state into the next one, and gets a reply.
  */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { Facts } from "../facts.ts";
+import type { Facts, Failed } from "../facts.ts";
 import type { Rng } from "../lib/rng.ts";
+import type { Resource, VerifyContext } from "../resource.ts";
 
 type Parameters = Readonly<Record<string, number>>;
 
@@ -36,6 +37,15 @@ export interface Advanced<State> {
   readonly facts?: Facts;
 }
 
+/** Call whose result must be asked of a resource outside of this process. */
+export interface Question<State> {
+  /**
+   * Asks for the result. Returns Failed for a fault of ours, never for one of the policy, e.g. a program that fails:
+   * a reply reports it. May be called several times. A rejected promise is a bug.
+   */
+  ask(context: VerifyContext): Promise<Advanced<State> | Failed>;
+}
+
 /** A message to the policy that answers one call. Its role is "tool" after a tool call and "user" after an answer. */
 export interface Reply {
   readonly role: "tool" | "user";
@@ -53,11 +63,8 @@ export interface KnownBest {
   readonly bound: number;
 }
 
-/**
- * Describes the turns of an environment's tasks. The state of an episode is a protobuf message, because it is stored in
- * task ids.
- */
-export interface Turns<Instance, Schema extends DescMessage = DescMessage> {
+/** Members that all turns have. The state of an episode is a protobuf message, because it is stored in task ids. */
+export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> {
   /**
    * Set if a task has several turns only if it is requested with more than one call. Defaults to false: all tasks do.
    */
@@ -79,6 +86,11 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> {
   stateBytesMax(parameters: Parameters, calls: number): number;
   /** Returns the state before the first call. */
   start(instance: Instance): MessageShape<Schema>;
+}
+
+/** Turns of an environment that asks nothing outside of this process when a call is made. */
+export interface Turns<Instance, Schema extends DescMessage = DescMessage> extends TurnsParts<Instance, Schema> {
+  readonly resource?: undefined;
   /**
    * Carries out a call. Must be pure and must not throw, because calls are repeated to restore a state. `rng` depends
    * only on the task, the sample and the call's number. `best` is the best known objective value of the instance, if
@@ -92,6 +104,26 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> {
     best?: KnownBest,
   ): Advanced<MessageShape<Schema>>;
 }
+
+/**
+ * Turns whose calls may ask a resource. Their state is always stored and never replayed, because a replay would ask the
+ * resource again.
+ */
+export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage> extends TurnsParts<Instance, Schema> {
+  /** Resource that calls ask. It need not be the one that the environment's verifier asks. */
+  readonly resource: Resource;
+  /** Carries out a call as that of Turns does, or returns the question to ask. Equal arguments give equal questions. */
+  advance(
+    instance: Instance,
+    state: MessageShape<Schema>,
+    action: Action,
+    rng: Rng,
+    best?: KnownBest,
+  ): Advanced<MessageShape<Schema>> | Question<MessageShape<Schema>>;
+}
+
+/** Turns of either kind, told apart by `resource`. */
+export type AnyTurns<Instance = unknown> = Turns<Instance> | AskingTurns<Instance>;
 
 /**
  * A call since the state that a task id stores. Repeating these calls leads to the current state. Unreadable calls are
@@ -143,9 +175,15 @@ const EPISODE_BYTES = 160;
  * Returns the maximum size of an encoded episode, in bytes. After each call the shorter form is stored: the state, or
  * an older state with the calls since. So neither form's maximum is exceeded.
  */
-export function episodeBytesMax(turns: Turns<never>, parameters: Parameters, calls: number): number {
+export function episodeBytesMax(
+  turns: Pick<AnyTurns, "resource" | "actionBytesMax" | "stateBytesMax">,
+  parameters: Parameters,
+  calls: number,
+): number {
+  const state = turns.stateBytesMax(parameters, calls);
+  if (turns.resource !== undefined) return EPISODE_BYTES + state;
   const log = calls * (turns.actionBytesMax + LOGGED_BYTES);
-  return EPISODE_BYTES + Math.min(turns.stateBytesMax(parameters, calls), log);
+  return EPISODE_BYTES + Math.min(state, log);
 }
 
 /** Returns an upper bound of the encoded size of a log, in bytes. */

@@ -2,7 +2,7 @@
  * Asks a judge which text is better, and grades the result as a win, a loss or a tie against the reference
  * (Omni-Thinker A.1).
  */
-import type { Resource, VerifyContext } from "../environment.ts";
+import type { Resource, VerifyContext } from "../resource.ts";
 import { type Facts, type Failed, type GradedFacts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Verdict } from "../ports.ts";

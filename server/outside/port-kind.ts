@@ -4,7 +4,7 @@
  *
  * These files must import little, because every command reads their options. Their `open` imports the rest.
  */
-import type { Resource } from "../../envs/environment.ts";
+import type { Resource } from "../../envs/resource.ts";
 import type { Port } from "../../envs/ports.ts";
 import type { Clock } from "../base/clock.ts";
 import type { SampledMetric } from "../runtime/sampled-metrics.ts";

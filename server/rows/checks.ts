@@ -4,7 +4,8 @@
  * unchecked until the next start.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Environment, PortContext } from "../../envs/environment.ts";
+import type { Environment } from "../../envs/environment.ts";
+import type { PortContext } from "../../envs/resource.ts";
 import { type Failed, reasonWords } from "../../envs/facts.ts";
 import { type Pool, poolOf, rowOf } from "../../envs/pool.ts";
 import { type FinishedPool, removeRows } from "../../envs/pool-finish.ts";

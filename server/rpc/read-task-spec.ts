@@ -7,6 +7,7 @@ import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { levelsText, type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
+import { neededResource } from "../../envs/resource.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { sharesRows } from "../../envs/splits.ts";
 import {
@@ -51,8 +52,6 @@ export function readSpec(
     const at = `${field}.${part}`;
     if (why !== undefined) add([new RpcError("FAILED_PRECONDITION", `${at}: ${why}`, { field: at })]);
   };
-  const port = environment.resource?.port;
-  lacks("environment", port && missingPorts?.[port]);
   const split = each(() => readSplit(given, field), "train");
   const source = each(() => readSource(given, environment, field), defaultSource(environment));
   lacks("source", source === "teacher" && teacher === undefined ? teacherKind.words.missing : undefined);
@@ -67,6 +66,8 @@ export function readSpec(
   const none: SpecTurns = {};
   const turns = each(() => readTurns(given, environment, difficulty?.parameters, field), none);
   const hasTurns = turns.calls !== undefined;
+  const port = neededResource(environment, turns)?.port;
+  lacks("environment", port && missingPorts?.[port]);
   const scheme = each(() => readScheme(given.rewardScheme, environment, hasTurns, field), undefined);
   const refused = problem();
   if (refused !== undefined) throw refused;

@@ -1,6 +1,7 @@
 /** Tests the rewards for graded facts (Omni-Thinker A.1), and the treatment of a component without a value. */
 import { describe, expect, test } from "vitest";
-import type { AsyncEnvironment, VerifyContext } from "../../envs/environment.ts";
+import type { AsyncEnvironment } from "../../envs/environment.ts";
+import type { VerifyContext } from "../../envs/resource.ts";
 import type { Facts, Failed } from "../../envs/facts.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type AsyncScore, beginScore, score, type Score } from "../../envs/score.ts";

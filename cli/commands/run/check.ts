@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { type GradusClient, type RunConfig, Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";
+import { neededResource } from "../../../envs/resource.ts";
 import { portKinds } from "../../../server/outside/port-kinds.ts";
 import { readPoolPath } from "../../../server/rows/selection.ts";
 import { contradictionLine, remarkLines } from "../../../server/rows/report.ts";
@@ -181,7 +182,10 @@ function needWarnings(registry: Registry, { file, run }: CheckedRun): readonly s
   const seen = new Set<string>();
   return specsOf(run.created).flatMap(([field, spec]) => {
     const found = registry.find(spec?.environment ?? "", spec?.version || undefined);
-    const port = found.kind === "found" ? found.environment.resource?.port : undefined;
+    const environment = found.kind === "found" ? found.environment : undefined;
+    const hasTurns =
+      environment?.turns !== undefined && (environment.turns.optional !== true || (spec?.calls ?? 0) > 1);
+    const port = environment && neededResource(environment, hasTurns ? { calls: spec?.calls ?? 0 } : {})?.port;
     const needs = [
       ...(port === undefined ? [] : [[`${field}.environment`, needOf(port)] as const]),
       ...(spec?.source === Source.TEACHER ? [[`${field}.source`, needOf("teacher")] as const] : []),

@@ -2,7 +2,7 @@
  * Runs one attempt to verify an answer, within the time limit of the resource that it uses (e.g. the sandbox). If the
  * caller has left, the outcome is "cancelled".
  */
-import type { Resource, VerifyContext } from "../../../envs/environment.ts";
+import type { Resource, VerifyContext } from "../../../envs/resource.ts";
 import type { Failed, Findings } from "../../../envs/facts.ts";
 import { escaped } from "../../../envs/lib/escape.ts";
 import type { Ports } from "../../../envs/ports.ts";
@@ -11,7 +11,7 @@ import type { Clock } from "../../base/clock.ts";
 import { bug } from "../../../envs/facts.ts";
 import type { Limits } from "./limit.ts";
 
-/** A request to verify one answer. Gates run it in one or several attempts. */
+/** A request to verify one answer, or to carry out one call of an episode. Gates run it in one or several attempts. */
 export interface Job {
   /** The caller and connection whose share of the resource the job uses. */
   readonly party: Party;
@@ -21,7 +21,7 @@ export interface Job {
   readonly signal: AbortSignal | undefined;
   /** Deadline in milliseconds since the Unix epoch. Undefined: only the resource's own limit applies. */
   readonly deadlineMs: number | undefined;
-  /** Verifies the answer. Called once for each attempt, never twice at the same time. */
+  /** Verifies the answer, or carries out the call. Called once for each attempt, never twice at the same time. */
   readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
 }
 

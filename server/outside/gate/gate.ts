@@ -5,7 +5,7 @@
  * The caller that has used the resource least comes next. If the queue is full, the caller with the most waiting jobs
  * loses one.
  */
-import type { Resource } from "../../../envs/environment.ts";
+import type { Resource } from "../../../envs/resource.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
 import { sleep } from "../../base/waiting.ts";
 import { type AttemptOptions, attemptJob, ATTEMPTS_MAX, CANCELLED, type Job, type JobOutcome } from "./attempt.ts";

@@ -2,7 +2,7 @@
  * Time limits of attempts to verify answers. Attempts of one caller that begin in the same millisecond share a timer
  * and an abort signal, because creating these takes longer than many verifications.
  */
-import type { Resource } from "../../../envs/environment.ts";
+import type { Resource } from "../../../envs/resource.ts";
 import type { Clock } from "../../base/clock.ts";
 
 /** The time limit of one attempt. */

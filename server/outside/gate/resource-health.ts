@@ -4,7 +4,7 @@
  *
  * It is tried again after a pause, which doubles with each failure.
  */
-import type { Resource } from "../../../envs/environment.ts";
+import type { Resource } from "../../../envs/resource.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import type { Clock } from "../../base/clock.ts";
 

@@ -2,7 +2,7 @@
  * The services outside this process (e.g. sandbox, judge) that scoring needs. Each has its own limits on running and
  * waiting jobs, so that a slow or failed one does not delay jobs of the others.
  */
-import type { Resource } from "../../../envs/environment.ts";
+import type { Resource } from "../../../envs/resource.ts";
 import type { AttemptOptions, Job, JobOutcome } from "./attempt.ts";
 import { createGate, type Gate, type ResourceLoad } from "./gate.ts";
 

@@ -4,7 +4,8 @@
  */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
-import type { AsyncEnvironment, ParameterInfo, Resource } from "../../../envs/environment.ts";
+import type { AsyncEnvironment, ParameterInfo } from "../../../envs/environment.ts";
+import type { Resource } from "../../../envs/resource.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import { unavailable } from "../../../envs/facts.ts";

@@ -6,7 +6,8 @@
  */
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Environment, Resource } from "../../../envs/environment.ts";
+import type { Environment } from "../../../envs/environment.ts";
+import type { Resource } from "../../../envs/resource.ts";
 import { type Failed, type Facts, unavailable } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";

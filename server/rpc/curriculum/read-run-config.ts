@@ -5,6 +5,7 @@ import { LIMITS } from "../../../proto/limits.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { rowCount } from "../../../envs/pool.ts";
+import { neededResource } from "../../../envs/resource.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
 import { configProblems } from "../../curriculum/check-config.ts";
 import {
@@ -179,7 +180,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     weight: arm.weight ?? 1,
     hard: arm.hard,
     rewardRange: rangeOf(environment, spec, field),
-    resource: spec.source === "teacher" ? teacherResource(spec) : resourceOf(environment),
+    resource: spec.source === "teacher" ? teacherResource(spec) : neededResource(environment, spec)?.name,
     removed: false,
     ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
     ...(arm.rows && { rows: rowRuleFromWire(arm.rows, spec, deps, `${field}.rows`) }),
@@ -222,11 +223,6 @@ function evaluationArmFromWire(
     );
   checkRange(numGenerations, 0, deps.limits.maxCompletions, `${field}.num_generations`);
   return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
-}
-
-/** Returns the name of the resource that is needed to score an environment's tasks. Undefined: none is needed. */
-function resourceOf({ resource }: Environment): string | undefined {
-  return resource?.name;
 }
 
 function rangeOf(environment: Environment, spec: TaskSpec, field: string): Arm["rewardRange"] {

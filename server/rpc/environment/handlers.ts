@@ -249,7 +249,7 @@ async function scoreGroups(
   let waits = false;
   const outcomes = await mapInSlices(groups, (group) => {
     const task = deps.scorer.open(group.taskId || (group.completions[0]?.taskId ?? ""));
-    waits ||= task.kind === "async";
+    waits ||= task.kind === "async" || task.kind === "asking";
     return scoreAndFeed(deps, task, group, true, caller);
   });
   if (waits) stepAside?.();
@@ -282,7 +282,8 @@ function scoreAndFeed(
   const isCut = (place: number): boolean => group.completions[place]?.finishReason === FinishReason.LENGTH;
   const mayCall = (place: number): boolean => isHermes(group.completions[place] as Completion);
   const options = { statistics, isCut, isHermes: mayCall };
-  if (task.kind === "async") return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then(done);
+  if (task.kind === "async" || task.kind === "asking")
+    return scoreGroupAsync(deps, task, group, options, caller).then(done);
   if (isLarge(group, textSizes.get(group))) return scoreLargeGroup(deps.scorer, task, group, options).then(done);
   return done(scoreGroup(deps.scorer, task, group, options));
 }

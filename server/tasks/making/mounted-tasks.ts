@@ -9,7 +9,8 @@ import {
   type MountedEnvironment,
   changedSources,
 } from "../../../envs/mounted-tasks.ts";
-import type { MountedDrawing, MountedResult, Resource } from "../../../envs/environment.ts";
+import type { MountedDrawing, MountedResult } from "../../../envs/environment.ts";
+import type { Resource } from "../../../envs/resource.ts";
 import { type Failed, type Facts, unavailable } from "../../../envs/facts.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { AskContext } from "../../../envs/ports.ts";

@@ -1,19 +1,24 @@
 /**
- * Scores completions whose verification waits for an external resource, e.g. a judge. A run's sample is scored and
+ * Scores completions whose verification or calls wait for an external resource, e.g. a judge. A run's sample is scored and
  * recorded once, however often it is requested, and even if all callers have left. Otherwise a slow judge and an
  * impatient trainer would retry for ever. A completion outside of a run is dropped when its caller leaves.
  */
 import { LRUCache } from "lru-cache";
-import type { Failed } from "../../../envs/facts.ts";
+import { bug, type Facts, type Failed } from "../../../envs/facts.ts";
+import type { VerifyContext } from "../../../envs/resource.ts";
 import { type AsyncScore, beginScore } from "../../../envs/score.ts";
 import type { FeedbackItem, FeedbackStatus } from "../../curriculum/feedback.ts";
+import type { Advanced, Question } from "../../../envs/turns/turns.ts";
+import type { Message } from "@bufbuild/protobuf";
+import { turnsOf } from "../../../envs/turns/episode.ts";
 import { unlessAborted } from "../../base/waiting.ts";
 import { type Party, partyOf } from "../../base/fair-turns.ts";
 import { runParty } from "../making/make.ts";
 import type { Resources } from "../../outside/gate/resources.ts";
-import { failedSample, isFinal, type SampleResult } from "./results.ts";
-import { type AsyncTask, checkLength, type OpenToken, withRemedy } from "./scorer.ts";
-import { bug } from "../../../envs/facts.ts";
+import type { Keyring } from "../keyring.ts";
+import { type CompletionForm, type PlayedCompletion, playAskingTurn } from "./play-turn.ts";
+import { failedSample, isFinal, type SampleResult, type StepResult } from "./results.ts";
+import { type AskingTask, type AsyncTask, checkLength, type OpenToken, withRemedy } from "./scorer.ts";
 
 /** Caller of Step, or of another call that scores completions. */
 export interface Caller {
@@ -29,26 +34,35 @@ export interface Caller {
 /** Sample of a run, with a function that makes the run's feedback from its result. */
 export interface RunSample {
   readonly runId: string;
-  /** Key that identifies the sample together with its completion. */
+  /** Key that identifies the sample together with its completion and, in an episode, with its earlier calls. */
   readonly key: string;
   /** Returns the feedback for the run. Undefined: the result is not final, so nothing is recorded yet. */
-  itemOf(result: SampleResult): FeedbackItem | undefined;
+  itemOf(result: StepResult): FeedbackItem | undefined;
 }
 
 /** Result of a sample, and whether the run has recorded it. Undefined: nothing was recorded. */
 export interface ScoredSample {
-  readonly result: SampleResult;
+  readonly result: StepResult;
   readonly status?: FeedbackStatus | undefined;
 }
 
 export interface AsyncScorer {
   /** Scores a completion. `sample` is set if it belongs to a run. Never rejects. */
   score(task: AsyncTask, completion: string, caller: Caller, sample?: RunSample): Promise<ScoredSample>;
+  /** Plays a completion of a task with turns, each call in its own turn at the resource. Never rejects. */
+  play(
+    task: AskingTask,
+    completion: PlayedCompletion,
+    form: CompletionForm,
+    caller: Caller,
+    sample?: RunSample,
+  ): Promise<ScoredSample>;
   /** Returns the number of samples of runs that are being scored, for metrics. */
   inFlight(): number;
 }
 
 export interface AsyncScorerOptions {
+  readonly keyring: Keyring;
   readonly resources: Resources;
   /** Maximum size of a completion in UTF-8 bytes. */
   readonly completionBytesMax: number;
@@ -79,35 +93,51 @@ const CROWDED: Failed = {
 };
 
 export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
-  const { completionBytesMax, record } = options;
+  const { completionBytesMax } = options;
+  const flights = createFlights(options);
+  return {
+    async score(task, completion, caller, sample) {
+      const tooLarge = checkLength(completion, completionBytesMax);
+      const work = (party: Party, until: Until): Promise<SampleResult> =>
+        tooLarge === undefined ? verified(options, task, completion, party, until) : Promise.resolve(tooLarge);
+      return flights.run(task.token, work, caller, sample);
+    },
+    play: (task, completion, form, caller, sample) =>
+      flights.run(task.token, (party, until) => played(options, task, completion, form, party, until), caller, sample),
+    inFlight: () => flights.inFlight(),
+  };
+}
+
+/** Scores one completion. Never rejects. */
+type Work = (party: Party, until: Until) => Promise<StepResult>;
+/** Limits that a caller sets by leaving. A run's sample has none, because it is scored even if its caller leaves. */
+type Until = Partial<Pick<Caller, "signal" | "deadlineMs">>;
+
+/** Scores samples of runs once, however many callers ask for them. */
+function createFlights({ record, onFailure }: AsyncScorerOptions) {
   const inFlight = new Map<string, Flight>();
   const recent = new LRUCache<string, SampleResult>({ max: RECENT_MAX });
   let joined = 0;
 
-  const put = async (sample: RunSample, result: SampleResult): Promise<ScoredSample> => {
+  const put = async (sample: RunSample, result: StepResult): Promise<ScoredSample> => {
     const item = sample.itemOf(result);
     return { result, status: item && (await record(sample.runId, item)) };
   };
 
-  const begin = async (
-    task: AsyncTask,
-    completion: string,
-    { caller }: Caller,
-    sample: RunSample,
-  ): Promise<ScoredSample> => {
+  const begin = async (token: OpenToken, work: Work, { caller }: Caller, sample: RunSample): Promise<ScoredSample> => {
     try {
-      const result = await verified(options, task, completion, runParty(sample.runId, caller), undefined);
-      if (isFinal(result)) recent.set(sample.key, result);
+      const result = await work(runParty(sample.runId, caller), {});
+      if (result.kind !== "turn" && isFinal(result)) recent.set(sample.key, result);
       return await put(sample, result);
     } catch (error) {
-      options.onFailure(error, task.token);
+      onFailure(error, token);
       return { result: failedSample(bug) };
     } finally {
       inFlight.delete(sample.key);
     }
   };
 
-  const join = async (going: Promise<ScoredSample>, { signal }: Caller): Promise<ScoredSample> => {
+  const join = async (going: Flight["going"], { signal }: Caller): Promise<ScoredSample> => {
     if (joined >= JOINED_MAX) return { result: failedSample(CROWDED) };
     joined++;
     const scored = await unlessAborted(going, signal);
@@ -129,13 +159,11 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   };
 
   return {
-    async score(task, completion, caller, sample) {
-      const tooLarge = checkLength(completion, completionBytesMax);
-      if (sample === undefined)
-        return { result: tooLarge ?? (await verified(options, task, completion, partyOf(caller), caller)) };
-      const known = tooLarge ?? recent.get(sample.key);
+    async run(token: OpenToken, work: Work, caller: Caller, sample: RunSample | undefined) {
+      if (sample === undefined) return { result: await work(partyOf(caller), caller) };
+      const known = recent.get(sample.key);
       if (known !== undefined) return put(sample, known);
-      const flight = inFlight.get(sample.key) ?? { going: begin(task, completion, caller, sample), isReported: false };
+      const flight = inFlight.get(sample.key) ?? { going: begin(token, work, caller, sample), isReported: false };
       inFlight.set(sample.key, flight);
       return joinFlight(flight, caller, sample);
     },
@@ -143,13 +171,13 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   };
 }
 
-/** Verifies a completion. If `caller` is undefined, the verification is never cancelled. Never rejects. */
+/** Verifies a completion. Never rejects. */
 async function verified(
   { resources, onFailure }: AsyncScorerOptions,
   { scoring, token }: AsyncTask,
   completion: string,
   party: Party,
-  caller: Caller | undefined,
+  { signal, deadlineMs }: Until,
 ): Promise<SampleResult> {
   try {
     const begun = beginScore(scoring, completion);
@@ -158,17 +186,48 @@ async function verified(
         ? { kind: "score", score: withRemedy(scoring, completion, ended.score) }
         : failedSample(ended);
     if (begun.kind !== "verification") return scored(begun);
-    const outcome = await resources.run(scoring.environment.resource, {
-      party,
-      bytes: Buffer.byteLength(completion),
-      signal: caller?.signal,
-      deadlineMs: caller?.deadlineMs,
-      verify: begun.verify,
-    });
+    const job = { party, bytes: Buffer.byteLength(completion), signal, deadlineMs, verify: begun.verify };
+    const outcome = await resources.run(scoring.environment.resource, job);
     if (outcome.kind === "cancelled") return failedSample(GONE);
     return scored(outcome.kind === "failed" ? outcome : begun.finish(outcome));
   } catch (error) {
     onFailure(error, token);
+    return failedSample(bug);
+  }
+}
+
+/** Outcome of a job whose question was answered. The answer itself is kept beside it. */
+const ANSWERED: Facts = Object.freeze({ kind: "feasible" });
+
+/** Plays a completion of an episode. Never rejects. */
+async function played(
+  { resources, onFailure, ...options }: AsyncScorerOptions,
+  task: AskingTask,
+  completion: PlayedCompletion,
+  form: CompletionForm,
+  party: Party,
+  { signal, deadlineMs }: Until,
+): Promise<StepResult> {
+  const { resource } = turnsOf(task.scoring);
+  if (resource === undefined) throw new Error(`bug: calls of ${task.token.environment} ask no resource`);
+  const { text, toolCalls = [] } = completion;
+  const bytes = toolCalls.reduce((sum, call) => sum + Buffer.byteLength(call.argumentsJson), Buffer.byteLength(text));
+  const ask = async (question: Question<Message>): Promise<Advanced<Message> | Failed> => {
+    let answer: Advanced<Message> | undefined;
+    const verify = async (context: VerifyContext): Promise<Facts | Failed> => {
+      const found = await question.ask(context);
+      if ("kind" in found) return found;
+      answer = found;
+      return ANSWERED;
+    };
+    const outcome = await resources.run(resource, { party, bytes, signal, deadlineMs, verify });
+    if (outcome.kind === "failed") return outcome;
+    return answer === undefined || outcome.kind === "cancelled" ? GONE : answer;
+  };
+  try {
+    return await playAskingTurn(options, task, completion, form, ask);
+  } catch (error) {
+    onFailure(error, task.token);
     return failedSample(bug);
   }
 }

@@ -2,14 +2,18 @@
  * Plays tasks of several turns. Each completion leads from one task id to the next, and the server keeps no state
  * between them.
  */
-import type { ScoreTask } from "../../../envs/score.ts";
-import { type EpisodeTask, play, type PolicyMessage, turnsOf } from "../../../envs/turns/episode.ts";
+import type { Message } from "@bufbuild/protobuf";
+import type { Failed } from "../../../envs/facts.ts";
+import type { AnyScoreTask } from "../../../envs/score.ts";
+import { type EpisodeTask, play, playAsking, type Played, turnsOf } from "../../../envs/turns/episode.ts";
+import type { PolicyMessage } from "../../../envs/turns/read-action.ts";
 import type { ToolCall } from "../../../envs/turns/read-calls.ts";
+import type { Advanced, Question } from "../../../envs/turns/turns.ts";
 import type { EpisodeSample } from "../encode-episode.ts";
 import type { Keyring } from "../keyring.ts";
 import { mintTaskId, type TaskToken } from "../task-id.ts";
 import { inlineOf } from "../task.ts";
-import { invalidTask, type NoReward, type StepResult } from "./results.ts";
+import { failedSample, invalidTask, type NoReward, type StepResult } from "./results.ts";
 
 /** A completion of a task with turns. Unset members are as if the completion had none. */
 export interface PlayedCompletion {
@@ -29,7 +33,7 @@ export type CompletionForm = Pick<PolicyMessage, "isCut" | "isHermes">;
 /** Opened task of several turns. */
 interface PlayedTask {
   readonly token: Omit<TaskToken, "inline">;
-  readonly scoring: ScoreTask;
+  readonly scoring: AnyScoreTask;
 }
 
 interface PlayOptions {
@@ -37,14 +41,49 @@ interface PlayOptions {
   readonly completionBytesMax: number;
 }
 
-/** Plays a completion. Equal requests get equal results from every server with the same keys. */
+/**
+ * Plays a completion whose calls ask no resource. Equal requests get equal results from every server with the same keys.
+ */
 export function playTurn(
+  options: PlayOptions,
+  opened: PlayedTask,
+  completion: PlayedCompletion,
+  form: CompletionForm,
+): StepResult {
+  const begun = beginTurn(options, opened, completion, form);
+  return begun.kind === "none" ? begun : begun.finish(play(begun.task, opened.token.episode, begun.message));
+}
+
+/** Plays a completion whose calls may ask a resource. `ask` asks one question. */
+export async function playAskingTurn(
+  options: PlayOptions,
+  opened: PlayedTask,
+  completion: PlayedCompletion,
+  form: CompletionForm,
+  ask: (question: Question<Message>) => Promise<Advanced<Message> | Failed>,
+): Promise<StepResult> {
+  const begun = beginTurn(options, opened, completion, form);
+  if (begun.kind === "none") return begun;
+  const played = await playAsking(begun.task, opened.token.episode, begun.message, ask);
+  return played.kind === "failed" ? failedSample(played) : begun.finish(played);
+}
+
+/** Completion that is ready to be played. */
+interface BegunTurn {
+  readonly kind: "begun";
+  readonly task: EpisodeTask;
+  readonly message: PolicyMessage;
+  /** Returns the result, with the next task id if the episode is not over. */
+  finish(played: Played): StepResult;
+}
+
+function beginTurn(
   { keyring, completionBytesMax }: PlayOptions,
   { token, scoring }: PlayedTask,
   completion: PlayedCompletion,
   form: CompletionForm,
-): StepResult {
-  const { episode: begun, calls = 0, tools = [], key } = token;
+): BegunTurn | NoReward {
+  const { calls = 0, tools = [], key } = token;
   const found = sampleOf(token, completion);
   if (found.kind === "none") return found;
   const { sample } = found;
@@ -54,12 +93,14 @@ export function playTurn(
   const { text, toolCalls = [], end: ends = false } = completion;
   // A text over the limit is no fault of the trainer: the policy wrote too much, and its message holds no answer.
   const read = Buffer.byteLength(text) > completionBytesMax ? "" : text;
-  const played = play(task, begun, { ...form, text: read, toolCalls, ends });
-  if (played.kind === "over") return { kind: "score", score: played.score, digest: played.digest };
-  const { episode, messages, reward } = played;
-  const inline = inlineOf(scoring.environment, key, scoring.instance);
-  const { taskId } = mintTaskId(keyring, { ...token, ...(inline && { inline }), episode: { ...episode, sample } });
-  return { kind: "turn", taskId, replies: messages, reward, callsLeft: calls - episode.calls };
+  const finish = (played: Played): StepResult => {
+    if (played.kind === "over") return { kind: "score", score: played.score, digest: played.digest };
+    const { episode, messages, reward } = played;
+    const inline = inlineOf(scoring.environment, key, scoring.instance);
+    const { taskId } = mintTaskId(keyring, { ...token, ...(inline && { inline }), episode: { ...episode, sample } });
+    return { kind: "turn", taskId, replies: messages, reward, callsLeft: calls - episode.calls };
+  };
+  return { kind: "begun", task, message: { ...form, text: read, toolCalls, ends }, finish };
 }
 
 type FoundSample = { readonly kind: "sample"; readonly sample: EpisodeSample } | NoReward;

@@ -36,5 +36,6 @@ export async function scoreAlone(
     return scorer.score(form.isCut ? asCut(task) : task, text);
   }
   stepAside?.();
+  if (task.kind === "asking") return (await asyncScorer.play(task, completion, form, caller)).result;
   return (await asyncScorer.score(form.isCut ? asCut(task) : task, text, caller)).result;
 }

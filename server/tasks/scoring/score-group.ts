@@ -7,11 +7,12 @@ import { factsOf } from "../../../envs/score.ts";
 import { hash } from "node:crypto";
 import { advantagesOf } from "../../curriculum/advantages.ts";
 import type { FeedbackItem, FeedbackStatus } from "../../curriculum/feedback.ts";
-import type { AsyncScorer, Caller, RunSample, ScoredSample } from "./async-scorer.ts";
+import type { Caller, RunSample, ScoredSample } from "./async-scorer.ts";
 import type { CompletionForm, PlayedCompletion } from "./play-turn.ts";
 import { type ContrastPair, contrastPairs, scanned, type ScoredCompletion } from "./contrast-pairs.ts";
 import { invalidTask, isFinal, type NoReward, type StepResult } from "./results.ts";
-import { asCut, type AsyncTask, type OpenTask, type Scorer, type SyncTask } from "./scorer.ts";
+import { asCut, type AskingTask, type AsyncTask, type OpenTask, type Scorer, type SyncTask } from "./scorer.ts";
+import type { Scorers } from "./score-alone.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 
 /**
@@ -178,13 +179,14 @@ function howOf({ isCut, isHermes }: GroupOptions, place: number): CompletionForm
 function taskOf(scorer: Scorer, task: SyncTask | NoReward, { taskId = "" }: Completion): SyncTask | NoReward {
   if (taskId === "") return task;
   const own = scorer.open(taskId);
-  if (own.kind === "none" || task.kind === "none") return own.kind === "async" ? task : own;
-  if (own.kind === "async" || !isSameTask(own, task)) return invalidTask("task_id: it is of a task of another group");
-  return own;
+  if (own.kind === "none" || task.kind === "none") return own.kind === "sync" || own.kind === "none" ? own : task;
+  return own.kind === "sync" && isSameTask(own, task) ? own : OF_ANOTHER_GROUP;
 }
 
+const OF_ANOTHER_GROUP = Object.freeze(invalidTask("task_id: it is of a task of another group"));
+
 /** Returns whether two task ids are of the same task. Their episodes may differ. */
-function isSameTask({ token: one, groupId }: SyncTask, { token: other, groupId: otherGroup }: SyncTask): boolean {
+function isSameTask({ token: one, groupId }: OpenTask, { token: other, groupId: otherGroup }: OpenTask): boolean {
   if (one.run !== undefined || other.run !== undefined) return groupId === otherGroup;
   const isSame = one.key.hash === other.key.hash && one.environment === other.environment;
   return (
@@ -220,29 +222,39 @@ function toScoredGroup(
   return { samples, whole, feedback: { kind: "items", runId: run.runId, items, places } };
 }
 
-/** Scores a group whose completions wait for an external resource. */
+/** Scores a group whose completions, or their calls, wait for an external resource. */
 export async function scoreGroupAsync(
-  scorer: AsyncScorer,
-  task: AsyncTask,
+  scorers: Scorers,
+  task: AsyncTask | AskingTask,
   group: CompletionGroup,
   options: GroupOptions,
   caller: Caller,
 ): Promise<ScoredGroup> {
+  const { scorer, asyncScorer } = scorers;
   const run = runOf(task, group);
-  const sampleOf = (completion: Completion, text: string): RunSample | undefined => {
+  /** Returns the sample of a run. `more` tells requests of the same completion apart, e.g. by earlier calls. */
+  const sampleOf = (completion: Completion, text: string, more = ""): RunSample | undefined => {
     if (run.kind !== "run") return undefined;
     const digest = completionDigest(text);
     const sample = completion.sampleKey || completion.sampleIndex;
-    const key = `${task.groupId} ${run.hash} ${sample} ${digest}`;
-    return { runId: run.runId, key, itemOf: (result) => run.itemOf(completion, digest, result) };
+    const key = `${task.groupId} ${run.hash} ${sample} ${digest}${more}`;
+    const itemOf = (result: StepResult): FeedbackItem | undefined =>
+      isOfSample(result) ? run.itemOf(completion, digestOf(result) ?? digest, result) : undefined;
+    return { runId: run.runId, key, itemOf };
   };
   const begun = await mapInSlices(group.completions, (completion, i): ScoredSample | Promise<ScoredSample> => {
     const { text, taskId = "" } = completion;
-    if (taskId !== "") {
-      const result = invalidTask(`task_id: tasks of ${task.token.environment} have no turns: leave it empty`);
-      return { result, status: undefined };
+    if (task.kind === "asking") {
+      const own = taskId === "" ? task : scorer.open(taskId);
+      if (own.kind === "none") return { result: own };
+      if (own.kind !== "asking" || !isSameTask(own, task)) return { result: OF_ANOTHER_GROUP };
+      const form = howOf(options, i);
+      const sample = sampleOf(completion, text, ` ${episodeKey(own, completion, form)}`);
+      return asyncScorer.play(own, completion, form, caller, sample);
     }
-    return scorer.score(options.isCut(i) ? asCut(task) : task, text, caller, sampleOf(completion, text));
+    if (taskId !== "")
+      return { result: invalidTask(`task_id: tasks of ${task.token.environment} have no turns: leave it empty`) };
+    return asyncScorer.score(options.isCut(i) ? asCut(task) : task, text, caller, sampleOf(completion, text));
   });
   const scored = await Promise.all(begun.map((each) => Promise.resolve(each)));
   const samples = scored.map(({ result }, i) => ({
@@ -252,6 +264,17 @@ export async function scoreGroupAsync(
   const whole = options.statistics ? wholeGroup(group, samples, task) : undefined;
   if (run.kind !== "run") return { samples, whole, feedback: run };
   return { samples, whole, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
+}
+
+/** Returns a text that differs for completions with equal text but other calls, or after other calls. */
+function episodeKey(
+  { token: { episode } }: AskingTask,
+  { toolCalls = [], end = false }: Completion,
+  form: CompletionForm,
+): string {
+  const calls = toolCalls.map(({ id, name, argumentsJson }) => [id, name, argumentsJson]);
+  const state = Buffer.from(episode?.state ?? []).toString("base64");
+  return completionDigest(JSON.stringify([episode?.digest, state, calls, end, form]));
 }
 
 /** Returns the statistics and pairs of a group. Undefined: the request has only part of the group. */

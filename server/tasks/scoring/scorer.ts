@@ -95,7 +95,13 @@ export interface AsyncTask extends OpenParts {
   readonly scoring: AsyncScoreTask;
 }
 
-export type OpenTask = SyncTask | AsyncTask;
+/** Task with turns whose calls may ask an external resource. */
+export interface AskingTask extends OpenParts {
+  readonly kind: "asking";
+  readonly scoring: AnyScoreTask;
+}
+
+export type OpenTask = SyncTask | AsyncTask | AskingTask;
 
 /** Returns the task for a completion that, as the trainer says, was cut off at its maximum length. */
 export function asCut<Task extends OpenTask>(task: Task): Task {
@@ -208,6 +214,8 @@ function openToken(
   const { baseline } = token.key;
   const rest = { format, thinking, version, ...(baseline && { baseline }) };
   const parts = { instance: restored.instance, scheme: scheme.scheme, ...rest };
+  if (token.calls !== undefined && environment.turns?.resource !== undefined)
+    return { kind: "asking", token, groupId, scoring: { environment, ...parts } };
   return environment.resource === undefined
     ? { kind: "sync", token, groupId, scoring: { environment, ...parts } }
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { code } from "../../../envs/code/index.ts";
 
 import { verify } from "../../../envs/code/verify.ts";
-import type { PortContext, RowReader } from "../../../envs/environment.ts";
+import type { RowReader } from "../../../envs/environment.ts";
+import type { PortContext } from "../../../envs/resource.ts";
 import type { Sandbox } from "../../../envs/ports.ts";
 import { loadPool, rowCounts, rowOf } from "../../../envs/pool.ts";
 import { systemClock } from "../../../server/base/system-clock.ts";

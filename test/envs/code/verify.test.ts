@@ -6,7 +6,7 @@ import type { CodeInstance } from "../../../envs/code/instance.ts";
 import { readRow } from "../../../envs/code/rows.ts";
 import { checkReferences, verify } from "../../../envs/code/verify.ts";
 import { VIOLATION_BYTES_MAX } from "../../../envs/score.ts";
-import type { PortContext } from "../../../envs/environment.ts";
+import type { PortContext } from "../../../envs/resource.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import type { SandboxJob, SandboxReply, SandboxResult } from "../../../envs/ports.ts";
 

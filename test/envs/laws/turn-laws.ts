@@ -39,7 +39,8 @@ const VALUES: readonly unknown[] = [
 ];
 
 function turnsOf({ turns }: SyncEnvironment): Turns<unknown> {
-  if (turns === undefined) throw new Error("the environment has no turns");
+  if (turns?.resource !== undefined || turns === undefined)
+    throw new Error("the environment has no turns, or they ask a resource");
   return turns;
 }
 

@@ -13,8 +13,12 @@ export interface Counter {
   readonly bytes: number;
 }
 
-/** Returns the environment, and the numbers of the calls that were carried out. */
-export function counterOf(bytes: number): { environment: SyncEnvironment<Counter, number>; made: number[] } {
+/** Returns the environment, its turns, and the numbers of the calls that were carried out. */
+export function counterOf(bytes: number): {
+  environment: SyncEnvironment<Counter, number>;
+  turns: Turns<Counter, typeof schema>;
+  made: number[];
+} {
   const made: number[] = [];
   const turns: Turns<Counter, typeof schema> = {
     calls: 8,
@@ -65,7 +69,7 @@ export function counterOf(bytes: number): { environment: SyncEnvironment<Counter
       answer === target ? { kind: "feasible" } : { kind: "infeasible", violation: "another number" },
     turns,
   });
-  return { environment, made };
+  return { environment, turns, made };
 }
 
 /** Returns a task of the environment. */

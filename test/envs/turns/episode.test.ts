@@ -2,7 +2,8 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { play, type Played, type PolicyMessage } from "../../../envs/turns/episode.ts";
+import { play, type Played } from "../../../envs/turns/episode.ts";
+import type { PolicyMessage } from "../../../envs/turns/read-action.ts";
 import { type Episode, episodeBytesMax, type Reply } from "../../../envs/turns/turns.ts";
 import { EpisodeSchema } from "../../../proto/gen/gradus/internal/v1/task_key_pb.js";
 import { episodeFromWire, episodeToWire } from "../../../server/tasks/encode-episode.ts";
@@ -165,17 +166,9 @@ describe("an episode ends", () => {
 });
 
 test("a truncated episode is not solved, although an earlier call reached the goal", () => {
-  const { environment } = counterOf(1);
-  const endless = {
-    ...environment,
-    turns: {
-      ...environment.turns!,
-      advance: (...[instance, state, action, rng]: Parameters<NonNullable<typeof environment.turns>["advance"]>) => ({
-        ...environment.turns!.advance(instance, state, action, rng),
-        over: false,
-      }),
-    },
-  };
+  const { environment, turns } = counterOf(1);
+  const advance: typeof turns.advance = (...given) => ({ ...turns.advance(...given), over: false });
+  const endless = { ...environment, turns: { ...turns, advance } };
   const { last } = playAll(taskOf(endless, {}, "best"), [{ toolCalls: [add(100)] }, { isCut: true }]);
   expect(last).toMatchObject({ kind: "over", score: { reward: 1, solved: false, truncated: true } });
 });

@@ -1,6 +1,7 @@
 /** Tests the reward for two verdicts, and which texts no judge sees. */
 import { describe, expect, test } from "vitest";
-import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
+import type { AsyncEnvironment } from "../../../envs/environment.ts";
+import type { VerifyContext } from "../../../envs/resource.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import type { Comparison, Judge, Judged, Verdict } from "../../../envs/ports.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";

@@ -65,6 +65,7 @@ function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: MakeRe
   };
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: 100_000, onFailure });
   const asyncScorer = createAsyncScorer({
+    keyring,
     resources: createResources({ clock: systemClock, onFailure }),
     completionBytesMax: 100_000,
     record: async () => ({ kind: "not_recorded", detail: "evaluations belong to no run" }),

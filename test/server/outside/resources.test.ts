@@ -1,6 +1,6 @@
 /** Tests of requests by asynchronous environments: limits, attempts, deadlines, and a resource that is down. */
 import { describe, expect, test } from "vitest";
-import type { Resource, VerifyContext } from "../../../envs/environment.ts";
+import type { Resource, VerifyContext } from "../../../envs/resource.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import { FAILURES_MAX } from "../../../server/outside/gate/resource-health.ts";
 import { runParty } from "../../../server/tasks/making/make.ts";

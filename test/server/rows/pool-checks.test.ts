@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { PortContext } from "../../../envs/environment.ts";
+import type { PortContext } from "../../../envs/resource.ts";
 import { type Pool, rowOf } from "../../../envs/pool.ts";
 import type { Ports, Sandbox } from "../../../envs/ports.ts";
 import { createRegistry } from "../../../envs/registry.ts";

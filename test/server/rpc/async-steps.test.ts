@@ -1,10 +1,8 @@
 /** Environments that ask the outside, behind the services: cancellation, deadlines, and samples of runs. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
+import type { VerifyContext } from "../../../envs/resource.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
-import { createRegistry } from "../../../envs/registry.ts";
-import { createRuns } from "../../../server/runs/runs.ts";
 import {
   BatchStepRequestSchema,
   type CompletionGroup,
@@ -15,92 +13,17 @@ import {
 import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ServiceDeps } from "../../../server/rpc/deps.ts";
-import { createEnvironmentService } from "../../../server/rpc/environment/handlers.ts";
 import { createEvaluationService } from "../../../server/rpc/evaluation/handlers.ts";
-import { recordItem } from "../../../server/rpc/record-feedback.ts";
-import { memoryStore } from "../../../server/stores/memory.ts";
-import { createNoRewards } from "../../../server/tasks/scoring/no-rewards.ts";
-import { createAsyncScorer } from "../../../server/tasks/scoring/async-scorer.ts";
-import { signingKey } from "../../../server/tasks/keyring.ts";
-import { createResources } from "../../../server/outside/gate/resources.ts";
-import { createScorer } from "../../../server/tasks/scoring/scorer.ts";
 import { mintTaskId, type RunPlace } from "../../../server/tasks/task-id.ts";
-import type { CallContext } from "../../../server/base/rpc.ts";
 import { decoderOf } from "../../../server/transport/wire/codec.ts";
 import { flaky, hangsUp } from "../../support/environments/flaky.ts";
 import { graded } from "../../support/environments/graded.ts";
 import { type Ask, asking, judged, RIGHT } from "../../support/environments/slow.ts";
-import { type Sum, inline } from "../../support/environments/sums.ts";
-import { arm, fakeClock, made, mixturePolicy, runConfig, settled, sourceOf } from "../curriculum/support.ts";
-
-const keyring = [signingKey(Buffer.alloc(32, 1))] as const;
-const sum: Sum = { a: 3, b: 4 };
-/** Hash of the instance, in the run and in its tasks' ids. */
-const HASH = "0123456789abcdef";
-const GENERATIONS = 4;
+import { inline } from "../../support/environments/sums.ts";
+import { settled } from "../curriculum/support.ts";
+import { callOf, HASH, keyring, place, serve, sum } from "./async-service.ts";
 
 type Answer = Awaited<ReturnType<Ask>>;
-
-/** The services over one environment and a store in memory. */
-function serve(environment: AsyncEnvironment<Sum, number>) {
-  const clock = fakeClock();
-  const onFailure = (error: unknown): void => {
-    throw error;
-  };
-  const runs = createRuns({
-    store: memoryStore(),
-    source: sourceOf(() => made(HASH)),
-    clock,
-    newIncarnation: () => "i",
-  });
-  const resources = createResources({ clock, onFailure });
-  const shared = { completionBytesMax: 1000, onFailure };
-  const registry = createRegistry([environment, graded]);
-  const scorer = createScorer({ ...shared, keyring, registry, pools: new Map() });
-  const record: Parameters<typeof createAsyncScorer>[0]["record"] = (runId, item) =>
-    recordItem({ runs, onFailure }, runId, item);
-  const asyncScorer = createAsyncScorer({ ...shared, resources, record });
-  const limits = {
-    maxGroups: 16,
-    maxCompletions: 16,
-    maxBatchSeeds: 16,
-    maxMessageBytes: 1e6,
-    maxCompletionBytes: 1000,
-  };
-  // A limit of 0 keeps no samples.
-  const samples = { bytesMax: 0 };
-  const noRewards = createNoRewards();
-  const deps = {
-    runs,
-    scorer,
-    asyncScorer,
-    samples,
-    noRewards,
-    onFailure,
-    limits,
-    streamWindow: 2,
-  } as unknown as ServiceDeps;
-  const run = async (): Promise<void> => {
-    const policy = mixturePolicy();
-    await runs.create(
-      "r",
-      runConfig({ arms: [arm("only")], policy, promptsPerUpdate: 1, numGenerations: GENERATIONS }),
-    );
-    const signal = new AbortController().signal;
-    const batch = await runs.nextBatch("r", { cursor: undefined, count: 1, waitMs: 0, signal });
-    expect(batch.kind).toBe("ok");
-  };
-  return { clock, deps, runs, resources, asyncScorer, run, service: createEnvironmentService(deps) };
-}
-
-const place: RunPlace = {
-  runId: "r",
-  incarnation: "i",
-  arm: 0,
-  cursor: 0,
-  numGenerations: GENERATIONS,
-  feedback: true,
-};
 
 function groupOf(environment: string, texts: readonly string[], run?: RunPlace): CompletionGroup {
   const bytes = inline.encode(sum);
@@ -125,10 +48,6 @@ function groupOf(environment: string, texts: readonly string[], run?: RunPlace):
     create(CompletionSchema, { sampleIndex, text: `<answer>${text}</answer>` }),
   );
   return { $typeName: "gradus.v1.CompletionGroup", taskId, groupId, completions, numGenerations: 0 };
-}
-
-function callOf(signal = new AbortController().signal, deadlineMs?: number): CallContext {
-  return { peer: "127.0.0.1:1", signal, deadlineMs } as unknown as CallContext;
 }
 
 async function step(

@@ -1,6 +1,6 @@
 /** An environment whose rows need an outside check when their pool is loaded. Each row says how the check ends. */
 import { defineEnvironment } from "../../../envs/define.ts";
-import type { PortContext } from "../../../envs/environment.ts";
+import type { PortContext } from "../../../envs/resource.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import { judged } from "./slow.ts";
 import { type Sum, sums } from "./sums.ts";

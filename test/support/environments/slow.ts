@@ -1,6 +1,7 @@
 /** An environment that asks the outside, which takes its time. */
 import { defineEnvironment } from "../../../envs/define.ts";
-import type { AsyncEnvironment, Resource, VerifyContext } from "../../../envs/environment.ts";
+import type { AsyncEnvironment } from "../../../envs/environment.ts";
+import type { Resource, VerifyContext } from "../../../envs/resource.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
 import { generator, inline, type Sum, sums } from "./sums.ts";
 
