@@ -9,10 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Server
+from conftest import ROOT, Server, StartServer
 from lossy import lossy
 from mastermind import next_guess
 
@@ -264,3 +265,49 @@ def sometimes_without_reward(every: int = 3, delay_ms: int = 5) -> Callable[[str
         return read.SerializeToString()
 
     return change
+
+
+def test_conversations_are_kept_and_evaluated(start_server: StartServer, tmp_path: Path, run_id: str) -> None:
+    part = {"environment": "games/mastermind", "tasks": 1, "split": "eval", "calls": 3, **MASTERMIND}
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"id": "games", "version": 1, "parts": [part]}))
+    address = start_server("--keep-samples", "8", "--suite-file", str(suite)).address
+    with Client(address) as client:
+        run, task = started(client, run_id)
+        thoughts = "long " * 30_000
+
+        def generate(positions: list[EpisodePosition]) -> list[Generated]:
+            calls = [PolicyTurn.of_message(next_guess(each)).tool_calls for each in positions]
+            return [PolicyTurn(thoughts, each) for each in calls]
+
+        [episode, *_] = client.rollout(task, generate, range(4))
+        [sample, *_] = sorted(run.samples(), key=lambda each: each.sample_index)
+        assert sample.completion == thoughts
+        assert [each.name for each in sample.tool_calls] == ["guess"]
+        between = episode.messages[len(task.prompt) : -1]
+        # The first messages of a long conversation are left out, so that the server takes the rest.
+        assert 0 < len(sample.transcript) < len(between)
+        assert sample.transcript == between[len(between) - len(sample.transcript) :]
+        assert suite_parts(client) == [(3, ("guess",))]
+        evaluation = client.evaluation(run_id)
+        evaluation.create("games")
+        [pending] = evaluation.pending()
+        given: Any = pending.task
+        for _ in range(3):
+            turn = next_guess(EpisodePosition(pending.task, 0, pending.task.prompt, 3))
+            [submitted] = evaluation.submit([(given, 0, turn)])
+            if submitted.outcome is None or submitted.outcome.turn is None:
+                break
+            assert submitted.status is None
+            assert submitted.outcome.turn.rewards == (submitted.outcome.turn.turn_reward,)
+            given = submitted.outcome.turn.task_id
+        assert submitted.status == "recorded"
+        [stored] = evaluation.samples()
+        assert stored.outcome.stop_reason in ("budget", "goal")
+        assert [each.name for each in stored.tool_calls] == ["guess"]
+
+
+def suite_parts(client: Client) -> list[tuple[int, tuple[str, ...]]]:
+    return [
+        (part.calls, part.tools) for each in client.list_suites() if each.suite_id == "games" for part in each.parts
+    ]

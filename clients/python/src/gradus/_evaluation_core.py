@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradus._arguments import CallOptions, call_options, check_id, check_index, listed, shown
@@ -13,6 +13,7 @@ from gradus._texts import sendable
 from gradus._values import message_of
 from gradus.enums import AnswerFormat, FinishReason, Thinking
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
+from gradus.rollouts import Generated, PolicyTurn, turn_of
 from gradus.samples import SampleFilter, filter_proto
 from gradus.tasks import Task, finish_reason_value, task_id_of
 from gradus.v1 import evaluation_pb2 as ev
@@ -128,7 +129,9 @@ class EvaluationCore:
 
     def submit(
         self,
-        completions: Iterable[tuple[Task | str, int, str] | tuple[Task | str, int, str, FinishReason | None]],
+        completions: Iterable[
+            tuple[Task | str, int, Generated] | tuple[Task | str, int, Generated, FinishReason | None]
+        ],
         **options: Unpack[CallOptions],
     ) -> Op[list[Submitted]]:
         """Submits completions for scoring. The first completion of each sample counts.
@@ -137,7 +140,8 @@ class EvaluationCore:
         ----------
         completions
             (n,) of task or its id, sample index and text; at most 1024. A fourth item says why generation ended:
-            "stop", or "length", with which the completion is truncated.
+            "stop", or "length", with which the completion is truncated. In a task with turns, a `PolicyTurn` or a
+            message in OpenAI's form stands in place of the text, and the id is that of the last turn.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
@@ -147,23 +151,30 @@ class EvaluationCore:
             (n,), in order. One that cannot be taken never harms the others.
 
         """
-        protos = [
-            message_of(
-                ev.SubmitCompletionsRequest,
-                evaluation_id=self.evaluation_id,
-                task_id=task_id_of(task),
-                sample_index=check_index(sample_index),
-                completion=sendable(
-                    completion, f"completion of sample {sample_index}", f"task {task_id_of(task)[:24]}"
-                ),
-                finish_reason=finish_reason_value(ended[0] if ended else None),
-            )
-            for task, sample_index, completion, *ended in _items(completions)
-        ]
+        protos = [self._submission(*item) for item in _items(completions)]
         request = message_of(ev.BatchSubmitCompletionsRequest, completions=protos)
         return self.client.call(
             evaluation_call("BatchSubmitCompletions", request, lambda got: [*map(Submitted.from_proto, got.results)]),
             options,
+        )
+
+    def _submission(
+        self, task: Task | str, sample_index: int, completion: Generated, ended: FinishReason | None = None
+    ) -> ev.SubmitCompletionsRequest:
+        task_id, index = task_id_of(task), check_index(sample_index)
+        if not isinstance(completion, (PolicyTurn, Mapping)):
+            completion = sendable(completion, f"completion of sample {sample_index}", f"task {task_id[:24]}")
+        made = turn_of(completion).to_proto(index, task_id)
+        return message_of(
+            ev.SubmitCompletionsRequest,
+            evaluation_id=self.evaluation_id,
+            task_id=task_id,
+            sample_index=index,
+            completion=made.text,
+            finish_reason=finish_reason_value(ended) if ended is not None else made.finish_reason,
+            tool_calls=made.tool_calls,
+            end=made.end,
+            text_tools=made.text_tools,
         )
 
     def samples(self, page_size: int = 0, **options: Unpack[SamplesOptions]) -> Each[Sample]:

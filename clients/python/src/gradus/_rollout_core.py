@@ -13,9 +13,9 @@ from gradus._op import Op
 from gradus._portions import messages_of
 from gradus._retries import Deadline
 from gradus.outcomes import Outcome
-from gradus.rollouts import EpisodePosition, Generated, PlayedEpisode, PolicyTurn, turn_of
+from gradus.rollouts import EpisodePosition, Generated, PlayedEpisode, PolicyTurn, spoken, turn_of
 from gradus.tasks import Task
-from gradus.v1 import environment_pb2
+from gradus.v1 import environment_pb2, task_pb2
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,6 +29,7 @@ class _Going:
     position: EpisodePosition
     task_id: str
     written: tuple[int, ...] = ()
+    transcript: tuple[task_pb2.ChatMessage, ...] = ()
 
     def after(self, turn: PolicyTurn, outcome: Outcome) -> _Going | PlayedEpisode:
         """Returns the episode after a completion."""
@@ -39,7 +40,9 @@ class _Going:
             return PlayedEpisode(position.sample_index, messages, written, outcome)
         messages += next_turn.messages
         position = replace(position, messages=messages, calls_left=next_turn.calls_left)
-        return _Going(self.place, position, next_turn.task_id, written)
+        said = spoken(replace(turn, message=None).to_message())
+        transcript = (*self.transcript, said, *map(spoken, next_turn.messages, next_turn.rewards))
+        return _Going(self.place, position, next_turn.task_id, written, transcript)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class RolloutCore(CallMaker):
         """Plays the episodes of a task's samples together, until each has its score.
 
         A completion that the server asks to have again is sent again with the same id after the server's delay. The
-        episode of a sample that then has no reward ends with `outcome.no_reward`, and the others go on.
+        episode of a sample that then has no reward ends with `outcome.no_reward`, and the others go on. Each completion
+        is sent with the conversation before it, which a run with `--keep-samples` keeps for people to read.
 
         Parameters
         ----------
@@ -113,7 +117,11 @@ class RolloutCore(CallMaker):
                 raise ValueError(f"generate: want {len(going)} completions, one a position; got {len(generated)}")
             turns = [*map(turn_of, generated)]
             sent = [
-                Sent(each.position.task, turn.to_proto(each.position.sample_index, each.task_id), size)
+                Sent(
+                    each.position.task,
+                    turn.to_proto(each.position.sample_index, each.task_id, each.transcript, len(going)),
+                    size,
+                )
                 for each, turn in zip(going, turns, strict=True)
             ]
             outcomes = yield from self.scored(sent, options)

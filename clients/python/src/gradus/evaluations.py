@@ -11,13 +11,16 @@ from gradus._values import Derived, Named, Value
 from gradus.enums import AnswerFormat, FeedbackStatus, Split, Thinking
 from gradus.errors import GradusError, failure_in
 from gradus.outcomes import Outcome, feedback_in
-from gradus.tasks import Task
+from gradus.tasks import ChatMessage, Task, ToolCall, transcript_in
 from gradus.v1 import evaluation_pb2
 
 
 @dataclass(frozen=True)
 class SuitePart(Value, message=evaluation_pb2.SuitePart):
-    """Tasks of one environment at one difficulty; `level` is "" where the suite gives parameters."""
+    """Tasks of one environment at one difficulty; `level` is "" where the suite gives parameters.
+
+    `calls`: maximum number of calls of an episode; 0: the tasks have no turns. `tools`: those that the model may call.
+    """
 
     name: str
     tasks: int
@@ -26,6 +29,8 @@ class SuitePart(Value, message=evaluation_pb2.SuitePart):
     level: str
     parameters: Mapping[str, float]
     split: Split
+    calls: int = 0
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ class Submitted(Value, message=evaluation_pb2.SubmitCompletionsResponse):
     """Result of a submitted completion: an outcome, or `error` with the reason for a refusal.
 
     `status` is "recorded"; "duplicate" or "conflicting_completion" if the sample existed, and `outcome` is then that of
-    the first completion; or "not_recorded" if there is no reward yet: submit the completion again.
+    the first completion; or "not_recorded" if there is no reward yet: submit the completion again. If `outcome.turn` is
+    set, the episode goes on, `status` is None, and the next completion gets the id in it.
     """
 
     task_id: str
@@ -88,6 +94,7 @@ class Submitted(Value, message=evaluation_pb2.SubmitCompletionsResponse):
     outcome: Annotated[Outcome | None, Derived(_outcome_if_any, "outcome")]
     status: Annotated[FeedbackStatus | None, Derived(feedback_in, "feedback")]
     error: Annotated[GradusError | None, Derived(failure_in, "failure")]
+    sample_key: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,8 @@ class Sample(Value, message=evaluation_pb2.Sample):
     """A completion of an evaluation, with its task, and the suite's part and category of that task.
 
     `pool` and `row` are set for a row of a pool: its name, and the row's number in its file, from 0. None: the task is
-    no row.
+    no row. `transcript` and `tool_calls`: an episode's messages before the completion, and the calls in it, as they
+    were submitted.
     """
 
     task: Task
@@ -107,6 +115,8 @@ class Sample(Value, message=evaluation_pb2.Sample):
     pool: str
     row: int | None
     pool_digest: str = ""
+    transcript: Annotated[list[ChatMessage], Derived(transcript_in, "transcript")] = field(default_factory=list)
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True)

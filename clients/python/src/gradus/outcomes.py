@@ -99,6 +99,10 @@ def _messages(proto: Any) -> list[ChatMessage]:
     return [*map(message_from, proto.messages)]
 
 
+def _rewards(proto: Any) -> tuple[float | None, ...]:
+    return tuple(each.reward if each.HasField("reward") else None for each in proto.messages)
+
+
 @dataclass(frozen=True)
 class Turn(Value, message=outcome_pb2.Turn):
     """Next turn of an episode that is not over.
@@ -113,6 +117,8 @@ class Turn(Value, message=outcome_pb2.Turn):
         What these calls were worth, without discount; None: nothing of their own.
     calls_left
         Number of calls that are left.
+    rewards
+        (n,) of what the call of each message was worth by itself; None: nothing of its own.
 
     """
 
@@ -120,6 +126,7 @@ class Turn(Value, message=outcome_pb2.Turn):
     messages: Annotated[list[ChatMessage], Derived(_messages, "messages")]
     turn_reward: float | None
     calls_left: int
+    rewards: Annotated[tuple[float | None, ...], Derived(_rewards, "messages")] = ()
 
 
 # This function is written by hand, because each outcome has some of both.

@@ -13,7 +13,7 @@ from gradus._values import message_of
 from gradus.enums import FinishReason, TextTools, value_in
 from gradus.outcomes import Outcome
 from gradus.tasks import ChatMessage, Task, ToolCall, finish_reason_value
-from gradus.v1 import environment_pb2
+from gradus.v1 import environment_pb2, task_pb2
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -79,8 +79,13 @@ class PolicyTurn:
             message["tool_calls"] = [each.openai() for each in self.tool_calls]
         return message
 
-    def to_proto(self, sample_index: int, task_id: str) -> environment_pb2.Completion:
-        """Returns the message of `gradus.v1` for a sample."""
+    def to_proto(
+        self, sample_index: int, task_id: str, transcript: Sequence[task_pb2.ChatMessage] = (), share: int = 1
+    ) -> environment_pb2.Completion:
+        """Returns the message of `gradus.v1` for a sample.
+
+        `transcript`: messages between the prompt and the completion. `share`: number of samples that are sent together.
+        """
         place = f"sample {sample_index}"
         return message_of(
             environment_pb2.Completion,
@@ -92,6 +97,7 @@ class PolicyTurn:
             task_id=task_id,
             end=self.end,
             text_tools=value_in(_TEXT_TOOLS, self.text_tools),
+            transcript=_newest(transcript, min(_TRANSCRIPT_BYTES_MAX, _TRANSCRIPTS_BYTES_MAX // share)),
         )
 
 
@@ -164,6 +170,40 @@ class PlayedEpisode:
     def reward(self) -> float | None:
         """The return of the episode; None: there is none, which is not 0."""
         return self.outcome.reward
+
+
+_TRANSCRIPT_BYTES_MAX = 256 * 1024
+"""Maximum size of a transcript's texts together, in bytes of UTF-8. The server refuses more."""
+
+_TRANSCRIPTS_BYTES_MAX = 2 * 1024 * 1024
+"""Maximum size of the transcripts that are sent together. The server takes 8 MiB of ids, calls and transcripts."""
+
+
+def _newest(transcript: Sequence[task_pb2.ChatMessage], bytes_max: int) -> list[task_pb2.ChatMessage]:
+    """Returns the last messages of a transcript that have at most `bytes_max` bytes."""
+    size, start = 0, len(transcript)
+    while start > 0 and size + transcript[start - 1].ByteSize() <= bytes_max:
+        start -= 1
+        size += transcript[start].ByteSize()
+    return [*transcript[start:]]
+
+
+def spoken(message: Mapping[str, Any], reward: float | None = None) -> task_pb2.ChatMessage:
+    """Returns a message of a conversation for a transcript. `reward`: what the call that it answers was worth."""
+    content = message.get("content") or ""
+    if not isinstance(content, str):
+        content = "".join(part.get("text", "") for part in content)
+    proto = message_of(
+        task_pb2.ChatMessage,
+        role=message["role"],
+        content=sendable(content, "message of a transcript"),
+        tool_calls=[_sendable(_call_of(each), "a transcript").to_proto() for each in message.get("tool_calls") or ()],
+        tool_call_id=message.get("tool_call_id") or "",
+        name=message.get("name") or "",
+    )
+    if reward is not None:
+        proto.reward = reward
+    return proto
 
 
 def _call_of(call: Mapping[str, Any]) -> ToolCall:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from gradus._values import Derived, Named, Value, message_of
 from gradus.enums import Verdict, value_in
 from gradus.outcomes import Outcome
-from gradus.tasks import Task
+from gradus.tasks import ChatMessage, Task, ToolCall, transcript_in
 from gradus.v1 import curriculum_pb2, outcome_pb2
 
 
@@ -58,6 +58,8 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
         When it was scored.
     task
         The task. None: the request did not ask for tasks.
+    transcript, tool_calls
+        An episode's messages before the completion, and the calls in it, as they were sent.
 
     """
 
@@ -73,3 +75,5 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     policy_version: int | None
     time: datetime
     task: Task | None
+    transcript: Annotated[list[ChatMessage], Derived(transcript_in, "transcript")] = field(default_factory=list)
+    tool_calls: tuple[ToolCall, ...] = ()

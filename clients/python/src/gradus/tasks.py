@@ -70,6 +70,11 @@ def message_from(proto: task_pb2.ChatMessage) -> ChatMessage:
     return message
 
 
+def transcript_in(proto: Any) -> list[ChatMessage]:
+    """Reads the transcript of a kept sample."""
+    return [*map(message_from, proto.transcript)]
+
+
 @dataclass(frozen=True)
 class Tool(Value, message=task_pb2.Tool):
     """A tool that a policy may call. `parameters_json` is the JSON Schema of its arguments, as text."""
