@@ -6,7 +6,7 @@ import type { Environment, RowProof, Split, Taken } from "./environment.ts";
 import { parseExact, repeatedKey } from "./lib/exact-json.ts";
 import { hashKey } from "./lib/rng.ts";
 import { type Difficulty, difficultyIn, OWN_MEASURE } from "./pool-ranks.ts";
-import { createReasonCounter, type RejectedRows } from "./pool-reasons.ts";
+import { createReasonCounter, type RowsWithReason } from "./pool-reasons.ts";
 import { type ColumnNames, createView, type Reader, type View } from "./pool-view.ts";
 import { instanceFamily, instanceHash, splitOf } from "./splits.ts";
 
@@ -82,9 +82,9 @@ export interface UnitColumns {
   readonly waiting: readonly PythonRow[];
   readonly rejected: number;
   /** Reasons for rejection by kind. `row` is the index in the unit. */
-  readonly rejections: readonly RejectedRows[];
+  readonly rejections: readonly RowsWithReason[];
   /** Instructions about the form of the answer by kind. `row` is the index in the unit. */
-  readonly instructions: readonly RejectedRows[];
+  readonly instructions: readonly RowsWithReason[];
 }
 
 /**

@@ -10,15 +10,15 @@ import {
 } from "./pool-columns.ts";
 import type { ColumnNames } from "./pool-view.ts";
 import { type Ranking, rankingOf } from "./pool-ranks.ts";
-import { createReasonCounter, type RejectedRows } from "./pool-reasons.ts";
+import { createReasonCounter, type RowsWithReason } from "./pool-reasons.ts";
 
 export interface PoolSummary {
   /** Number of rows that hold no task, or a task that an earlier row holds. */
   readonly rejected: number;
   /** Reasons for rejection, in the order of their first rows. */
-  readonly rejections: readonly RejectedRows[];
+  readonly rejections: readonly RowsWithReason[];
   /** Instructions about the form of the answer in rows that hold a task, in the order of their first rows. */
-  readonly instructions: readonly RejectedRows[];
+  readonly instructions: readonly RowsWithReason[];
   /** Number of rows that the pool's selection leaves out. */
   readonly leftOut: number;
   /** Number of rows that could not be checked through a fault of ours. See RowReader.check. */
@@ -59,7 +59,7 @@ export function nameRow(lines: boolean, row: number): string {
 }
 
 /** Returns a text about rejected rows, e.g. "line 3 and 7 more: not JSON". */
-export function rejectionText(lines: boolean, { row, reason, count }: RejectedRows): string {
+export function rejectionText(lines: boolean, { row, reason, count }: RowsWithReason): string {
   return `${nameRow(lines, row)}${count > 1 ? ` and ${count - 1} more` : ""}: ${reason}`;
 }
 

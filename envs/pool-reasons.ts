@@ -1,7 +1,7 @@
 /** Counts by kind why rows of a pool hold no task, so that a report stays short however many rows there are. */
 
 /** Rows that were rejected for one kind of reason. */
-export interface RejectedRows {
+export interface RowsWithReason {
   /** Number of the first such row. */
   readonly row: number;
   /** Reason of the first such row. */
@@ -21,13 +21,13 @@ const REASON_LENGTH_MAX = 400;
 const OTHERS = "other reasons";
 
 export interface ReasonCounter {
-  add(rows: RejectedRows): void;
+  add(rows: RowsWithReason): void;
   /** Returns the kinds in the order of their first rows. */
-  counted(): readonly RejectedRows[];
+  counted(): readonly RowsWithReason[];
 }
 
 export function createReasonCounter(): ReasonCounter {
-  const kinds = new Map<string, RejectedRows>();
+  const kinds = new Map<string, RowsWithReason>();
   return {
     add({ row, reason, count }) {
       const own = kindOf(reason);

@@ -104,7 +104,7 @@ test("begins with what a report says of the rows of its pool", async () => {
 });
 
 test.each([
-  ["rates.csv", /--rates wants arm=file, e\.g\. math=rates\.csv; got 'rates\.csv'/],
+  ["rates.csv", /--rates must be arm=file, e\.g\. math=rates\.csv; got 'rates\.csv'/],
   ["b=rates.csv", /--rates: run\.json has no arm 'b'; it has: a, plain/],
   ["plain=rates.csv", /arm 'plain' of run\.json has no curriculum over rows/],
   ["a=run.json", /--rates 'run\.json': the report has no rows of pool 'sums'/],

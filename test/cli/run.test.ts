@@ -49,7 +49,7 @@ test("a run from its file to its end, with every change on the way", async () =>
     noEffect: [expect.stringContaining("a bandit")],
   });
   expect(await ok("set-weights", "small", "a=0", "b=2")).toMatch(
-    /^no effect: "b": a bandit .*\nthe rest: from task 0 on\n$/,
+    /^no effect: "b": the policy bandit .*\nthe rest: from task 0 on\n$/,
   );
   expect(await ok("update-shape", "small", "--length", "16", "--num-generations", "3")).toBe(
     "no effect: length is already 16\nthe rest: from task 0 on\n",

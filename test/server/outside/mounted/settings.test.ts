@@ -37,7 +37,7 @@ describe("what cannot be meant is refused in words", () => {
     [{ mount: ["far=example.org"] }, /--mount must be/],
     [{ allow: ["write=/"] }, /--allow must be read=PATH or net=HOST/],
     [{ allow: ["read="] }, /--allow must be read=PATH or net=HOST/],
-    [{ python: ["a.py", "a.py"] }, /name each thing once/],
+    [{ python: ["a.py", "a.py"] }, /name each mount once/],
     [{ mountCa: ["far=ca.pem"] }, /must name a provider of --mount/],
     [{ mount: ["far=gym.example:1"], mountTokenFile: [`far=${import.meta.filename}`] }, /in clear text/],
   ])("%j", (flags, words) => {
