@@ -37,7 +37,8 @@ const { values: options } = parseArgs({
   },
 });
 const [TASKS, SAMPLES, CALLS] = [64, 16, 6];
-const SCENARIOS = { unary: 1, batch: SAMPLES } as const;
+
+type Scenario = "unary" | "batch";
 const bytes = Number(options.bytes);
 
 type Step = MessageInitShape<typeof StepRequestSchema>;
@@ -139,13 +140,13 @@ function batchesOf(rounds: Rounds): readonly Uint8Array[] {
   });
 }
 
-async function microsOf(scenario: keyof typeof SCENARIOS, server: ServerProcess, client: LoadClient): Promise<number> {
+async function microsOf(scenario: Scenario, server: ServerProcess, client: LoadClient): Promise<number> {
   const before = server.cpuSeconds();
   const { requests } = await client.run(scenario, server.port, Number(options.seconds) * 1000);
   return ((server.cpuSeconds() - before) * 1e6) / requests;
 }
 
-async function measure(server: ServerProcess, scenario: keyof typeof SCENARIOS, calls: LoadClient, steps: LoadClient) {
+async function measure(server: ServerProcess, scenario: Scenario, calls: LoadClient, steps: LoadClient) {
   for (const client of [calls, steps]) await client.run(scenario, server.port, 8_000);
   const pairs: { readonly call: number; readonly step: number }[] = [];
   for (let pair = 0; pair < Number(options.pairs); pair++) {

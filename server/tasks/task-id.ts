@@ -1,10 +1,12 @@
 /** Task ids: text that clients carry and cannot forge. It contains all that is needed to score a completion. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { WireType } from "@bufbuild/protobuf/wire";
 import type { Baseline, Parameters } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { Origin, TaskKey } from "../../envs/origin.ts";
 import type { Registry } from "../../envs/registry.ts";
 import {
+  EpisodeSchema,
   type KnownBaseline,
   type RunPlace as WirePlace,
   type TaskToken as WireToken,
@@ -108,8 +110,11 @@ function parametersOf(registry: Registry, environment: string, version: number, 
   return found.environment.levels.find(({ name }) => name === level)?.parameters;
 }
 
-/** Encodes a token. The message is an object literal, because protobuf's `create` would double the time. */
-function encodeToken(token: TaskToken): Uint8Array {
+/**
+ * Encodes a token without its episode. All calls of an episode share these bytes. The message is an object literal,
+ * because protobuf's `create` would double the time.
+ */
+export function encodeSettings(token: TaskToken): Uint8Array {
   const { environment, version, level, rewardScheme, run } = token;
   const { origin, hash, baseline } = token.key;
   const wire: WireToken = {
@@ -129,7 +134,6 @@ function encodeToken(token: TaskToken): Uint8Array {
     calls: token.calls ?? 0,
     tools: [...(token.tools ?? [])],
   };
-  if (token.episode !== undefined) wire.episode = episodeToWire(token.episode);
   if (baseline !== undefined) {
     const { value, bound, proven } = baseline;
     wire.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
@@ -144,6 +148,21 @@ function encodeToken(token: TaskToken): Uint8Array {
 }
 
 const NO_BYTES = new Uint8Array();
+
+/** Appends an episode to the settings of its task. It is the last field of a token, so nothing follows it. */
+function withEpisode(settings: Uint8Array, episode: SampleEpisode): Uint8Array {
+  const bytes = toBinary(EpisodeSchema, episodeToWire(episode));
+  return Buffer.concat([settings, EPISODE_TAG, varint(bytes.length), bytes]);
+}
+
+const EPISODE_TAG = varint((TaskTokenSchema.field.episode.number << 3) | WireType.LengthDelimited);
+
+/** Encodes a length as protobuf does. A writer of its own would cost more than all the rest of `withEpisode`. */
+function varint(value: number): Uint8Array {
+  const bytes: number[] = [];
+  for (; value > 127; value >>= 7) bytes.push((value & 127) | 128);
+  return Uint8Array.of(...bytes, value);
+}
 
 /**
  * Decodes a token. Undefined: this server lacks its environment or level, or does not know one of its numbers. The
@@ -215,8 +234,14 @@ function groupIdOf(token: TaskToken, mac: Uint8Array): string {
 
 /** Returns the task id and group id of a token. They depend only on the token and the signing key. */
 export function mintTaskId(keyring: Keyring, token: TaskToken) {
-  const sealed = seal(keyring, "task", encodeToken(token));
+  const settings = encodeSettings(token);
+  const sealed = seal(keyring, "task", token.episode === undefined ? settings : withEpisode(settings, token.episode));
   return { taskId: sealed.toString("base64url"), groupId: groupIdOf(token, sealed.subarray(MAC_START, MAC_END)) };
+}
+
+/** Returns the task id of an episode. `settings` is the token of its task as `encodeSettings` encodes it. */
+export function mintTurnId(keyring: Keyring, settings: Uint8Array, episode: SampleEpisode): string {
+  return seal(keyring, "task", withEpisode(settings, episode)).toString("base64url");
 }
 
 export function openTaskId(keyring: Keyring, registry: Registry, taskId: string): OpenedTask {

@@ -19,19 +19,21 @@ export interface Marks {
   readonly elsewhere: number;
 }
 
-export function marksOf(secret: Code, guess: Code): Marks {
+/** Compares a secret with the guess that begins at an index of a list. It allocates nothing but its result. */
+export function marksOf(secret: Code, guesses: ArrayLike<number>, start = 0): Marks {
   let inPlace = 0;
   let common = 0;
-  const left = new Map<number, number>();
-  for (const [place, colour] of secret.entries()) {
-    if (guess[place] === colour) inPlace++;
-    left.set(colour, (left.get(colour) ?? 0) + 1);
-  }
-  for (const colour of guess) {
-    const count = left.get(colour) ?? 0;
-    if (count === 0) continue;
-    common++;
-    left.set(colour, count - 1);
+  // Bits of the places of the secret that were counted.
+  let counted = 0;
+  for (let place = 0; place < secret.length; place++) {
+    const colour = guesses[start + place];
+    if (secret[place] === colour) inPlace++;
+    for (let other = 0; other < secret.length; other++) {
+      if (secret[other] !== colour || (counted & (1 << other)) !== 0) continue;
+      counted |= 1 << other;
+      common++;
+      break;
+    }
   }
   return { inPlace, elsewhere: common - inPlace };
 }

@@ -54,7 +54,10 @@ function advance(instance: MastermindInstance, state: MastermindState, action: A
   const { guess } = read;
   const places = instance.secret.length;
   const consistent = isConsistent(state.guesses, instance, guess) ? "" : " The guess contradicts earlier replies.";
-  const next = create(schema, { guesses: Uint8Array.from([...state.guesses, ...guess]) });
+  const guesses = new Uint8Array(state.guesses.length + places);
+  guesses.set(state.guesses);
+  guesses.set(guess, state.guesses.length);
+  const next: MastermindState = { $typeName: "gradus.internal.v1.MastermindState", guesses };
   const facts = factsOf(instance, guess, action.number + 1);
   if (facts.kind === "feasible") return { reply: "This is the code.", state: next, over: true, facts };
   const { inPlace, elsewhere } = marksOf(instance.secret, guess);
@@ -65,8 +68,8 @@ function advance(instance: MastermindInstance, state: MastermindState, action: A
 /** Returns whether the guess could be the secret, given the replies to earlier guesses. */
 function isConsistent(guesses: Uint8Array, { secret }: MastermindInstance, guess: Code): boolean {
   for (let at = 0; at < guesses.length; at += secret.length) {
-    const earlier = [...guesses.subarray(at, at + secret.length)];
-    const [was, is] = [marksOf(secret, earlier), marksOf(guess, earlier)];
+    const was = marksOf(secret, guesses, at);
+    const is = marksOf(guess, guesses, at);
     if (was.inPlace !== is.inPlace || was.elsewhere !== is.elsewhere) return false;
   }
   return true;

@@ -11,8 +11,7 @@ import type { ToolCall } from "../../../envs/turns/read-calls.ts";
 import type { Advanced, Question } from "../../../envs/turns/turns.ts";
 import type { EpisodeSample } from "../encode-episode.ts";
 import type { Keyring } from "../keyring.ts";
-import { mintTaskId, type TaskToken } from "../task-id.ts";
-import { inlineOf } from "../task.ts";
+import { mintTurnId, type TaskToken } from "../task-id.ts";
 import { failedSample, invalidTask, type NoReward, type StepResult } from "./results.ts";
 
 /** A completion of a task with turns. Unset members are as if the completion had none. */
@@ -34,6 +33,8 @@ export type CompletionForm = Pick<PolicyMessage, "isCut" | "isHermes">;
 interface PlayedTask {
   readonly token: Omit<TaskToken, "inline">;
   readonly scoring: AnyScoreTask;
+  /** Encoded token without an episode, which is a part of each task id of an episode. */
+  readonly settings: Uint8Array;
 }
 
 interface PlayOptions {
@@ -79,7 +80,7 @@ interface BegunTurn {
 
 function beginTurn(
   { keyring, completionBytesMax }: PlayOptions,
-  { token, scoring }: PlayedTask,
+  { token, scoring, settings }: PlayedTask,
   completion: PlayedCompletion,
   form: CompletionForm,
 ): BegunTurn | NoReward {
@@ -95,10 +96,10 @@ function beginTurn(
   const read = Buffer.byteLength(text) > completionBytesMax ? "" : text;
   const finish = (played: Played): StepResult => {
     if (played.kind === "over") return { kind: "score", score: played.score, digest: played.digest };
-    const { episode, messages, reward } = played;
-    const inline = inlineOf(scoring.environment, key, scoring.instance);
-    const { taskId } = mintTaskId(keyring, { ...token, ...(inline && { inline }), episode: { ...episode, sample } });
-    return { kind: "turn", taskId, replies: messages, reward, callsLeft: calls - episode.calls };
+    const { messages, reward } = played;
+    const episode = { ...played.episode, sample };
+    const taskId = mintTurnId(keyring, settings, episode);
+    return { kind: "turn", taskId, episode, replies: messages, reward, callsLeft: calls - episode.calls };
   };
   return { kind: "begun", task, message: { ...form, text: read, toolCalls, ends }, finish };
 }

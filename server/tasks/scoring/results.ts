@@ -3,6 +3,7 @@ import type { Failed } from "../../../envs/facts.ts";
 import { escaped } from "../../../envs/lib/escape.ts";
 import type { Score } from "../../../envs/score.ts";
 import type { Reply } from "../../../envs/turns/turns.ts";
+import type { SampleEpisode } from "../encode-episode.ts";
 
 export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" | "failed_precondition";
 
@@ -26,6 +27,8 @@ export type StepResult = SampleResult | NextTurn;
 export interface NextTurn {
   readonly kind: "turn";
   readonly taskId: string;
+  /** Episode that the task id holds. */
+  readonly episode: SampleEpisode;
   /** Replies, one for each call that was made. */
   readonly replies: readonly Reply[];
   /** Sum of the calls' rewards. Undefined: none has a reward of its own. */

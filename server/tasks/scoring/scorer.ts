@@ -19,7 +19,7 @@ import {
 } from "../../../envs/score.ts";
 import { clipUtf8 } from "../../../envs/lib/text.ts";
 import type { Keyring } from "../keyring.ts";
-import { openTaskId, type TaskToken } from "../task-id.ts";
+import { encodeSettings, openTaskId, type TaskToken } from "../task-id.ts";
 import { failedSample, invalidTask, type NoReward, type SampleResult, type StepResult } from "./results.ts";
 import { type CompletionForm, type PlayedCompletion, playTurn } from "./play-turn.ts";
 
@@ -87,6 +87,8 @@ interface OpenParts {
 export interface SyncTask extends OpenParts {
   readonly kind: "sync";
   readonly scoring: ScoreTask;
+  /** Token without its episode, as `encodeSettings` encodes it. Empty: the task has no turns. */
+  readonly settings: Uint8Array;
 }
 
 /** Task whose completions wait for an external resource when they are scored. */
@@ -99,6 +101,8 @@ export interface AsyncTask extends OpenParts {
 export interface AskingTask extends OpenParts {
   readonly kind: "asking";
   readonly scoring: AnyScoreTask;
+  /** Token without its episode, as `encodeSettings` encodes it. */
+  readonly settings: Uint8Array;
 }
 
 export type OpenTask = SyncTask | AsyncTask | AskingTask;
@@ -144,6 +148,9 @@ interface Expected {
   readonly groupId: string;
 }
 
+/** Maximum number of cached episodes. Each takes at most 8 KB, and shares its instance with others of its task. */
+const EPISODES_MAX = 2048;
+
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, registry, completionBytesMax } = options;
   // Trainers that use Step send a group's completions one by one, mostly to the server that made the task, so tasks are
@@ -152,6 +159,8 @@ export function createScorer(options: ScorerOptions): Scorer {
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
+  // The next call of an episode mostly comes to the server that replied to the last one.
+  const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     try {
       const task = openToken(token, groupId, options);
@@ -166,13 +175,16 @@ export function createScorer(options: ScorerOptions): Scorer {
   return {
     expect: (taskId, groupId, token) => void recent.set(taskId, { kind: "expected", token, groupId }),
     open(taskId) {
-      const known = recent.get(taskId);
+      const known = recent.get(taskId) ?? begun.get(taskId);
       if (known?.kind === "expected") return openAs(taskId, known.token, known.groupId);
       if (known !== undefined) return known;
       const opened = openTaskId(keyring, registry, taskId);
       return opened.kind === "ok" ? openAs(taskId, opened.token, opened.groupId) : invalidTask(opened.detail);
     },
-    forget: () => recent.clear(),
+    forget() {
+      recent.clear();
+      begun.clear();
+    },
     score(task, completion) {
       const tooLarge = checkLength(completion, completionBytesMax);
       if (tooLarge !== undefined) return tooLarge;
@@ -185,7 +197,10 @@ export function createScorer(options: ScorerOptions): Scorer {
     },
     play(task, completion, form) {
       try {
-        return playTurn(options, task, completion, form);
+        const result = playTurn(options, task, completion, form);
+        if (result.kind === "turn")
+          begun.set(result.taskId, { ...task, token: { ...task.token, episode: result.episode } });
+        return result;
       } catch (error) {
         options.onFailure(error, task.token);
         return failedSample(bug);
@@ -194,11 +209,14 @@ export function createScorer(options: ScorerOptions): Scorer {
   };
 }
 
+const NO_SETTINGS = new Uint8Array();
+
 function openToken(
-  { inline: bytes, ...token }: TaskToken,
+  full: TaskToken,
   groupId: string,
   { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
 ): OpenTask | NoReward {
+  const { inline: bytes, ...token } = full;
   const found = registry.find(token.environment, token.version);
   if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
@@ -213,11 +231,12 @@ function openToken(
   const { answerFormat: format, thinking, version } = token;
   const { baseline } = token.key;
   const rest = { format, thinking, version, ...(baseline && { baseline }) };
+  const settings = token.calls === undefined ? NO_SETTINGS : encodeSettings(full);
   const parts = { instance: restored.instance, scheme: scheme.scheme, ...rest };
   if (token.calls !== undefined && environment.turns?.resource !== undefined)
-    return { kind: "asking", token, groupId, scoring: { environment, ...parts } };
+    return { kind: "asking", token, groupId, scoring: { environment, ...parts }, settings };
   return environment.resource === undefined
-    ? { kind: "sync", token, groupId, scoring: { environment, ...parts } }
+    ? { kind: "sync", token, groupId, scoring: { environment, ...parts }, settings }
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };
 }
 

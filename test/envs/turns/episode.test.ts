@@ -200,6 +200,10 @@ describe("calls in the form of Hermes", () => {
   test.each([
     ['{"name": "add", "arguments": {"by": 1e400}}', "has a number that is too large"],
     ['{"name": "add", "arguments": "{\\"by\\": 1e400}"}', "has a number that is too large"],
+    ['{"name": "add", "arguments": "{\\"by\\": 1\\u0045400}"}', "has a number that is too large"],
+    ['{"name": "add", "arguments": {"by": -1.5E+400}}', "has a number that is too large"],
+    [`{"name": "add", "arguments": {"by": ${"9".repeat(309)}}}`, "has a number that is too large"],
+    [`{"name": "add", "arguments": {"by": "${" ".repeat(309)}", "to": [1e400]}}`, "has a number that is too large"],
     ['{"name": "add", "arguments": {"by": Infinity}}', "is not valid JSON"],
     ['{"name": 3}', 'no "name"'],
     ["nothing", "is not valid JSON"],

@@ -1,8 +1,11 @@
+import { createHmac } from "node:crypto";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { tsp } from "../../../envs/np/tsp/index.ts";
 import { type Keyring, open, seal, signingKey } from "../../../server/tasks/keyring.ts";
-import { mintTaskId, openTaskId, type TaskToken } from "../../../server/tasks/task-id.ts";
+import { TaskTokenSchema } from "../../../proto/gen/gradus/internal/v1/task_key_pb.js";
+import { encodeSettings, mintTaskId, mintTurnId, openTaskId, type TaskToken } from "../../../server/tasks/task-id.ts";
 import { registry } from "../../support/registry.ts";
 
 const one: Keyring = [signingKey(Buffer.alloc(32, 1))];
@@ -51,9 +54,29 @@ const leveled: TaskToken = {
   },
 };
 const inline: TaskToken = { ...row, key: { origin: { kind: "inline", instance: Uint8Array.of(1, 2, 3) }, hash } };
+const played: TaskToken = {
+  ...leveled,
+  calls: 10,
+  tools: [1],
+  episode: {
+    calls: 3,
+    state: Uint8Array.from({ length: 150 }, (_, i) => i),
+    log: [{ number: 2, tool: 1, text: '{"code": [1]}' }],
+    standing: { value: 0.5, verdict: "feasible", objective: 4, quality: 0.5, solved: false },
+    digest: "00112233ff44",
+    sample: { index: 3 },
+  },
+};
+const begun: TaskToken = {
+  ...row,
+  calls: 2,
+  episode: { calls: 1, state: undefined, log: [], standing: undefined, digest: "001122334455", sample: { key: "k" } },
+};
 
 describe.each([
   ["generated", generated],
+  ["played", played],
+  ["begun", begun],
   ["level's", leveled],
   ["row", row],
   ["inline", inline],
@@ -95,6 +118,29 @@ describe.each([
   });
 });
 
+test.each([played, begun])("an episode follows its settings as protobuf encodes the whole token: %#", (token) => {
+  const { taskId } = mintTaskId(one, token);
+  const opened = open(one, "task", Buffer.from(taskId, "base64url"));
+  if (opened.kind !== "ok" || token.episode === undefined) throw new Error("it is not open");
+  const whole = toBinary(TaskTokenSchema, fromBinary(TaskTokenSchema, opened.payload));
+  expect(Buffer.from(opened.payload).equals(whole)).toBe(true);
+  expect(mintTurnId(one, encodeSettings(token), token.episode)).toBe(taskId);
+});
+
+test.each(["task", "run"] as const)("the MAC is an HMAC-SHA256 as OpenSSL computes it, of a %s", (purpose) => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      fc.uint8Array({ maxLength: 300 }),
+      (secret, payload) => {
+        const sealed = seal([signingKey(Buffer.from(secret))], purpose, payload);
+        const mac = createHmac("sha256", secret).update(`gradus/${purpose}/1:`).update(payload).digest();
+        expect(sealed.subarray(5, 21).equals(mac.subarray(0, 16))).toBe(true);
+      },
+    ),
+  );
+});
+
 test("any text is an id or is refused in words", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: "binary" })), (text) => {
@@ -122,6 +168,7 @@ function plain(token: TaskToken): string {
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(
       Object.entries(value)
+        .filter(([name]) => name !== "$typeName")
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([k, v]) => [k, sortNames(v)]),
     );

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { signingKey } from "../../../../server/tasks/keyring.ts";
 import { createScorer, type Scorer } from "../../../../server/tasks/scoring/scorer.ts";
 import { roughBytes } from "../../../../server/base/rough-bytes.ts";
-import type { TaskToken } from "../../../../server/tasks/task-id.ts";
+import { mintTaskId, type TaskToken } from "../../../../server/tasks/task-id.ts";
 import { registry } from "../../../support/registry.ts";
 
 const newScorer = (): Scorer =>
@@ -129,5 +129,46 @@ test("a task of an earlier version is judged by the newest, and its score says s
   expect(scorer.open("unknown")).toMatchObject({
     reason: "invalid_task_id",
     detail: "task_id: np/tsp has no version 1 here; it has: 3, 2",
+  });
+});
+
+test("a turn is the same from the server that replied before and from another, and a forgotten one is read again", () => {
+  const [one, other] = [newScorer(), newScorer()];
+  const token: TaskToken = {
+    ...tokenOf(4),
+    environment: "games/mastermind",
+    version: 1,
+    level: "easy",
+    rewardScheme: "last",
+    key: {
+      origin: { kind: "generated", parameters: { places: 3, colours: 4 }, seed: 1n, attempt: 0 },
+      hash: "0".repeat(16),
+      baseline: { value: 4, bound: 4, proven: true },
+    },
+    calls: 10,
+  };
+  const keyring = [signingKey(Buffer.alloc(32))] as const;
+  const call = (scorer: Scorer, taskId: string, text: string) => {
+    const task = scorer.open(taskId);
+    if (task.kind !== "sync") throw new Error(task.kind === "none" ? task.detail : "it waits for a resource");
+    return { task, result: scorer.play(task, { sampleIndex: 0, text }, { isCut: false, isHermes: false }) };
+  };
+  let { taskId } = mintTaskId(keyring, { ...token, inline: Uint8Array.of(4, 2, 3, 4) });
+  for (const code of ["1, 1, 1", "1, 2", "2, 2, 3"]) {
+    const text = `<answer>[${code}]</answer>`;
+    const { result } = call(one, taskId, text);
+    const apart = call(newScorer(), taskId, text);
+    expect(apart.result).toEqual(result);
+    expect(call(other, taskId, text).result).toEqual(result);
+    if (result.kind !== "turn") throw new Error(JSON.stringify(result));
+    taskId = result.taskId;
+  }
+  const known = one.open(taskId);
+  expect(one.open(taskId)).toBe(known);
+  one.forget();
+  expect(one.open(taskId)).not.toBe(known);
+  expect(call(one, taskId, "<answer>[2, 3, 4]</answer>").result).toMatchObject({
+    kind: "score",
+    score: { verdict: "feasible", objective: 4, episode: { stop: "goal", calls: 4 } },
   });
 });
