@@ -26,7 +26,10 @@ export interface ScannedCompletion {
   /** Undefined if none of the verified answers is correct. */
   readonly commit:
     | {
-        /** Index of the commit among all answers and among `spans`, from 0. */
+        /**
+         * Index of the first correct answer (the commit) among all answers, from 0. The next field is its index in
+         * `spans`.
+         */
         readonly answer: number;
         readonly span: number;
         /** Offset after the commit's closing mark, in code points. */

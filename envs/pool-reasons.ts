@@ -1,6 +1,6 @@
-/** Counts by kind why rows of a pool hold no task, so that a report stays short however many rows there are. */
+/** Counts the reasons why rows of a pool hold no task. Similar reasons count as one kind, so that a report stays short. */
 
-/** Rows that were rejected for one kind of reason. */
+/** Rows of a pool that have one kind of reason in common, e.g. why they were rejected. */
 export interface RowsWithReason {
   /** Number of the first such row. */
   readonly row: number;

@@ -154,7 +154,7 @@ function linesPanel(
 ): Panel {
   const { arms, steps } = series;
   const last = steps.at(-1);
-  // Extend the lines to the end of the last batch, because a value holds until the next step.
+  // Each value holds until the next step, so the lines extend to the end of the last batch.
   const ends = last === undefined ? steps : [...steps, { ...last, cursor: endOf(last) }];
   const data = arms.flatMap((arm, i) => ends.map((step) => ({ arm, cursor: step.cursor, value: of(step)[i] })));
   const svg = draw(title, {

@@ -8,7 +8,7 @@ import type { ChatMessage } from "../prompt.ts";
 import type { Rng } from "../lib/rng.ts";
 import { LIMITS } from "./instance.ts";
 
-/** Maximum length of a reply, in UTF-16 units. A correct reply has some hundred. */
+/** Maximum length of a teacher model's reply, in UTF-16 units. Correct replies have some hundred. */
 const REPLY_LENGTH_MAX = 64 * 1024;
 
 /** Maximum of the numbers that teachers are asked to use, as for generated tasks. */

@@ -10,7 +10,9 @@ export type Distance = (a: number, b: number) => number;
 
 const POWER_STEPS = 150;
 const STRESS_SWEEPS = 80;
-/** Angle in radians by which successive directions differ, so that they stay apart. */
+/**
+ * The golden angle, in radians. Start vectors that differ by it point in different directions however many there are.
+ */
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
 /**

@@ -112,7 +112,10 @@ export function changesOf(before: Numbers | null, now: Numbers): Changes {
   return { all: [], scale, at, to: at.map((arm) => now[arm] as number) };
 }
 
-/** Returns the numbers after changes. Undefined: the changes do not fit the earlier numbers. */
+/**
+ * Applies changes to a list of numbers, one for each arm, and returns the new list. Undefined: the changes do not fit
+ * the list.
+ */
 export function changed(before: Numbers | null, { all, scale, at, to }: Changes): Numbers | undefined {
   if (all.length > 0) return all;
   if (before === null || at.length !== to.length || at.some((arm) => !(arm < before.length))) return undefined;

@@ -115,7 +115,9 @@ function recordedResult(item: FeedbackItem, { reads, record }: Recording): Sampl
 
 /** Parts of a run's state that decide how a result is recorded. */
 interface Recording {
-  /** Names of the extra score values that the run's policy reads. */
+  /**
+   * Names of values of a score that the run's policy needs in addition to reward and success, e.g. a reward component.
+   */
   readonly reads: readonly string[];
   readonly record: MalformedRecord;
 }

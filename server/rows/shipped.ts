@@ -20,7 +20,8 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    // An environment's twin uses the pools of that environment, so it has none to load.
+    // A twin of an environment (the same tasks with another answer form) uses the pools of that environment, and so has
+    // none of its own.
     if (shipped === undefined || environment.twinOf !== undefined) continue;
     const { name, file } = shipped;
     const other = pools.get(name);

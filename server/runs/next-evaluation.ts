@@ -33,7 +33,7 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
   /** Index of the arm among the run's evaluation arms. */
   readonly arm: number;
   readonly round: number;
-  /** Incarnation and epoch of the run. */
+  /** Incarnation of the run, and below its epoch. Imports change both. */
   readonly incarnation: string;
   readonly epoch: number;
   readonly tasks: readonly { readonly ordinal: number; readonly key: Key }[];

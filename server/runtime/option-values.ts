@@ -9,7 +9,7 @@ export class ConfigProblem extends Error {}
 export type Parsed<T> =
   { readonly kind: "value"; readonly value: T } | { readonly kind: "refused"; readonly expected: string };
 
-/** Option of the server before optionTable gives it a flag. */
+/** Description of a command-line option without its name, which optionTable adds. */
 export interface UnnamedOption<T> {
   /** Placeholder of the value in the help text, e.g. "file". Empty: the option is a switch without a value. */
   readonly placeholder: string;

@@ -12,7 +12,7 @@ export interface ProcessesFigures {
   /** Stores the newest metrics of a process. */
   readonly said: (process: number, figures: Figures) => void;
   readonly ended: (process: number) => void;
-  /** Returns the sum in Prometheus's text format. */
+  /** Returns the metrics of all processes, added up, in Prometheus's text format. */
   readonly text: () => Promise<string>;
 }
 

@@ -47,8 +47,8 @@ export function bytesOf(value: unknown): number {
 }
 
 /**
- * Opens a store in a thread. Rejects with CannotOpen. Calls `onProblem` with a problem when the store can no longer be
- * used; undefined: it can be used again.
+ * Opens a store in a thread. Rejects with CannotOpen. `onProblem` is called with a text when the store can no longer be
+ * used, and with undefined when it can be used again.
  */
 export async function openInThread<S>(
   data: ThreadData,

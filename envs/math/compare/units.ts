@@ -148,7 +148,7 @@ function compareUnits(gold: Node, answer: Node, unit: string, other: string, pla
     const found = plain(gold, answer);
     return found.kind === "equal" ? undecided(`it is not known whether its unit is the expected one`) : found;
   }
-  // An amount of money may leave out the unit it is paid for: "$9.50" and "$9.50 per hour".
+  // An amount of money may omit what it pays for, e.g. "$9.50" instead of "$9.50 per hour".
   const isMoney = "$€£¥₹".includes(unit.charAt(0)) && unit.charAt(0) === other.charAt(0);
   if (isMoney && (unit.length === 1 || other.length === 1)) return plain(gold, answer);
   if (known.dimension !== otherKnown.dimension) return different("it has another unit");

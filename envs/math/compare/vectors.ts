@@ -6,7 +6,10 @@ import { type Node, replaced, some, symbol } from "../syntax.ts";
 
 const isArray = (node: Node): boolean => node.kind === "matrix" || (node.kind === "bracket" && node.items.length > 1);
 
-/** Returns whether a node is a sum, product or power of matrices or vectors. Such nodes are not computed. */
+/**
+ * Returns whether an answer is a sum, product or power of matrices or vectors that is still to be computed. Such
+ * answers are not compared, because nothing computes them.
+ */
 export function isUnworked(node: Node): boolean {
   const isWork = node.kind === "add" || node.kind === "multiply" || node.kind === "power";
   return isWork && some(node, isArray) && !some(node, isDeterminant);

@@ -3,7 +3,7 @@ import { add, asWhole, divide, type Maybe, multiply, type Num, wholeNum } from "
 import type { Precision } from "./ball.ts";
 import { spend } from "./budget.ts";
 
-/** Conventions under which functions are evaluated: whether only real results count, and the base of "log". */
+/** Conventions for evaluating functions: whether results must be real numbers, and the base of "log". */
 export interface Setting extends Precision {
   readonly real: boolean;
   readonly logarithm: "e" | "10";

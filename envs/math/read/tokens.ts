@@ -32,7 +32,7 @@ export interface Style {
   readonly comma: "separator" | "thousands" | "decimal";
   /** Whether "2e-3" means 0.002. */
   readonly exponent: boolean;
-  /** Whether letters before a base are digits, so that 2A_{16} is 42. */
+  /** Whether letters in front of a subscript are digits of a number in that base. Then 2A_{16} is 42. */
   readonly bases: boolean;
 }
 

@@ -58,7 +58,7 @@ export function readUnit(cursor: Cursor): string | undefined {
     else if (isAt(cursor, ".")) cursor.at++;
     else break;
   }
-  // "5 square" may mean 25, or may lack a word such as "metres".
+  // The unit "square" of "5 square" is ambiguous: it may mean 25, or a word such as "metres" may be missing.
   if (RAISED.has(parts.at(-1)?.toLowerCase() ?? "")) {
     fail(cursor, "its unit ends where a length is missing");
     return undefined;

@@ -40,7 +40,10 @@ const REMEMBERED_NUMBERS = 2 ** 21;
 /** Size, in numbers, that the cache counts for a record in addition to its lists by arm. */
 const RECORD_NUMBERS = 64;
 
-/** Beginning of a merged history that can no longer change, and the position where the rest continues. */
+/**
+ * The start of a history in which update batches are merged. It no longer changes, so it is cached. `next` is the
+ * position from which the rest is read.
+ */
 interface Beginning {
   /** Value of HistoryPart.of, which tells whether the history is still the same one. */
   readonly of: string;

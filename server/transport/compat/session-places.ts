@@ -1,5 +1,6 @@
 /**
- * Divides the places for OpenEnv sessions fairly among callers. While places are free, a caller may take any number.
+ * Limits the number of OpenEnv sessions, and shares them fairly among callers. While there are free places, a caller
+ * may have any number of sessions.
  */
 
 /** Maximum number of open sessions. */

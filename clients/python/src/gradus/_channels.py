@@ -69,7 +69,7 @@ class Reached:
     heard_at: float = float("-inf")
 
     def note(self) -> None:
-        """Records an answer of a Gradus server."""
+        """Records that a Gradus server has just answered a call."""
         self.yes = True
         self.heard_at = time.monotonic()
 

@@ -90,7 +90,7 @@ class ClientCore(PlanCore, RolloutCore):
         seed
             Seed of the task within the family, in [0, 2**64). Defaults to 0.
         **options
-            What else fixes the family: `level` or `parameters`, `split`, `source`, `pool`, `version`,
+            Other choices that fix the family: `level` or `parameters`, `split`, `source`, `pool`, `version`,
             `answer_format`, `thinking`, `reward_scheme`, `calls`, `tools` (see `task_spec`); and `timeout` (seconds)
             and `retries`.
 

@@ -10,7 +10,7 @@ from gradus.enums import FeedbackStatus
 
 
 class ClientHandle(Handle[ClientCore]):
-    """See `Client`."""
+    """Client of a server, from which `Client` and its asynchronous form derive."""
 
     @property
     def feedback_counts(self) -> dict[FeedbackStatus, int]:
@@ -23,7 +23,7 @@ class ClientHandle(Handle[ClientCore]):
 
 
 class RunHandle(Handle[WholeRunCore]):
-    """See `Run`."""
+    """Handle of a run, from which `Run` and its asynchronous form derive."""
 
     @property
     def run_id(self) -> str:
@@ -57,7 +57,7 @@ class RunHandle(Handle[WholeRunCore]):
 
 
 class EvaluationHandle(Handle[EvaluationCore]):
-    """See `Evaluation`."""
+    """Handle of an evaluation, from which `Evaluation` and its asynchronous form derive."""
 
     @property
     def evaluation_id(self) -> str:

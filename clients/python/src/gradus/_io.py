@@ -1,4 +1,4 @@
-"""Blocking I/O."""
+"""Blocking I/O for the synchronous client: calls, streams and waits."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ class RunCore:
         Parameters
         ----------
         arms
-            What the policy chooses between, see `gradus.arm`: 1 to 1,024, families spelled out.
+            Arms (kinds of tasks) between which the policy chooses, see `gradus.arm`: 1 to 1,024.
         policy
-            How it chooses, see `gradus.recommended`.
+            Policy that chooses among the arms, see `gradus.recommended`.
         num_generations
             Completions of each prompt.
         prompts_per_update
@@ -200,7 +200,7 @@ class RunCore:
         Parameters
         ----------
         cursor
-            Where to begin; the handle's position moves there. None: where the handle stands, see `next_batch`.
+            Cursor to begin at, to which the handle moves. None: the handle's present position, see `next_batch`.
         **options
             See `next_batch`.
 

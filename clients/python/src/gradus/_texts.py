@@ -23,12 +23,12 @@ def sendable(text: str, place: str, owner: str = "") -> str:
     place
         Names the sample in the error and in the warning, e.g. "text of sample 3".
     owner
-        What the sample is of, in the warning, e.g. "group abc"; "": nothing is said of that.
+        Name of what contains the sample, for the warning, e.g. "group abc"; "": it is left out.
 
     Raises
     ------
     TypeError
-        If it is no str.
+        If the text is not a str.
 
     Warns
     -----

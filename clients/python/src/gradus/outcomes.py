@@ -114,11 +114,11 @@ class Turn(Value, message=outcome_pb2.Turn):
     messages
         Replies to append to the conversation, one for each call, in order.
     turn_reward
-        What these calls were worth, without discount; None: nothing of their own.
+        Sum of these calls' rewards, without discount; None: they have no rewards of their own.
     calls_left
         Number of calls that are left.
     rewards
-        (n,) of what the call of each message was worth by itself; None: nothing of its own.
+        (n,), reward of the call that each message answers; None: it has no reward of its own.
 
     """
 

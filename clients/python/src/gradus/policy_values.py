@@ -27,7 +27,7 @@ class SignalRescale(Value, message=cur.SignalRescale):
 
 @dataclass(frozen=True)
 class EmaSoftmaxRule(Value, message=cur.EmaSoftmaxRule):
-    """Moving averages and a softmax (ADSC 3.3)."""
+    """A bandit rule that draws arms by a softmax over moving averages of their signals (ADSC 3.3)."""
 
     alpha: float | None = None
     tau: float | None = None
@@ -86,9 +86,9 @@ class RankRange(Value, message=cur.RankRange):
     Attributes
     ----------
     by
-        What they are ranked by; "": what the pools of the arms are ranked by. The run says which.
+        Measure by which rows are ranked; "": that of the arms' pools. The created run tells which it is.
     rows
-        How many the slice has of each arm, by its id: the server's to say.
+        Number of rows of each arm in the slice, by the arm's id; set by the server.
 
     """
 
@@ -144,7 +144,7 @@ class Tier(Value, message=cur.Tier):
 
 @dataclass(frozen=True)
 class CompetencePolicy(Value, message=cur.CompetencePolicy):
-    """Tiers that open when the one before is mastered; see `gradus.competence`."""
+    """A policy with tiers of arms. A tier opens when the one before is mastered; see `gradus.competence`."""
 
     tiers: tuple[Tier, ...]
     step: CompetenceStep | None = None

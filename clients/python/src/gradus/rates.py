@@ -43,7 +43,7 @@ def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> RowRate
         CSV with the columns `row` and `pass_rate`, and `pool_digest` if it is there, such as `gradus pools profile`
         writes, or a report.json of `gradus eval` of a suite with rows of a pool.
     pool
-        Whose rows of a report are meant; None: those of the only pool that it has rows of.
+        Pool whose rows of a report are read; None: the only pool that has rows in the report.
 
     Raises
     ------

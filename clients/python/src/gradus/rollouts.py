@@ -118,7 +118,7 @@ def turn_of(generated: Generated) -> PolicyTurn:
 
 @dataclass(frozen=True)
 class EpisodePosition:
-    """Position of an episode, from which the policy goes on.
+    """State of an unfinished episode, from which the policy continues.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class EpisodePosition:
 
 @dataclass(frozen=True)
 class PlayedEpisode:
-    """An episode that is over, or whose sample has no reward.
+    """An episode that has ended, or whose sample got no reward.
 
     Attributes
     ----------

@@ -342,7 +342,7 @@ class RunState(Value, message=cur.RunState):
     evaluations
         The newest round of each evaluation arm that has one.
     shape
-        That of the next update batch; None: the server is older than this field.
+        Shape of the next update batch; None: the server is older than this field.
     paused_by
         The name of the token that paused the run; "": the run is not paused, or that is not known.
     paused_at

@@ -184,9 +184,9 @@ class CompletionGroup:
     Attributes
     ----------
     num_generations
-        The whole group's size; 0: the run's, or outside of runs as many as there are here.
+        Number of completions in the whole group; 0: that of the run, or outside of runs the number given here.
     run_id
-        The run that the task is of, for `Run.feedback_counts`; not sent.
+        Id of the task's run, for `Run.feedback_counts`; not sent to the server.
 
     """
 

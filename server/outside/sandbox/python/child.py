@@ -61,7 +61,7 @@ def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
 
 
 class Room:
-    """What the processes of all programs have in common: their system call filter, file rules and limits."""
+    """Isolation that the processes of all programs share: their system call filter, file rules and limits."""
 
     def __init__(
         self,

@@ -22,16 +22,16 @@ class TextEnv(gym.Env[str, str]):
     Parameters
     ----------
     environment
-        Whose tasks, e.g. "countdown"; None: those of the run that `address` names, each so often as the run has
-        generations, and seeds change nothing.
+        Environment that gives the tasks, e.g. "countdown". None: the run at `address` gives them, each as often as the
+        run has generations; seeds then change nothing.
     address
         Address of the server or of a run, see `gradus.training.RunAddress`.
     max_prompt_length, max_completion_length
-        Lengths of the spaces, in characters. A prompt that is longer is a ValueError.
+        Maximum lengths of observations and actions, in characters. A longer prompt raises a ValueError.
     unscored
-        The reward of a completion that has none, for reasons that are not the policy's; None: an `UnscoredError`.
+        Reward to use if the server could not score a completion; None: raise an `UnscoredError`.
     patience
-        Seconds for which a completion that the server asks to be sent again is.
+        Seconds for which a completion is sent again, if the server asks for that.
     render_mode
         "ansi": `render` gives the prompt and the completion as text.
     **family

@@ -1,4 +1,4 @@
-"""The space of texts."""
+"""Gymnasium spaces of texts of any Unicode characters."""
 
 from __future__ import annotations
 

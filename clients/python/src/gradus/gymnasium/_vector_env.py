@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any, Any]"]):
     """Many tasks at a time, made and scored in one call each.
 
-    Each step is the end of `num_envs` episodes, and gives the next prompts (`AutoresetMode.SAME_STEP`, as
-    gymnasium's `SyncVectorEnv` does it): `infos["final_info"]` tells of the completions, the rest of the new tasks.
+    Each step ends `num_envs` episodes and gives the next prompts (`AutoresetMode.SAME_STEP`, as in gymnasium's
+    `SyncVectorEnv`). `infos["final_info"]` describes the completions, and the rest of `infos` the new tasks.
     `reset(seed=7)` gives the tasks of the seeds 7, 8, ….
 
     Parameters
@@ -31,14 +31,14 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     environment
         See `TextEnv`.
     num_envs
-        Tasks at a time. Of a run: completions at a time, those of a task one after the other.
+        Number of tasks at a time. With a run: number of completions at a time; those of a task follow each other.
     **others
         See `TextEnv`.
 
     Raises
     ------
     ValueError
-        If so many completions of the run would wait for each other.
+        If so many completions of the run at a time would wait for each other for ever.
 
     """
 

@@ -88,7 +88,7 @@ class Environment:
 
         All chance comes from `rng`, a `random.Random`; `parameters` are the level's.
 
-        What it raises is a failure of the environment's; `ExhaustedError` says that there is no instance for a seed.
+        An exception counts as a failure of the environment; `ExhaustedError` says that a seed has no instance.
         """
         raise NotImplementedError(f"{type(self).__name__} has neither generate nor rows")
 

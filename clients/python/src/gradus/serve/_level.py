@@ -10,7 +10,7 @@ from gradus.v1 import provider_pb2 as pb
 
 
 class Asked:
-    """One level of an environment on a host."""
+    """One level of an environment, for which a host was asked to make or verify tasks."""
 
     def __init__(self, environment: pb.ProvidedEnvironment, level: pb.ProviderLevel) -> None:
         self.environment = environment

@@ -1,4 +1,4 @@
-"""Checks at the start: settings with which a training would wait for ever, or teach the run nothing."""
+"""Refuses, at the start of a training, settings with which it would wait for ever or teach the run nothing."""
 
 from __future__ import annotations
 

@@ -105,9 +105,9 @@ class TaskReference:
     Attributes
     ----------
     address
-        Of its run, as `RunAddress` writes it; "": who scores has a client.
+        Address of the task's run, as `RunAddress` writes it; "": the scorer already has a client.
     num_generations
-        The whole group's size, which goes with every completion.
+        Number of completions in the whole group, which is sent with each of them.
 
     """
 

@@ -42,11 +42,11 @@ class Scorer:
     messages_max
         Messages that are out at a time.
     held_max
-        Completions that are waiting or out at a time; who comes with more waits at `score`.
+        Maximum number of completions that are waiting or sent; with more, `score` waits.
     patience
-        Seconds for which a completion that the server asks to be sent again is.
+        Seconds for which a completion is sent again, if the server asks for that.
     on_feedback
-        What becomes of scores that their run did not record; see `Client`.
+        How to report scores that their run did not record; see `Client`.
 
     Attributes
     ----------

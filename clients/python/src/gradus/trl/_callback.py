@@ -16,7 +16,7 @@ from gradus._warn import warn
 from gradus.trl._training import Training
 
 _STEPS_APART = 100_003
-"""A prime, so that the seeds of the steps of one training differ from those of the next seed."""
+"""Distance between the seeds of successive steps. A prime, so that trainings with neighbouring seeds share none."""
 
 
 class GradusCallback(TrainerCallback, ExportableState):

@@ -151,7 +151,7 @@ class PairQueue:
         model
             Model in training.
         micro_batches, accumulated
-            Of a generation batch, and of an optimizer step. Losses of an optimizer step are summed.
+            Numbers of micro-batches in a generation batch, and in an optimizer step, whose losses are summed.
 
         """
         self._is_used = True

@@ -30,9 +30,9 @@ class Tokens:
     Attributes
     ----------
     prompt
-        Of the prompt.
+        Tokens of the prompt.
     completion
-        Of all messages after it.
+        Tokens of all messages after the prompt.
     mask
         For each token of the completion 1, if the policy wrote it, and 0 for those of replies.
     logprobs

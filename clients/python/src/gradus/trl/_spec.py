@@ -167,7 +167,7 @@ class GradusSpec:
             `GRPOConfig` or `RLOOConfig`, whose settings of its own are then taken of the block too; None: what both
             classes have.
         **settings
-            Those of the class.
+            Settings of the class.
 
         Raises
         ------

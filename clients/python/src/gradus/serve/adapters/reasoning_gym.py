@@ -122,7 +122,7 @@ class ReasoningGymSet(Environment):
         return self._with_seed(rng.getrandbits(SEED_BITS), parameters)[0] | {"parameters": parameters}
 
     def prompt(self, instance: Any) -> str:
-        """Returns the question."""
+        """Returns the question of an entry, which is the whole prompt."""
         return str(instance["question"])
 
     def verify(self, instance: Any, answer: str) -> float:

@@ -111,7 +111,7 @@ def messages_of(data: Any) -> list[dict[str, str]]:
 
 
 class VerifiersTaskset(Environment):
-    """A taskset of verifiers."""
+    """A taskset of the package verifiers, as an environment."""
 
     components = ("score",)
 
