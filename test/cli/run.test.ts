@@ -46,7 +46,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("update-policy", "small", bandit)).toBe("from task 0 on\n");
   expect(await ok("set-weights", "small", "a=7")).toMatch(/^no effect: "a": the policy bandit chooses arms by what it has learnt/);
   expect(JSON.parse(await ok("set-weights", "small", "a=6", "--json"))).toMatchObject({
-    noEffect: [expect.stringContaining("a bandit")],
+    noEffect: [expect.stringContaining("the policy bandit")],
   });
   expect(await ok("set-weights", "small", "a=0", "b=2")).toMatch(
     /^no effect: "b": the policy bandit .*\nthe rest: from task 0 on\n$/,
