@@ -165,7 +165,7 @@ async function gradedRows(flags: Flags, evaluationId: string) {
   const { rowsOfEvaluation } = await import("../export/sources.ts");
   const read = (client: GradusClient) => rowsOfEvaluation(client.evaluation(evaluationId), environment, level, where);
   const { rows, warnings } = await withClient(flags, read, "evaluations");
-  if (where.length > 0) warnings.forEach(warn);
+  warnings.forEach(warn);
   return rows;
 }
 
@@ -179,7 +179,7 @@ async function addGraded(flags: Flags, evaluationId: string, writer: RowWriter):
   const { perEnvironment } = flags;
   const { selectEvenly } = await import("../export/rows.ts");
   const graded = await gradedRows(flags, evaluationId);
-  const rows = graded.map(({ commitEnd: _, ...row }): ExportRow => row);
+  const rows = graded.map(({ commitEnd: _, isConversation: __, ...row }): ExportRow => row);
   refuseBench(rows, flags);
   const { rows: selected, available } = selectEvenly(rows, ratioAboveOf(flags), perEnvironment);
   const kept = new Map<string, number>();

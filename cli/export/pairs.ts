@@ -14,6 +14,8 @@ export type PairRow = ReturnType<typeof pairOf>;
  */
 export interface GradedRow extends ExportRow {
   readonly commitEnd: number | undefined;
+  /** Whether it is an episode of several messages. Two episodes have no common prompt, so they are never paired. */
+  readonly isConversation: boolean;
 }
 
 export interface PairOptions {
@@ -28,7 +30,8 @@ export interface PairOptions {
  * so on while rewards differ enough.
  */
 export function pairsOf(rows: readonly GradedRow[], { perPrompt, rewardGap }: PairOptions): readonly PairRow[] {
-  return [...Map.groupBy(rows, ({ group_id }) => group_id).values()].flatMap((group) =>
+  const alone = rows.filter(({ isConversation }) => !isConversation);
+  return [...Map.groupBy(alone, ({ group_id }) => group_id).values()].flatMap((group) =>
     [...commitPairs(group), ...rewardPairs(group, rewardGap)].slice(0, perPrompt),
   );
 }

@@ -2,8 +2,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AnswerFormatName,
+  type ChatMessage as WireMessage,
   type EvaluationHandle,
   type GradusClient,
+  type Sample,
   type ScoredOutcome,
   Split,
   type SplitName,
@@ -11,7 +13,7 @@ import {
 } from "../../clients/ts/src/public.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Environment } from "../../envs/environment.ts";
-import type { AnswerFormat } from "../../envs/prompt.ts";
+import type { AnswerFormat, ChatMessage } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Local } from "../local.ts";
 import { word } from "../print.ts";
@@ -22,18 +24,38 @@ import type { ExportRow, RowSource } from "./rows.ts";
 
 function rowOf(
   task: Task,
-  completion: string,
+  written: readonly ChatMessage[],
   graded: Pick<ExportRow, "sample_index" | "source">,
   score: ScoredOutcome,
 ) {
   const { environment, version, level, groupId, prompt } = task;
   const { reward, solved, ratio = Number(solved) } = score;
-  const messages = [
-    ...prompt.map(({ role, content }) => ({ role: role as "system" | "user", content })),
-    { role: "assistant" as const, content: completion },
-  ];
+  const messages = [...prompt.map(({ role, content }) => ({ role: role as "system" | "user", content })), ...written];
   const where = { environment, version, level, split: word(Split, task.split), group_id: groupId };
   return { messages, ...where, ...graded, ratio, reward, solved } satisfies ExportRow;
+}
+
+function assistant(content: string): ChatMessage {
+  return { role: "assistant", content };
+}
+
+/**
+ * Returns the messages after a sample's prompt. Undefined: they cannot be written, because the episode has calls of
+ * tools, or its conversation was not submitted whole.
+ */
+function writtenIn(
+  { completion, transcript = [], toolCalls = [] }: Sample,
+  { message }: Partial<ScoredOutcome>,
+): readonly ChatMessage[] | undefined {
+  const calls = message?.result.case === "score" ? message.result.value.calls : 0;
+  if (calls <= 1 && transcript.length === 0 && toolCalls.length === 0) return [assistant(completion)];
+  const isText = ({ role, toolCalls: made }: WireMessage): boolean =>
+    made.length === 0 && (role === "assistant" || role === "user");
+  if (toolCalls.length > 0 || !transcript.every(isText)) return undefined;
+  const before = transcript.map(({ role, content }) => ({ role: role as "assistant" | "user", content }));
+  // An episode that its trainer ended may have an empty last completion, which made no call.
+  const all = completion === "" ? before : [...before, assistant(completion)];
+  return all.filter(({ role }) => role === "assistant").length === calls ? all : undefined;
 }
 
 /** Rows from an evaluation, and warnings about completions that are left out. */
@@ -53,8 +75,10 @@ export async function rowsOfEvaluation(
   const wanted = (names: readonly string[], name: string): boolean => names.length === 0 || names.includes(name);
   const rows: GradedRow[] = [];
   const counts = new Map<string, Counts>();
+  const leftOut = new Map<string, number>();
   const seen = { environments: new Set<string>(), levels: new Set<string>() };
-  for await (const { task, sampleIndex, completion, outcome } of evaluation.samples({ pageSize: 200 })) {
+  for await (const sample of evaluation.samples({ pageSize: 200 })) {
+    const { task, sampleIndex, outcome } = sample;
     if (task === undefined || outcome?.kind !== "scored") continue;
     seen.environments.add(task.environment);
     seen.levels.add(task.level);
@@ -67,12 +91,24 @@ export async function rowsOfEvaluation(
       filters.filter((filter) => !filter.has(outcome)),
     );
     if (!isKept) continue;
-    const row = rowOf(task, completion, { sample_index: sampleIndex, source }, outcome);
-    rows.push({ ...row, commitEnd: outcome.commit?.end });
+    const written = writtenIn(sample, outcome);
+    if (written === undefined) {
+      leftOut.set(task.environment, (leftOut.get(task.environment) ?? 0) + 1);
+      continue;
+    }
+    const row = rowOf(task, written, { sample_index: sampleIndex, source }, outcome);
+    rows.push({ ...row, commitEnd: outcome.commit?.end, isConversation: written.length > 1 });
   }
   refuseUnseen("--environment", environments, seen.environments);
   refuseUnseen("--level", levels, seen.levels);
-  return { rows, warnings: [...counts].flatMap(([environment, each]) => wordsOf(environment, each)) };
+  const unwritten = [...leftOut].map(
+    ([environment, episodes]) =>
+      `${environment}: ${episodes} episodes are left out, because a row has no calls of tools, or not all of the conversation was submitted`,
+  );
+  return {
+    rows,
+    warnings: [...[...counts].flatMap(([environment, each]) => wordsOf(environment, each)), ...unwritten],
+  };
 }
 
 /** Refuses a name that no graded completion has. Without this check, a typing error would silently leave out rows. */
@@ -181,7 +217,7 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
   const completion = solved(environment, opened.scoring.instance, opened.scoring.format);
   const outcome = await client.step(task, completion);
   if (outcome.kind !== "scored") throw new Error(`a solver's answer of ${environment.id} has no score`);
-  return rowOf(task, completion, { sample_index: 0, source: "solver" }, outcome);
+  return rowOf(task, [assistant(completion)], { sample_index: 0, source: "solver" }, outcome);
 }
 
 /**

@@ -63,7 +63,7 @@ export async function submit(
     const detail = "it has no reward yet: send it again";
     return { kind: "ok", value: { kind: "not_recorded", result, detail } };
   }
-  const key = sampleKey || task.token.episode?.sample.key;
+  const key = sampleKey === "" ? undefined : sampleKey;
   const stored: StoredResult = { ...result, ...conversation, ...(key !== undefined && { key }) };
   const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
   return record(context, open, { ordinal, index, completion: text, facts, result: JSON.stringify(stored) }, stored);

@@ -98,8 +98,31 @@ test("calls in the text of a model with tools are read, and plain answers are ca
   }));
   expect(overallOf((await evaluate(texts.url, "tools")).out)).toMatchObject({ figures: { success_rate: 1 } });
   await using plain = await startChatServer((request) => ({ kind: "answer", content: say(nextCode(request)) }));
-  expect(overallOf((await evaluate(plain.url, "answers")).out)).toMatchObject({ figures: { success_rate: 1 } });
+  const answered = await evaluate(plain.url, "answers", "--evaluation-id", "answered");
+  expect(overallOf(answered.out)).toMatchObject({ figures: { success_rate: 1 } });
   expect(plain.requests.at(-1)).not.toHaveProperty("tools");
+});
+
+test("whole conversations are exported, and episodes with calls of tools are left out and said", async () => {
+  await using plain = await startChatServer((request) => ({ kind: "answer", content: say(nextCode(request)) }));
+  await using server = await startChatServer(called);
+  await evaluate(plain.url, "answers", "--evaluation-id", "written");
+  await evaluate(server.url, "tools", "--evaluation-id", "unwritten");
+  const flags = (id: string, suite: string) => ["--evaluation-id", id, "--suite-file", `${suite}.json`, "--out"];
+  const texts = await gradus(here, "export", ...flags("written", "answers"), "rows.jsonl", "--ratio-above", "0.1");
+  expect([texts.code, texts.err]).toEqual([0, expect.stringContaining("3 rows in rows.jsonl")]);
+  const lines = readFileSync(join(folder.path, "rows.jsonl"), "utf8").trimEnd().split("\n");
+  const rows = lines.map((line) => JSON.parse(line) as { readonly messages: ChatRequest["messages"] });
+  expect(rows).toHaveLength(3);
+  for (const { messages } of rows) {
+    expect(messages.length % 2).toBe(0);
+    expect(messages.map(({ role }) => role)).toEqual(messages.map((_, i) => (i % 2 === 0 ? "user" : "assistant")));
+    // Each answer is the one that the conversation before it calls for.
+    for (let at = 1; at < messages.length; at += 2)
+      expect(messages[at]?.content).toBe(say(nextCode({ model: "m", messages: messages.slice(0, at) })));
+  }
+  const calls = await gradus(here, "export", ...flags("unwritten", "tools"), "none.jsonl", "--ratio-above", "0.1");
+  expect(calls.err).toContain("games/mastermind: 3 episodes are left out, because a row has no calls of tools");
 });
 
 test("an episode that failed begins again, and one whose context is full ends", async () => {

@@ -12,7 +12,7 @@ function row(group: string, index: number, reward: number, completion: string, c
   const graded = { ratio: Number(reward === 1), reward, solved: reward === 1, source: "m" };
   const messages = [{ role: "user" as const, content: "?" }, { role: "assistant" as const, content: completion }]; // prettier-ignore
   const where = { environment: "x", version: 1, level: "easy", split: "eval", group_id: group, sample_index: index };
-  return { messages, ...where, ...graded, commitEnd };
+  return { messages, ...where, ...graded, commitEnd, isConversation: false };
 }
 
 const options = { perPrompt: 4, rewardGap: 0 };
@@ -61,4 +61,16 @@ test("a filter compares any component, and keeps none without a value", () => {
   ]);
   for (const text of ["", "format", "format==1", "1>format", "format>x", "format>1;reward>0"])
     expect(readFilter(text), text).toBeUndefined();
+});
+
+test("episodes of several messages have no common prompt, and are not paired", () => {
+  const rows = [row("a", 0, 1, "right"), row("a", 1, 0, "wrong")];
+  const options = { perPrompt: 1, rewardGap: 0 };
+  expect(pairsOf(rows, options)).toHaveLength(1);
+  expect(
+    pairsOf(
+      rows.map((each) => ({ ...each, isConversation: true })),
+      options,
+    ),
+  ).toEqual([]);
 });

@@ -201,8 +201,9 @@ describe("an evaluation of tasks with turns", () => {
     const { byTool, single, submit, submitAll, samples, pending } = await evaluationOf(2);
     const close = async (sampleKey: string, code: Code) => {
       const { taskId } = turnOf(await submit({ taskId: byTool, sampleKey, ...byCall(code) }));
-      // The id holds the key.
-      return submit({ taskId, end: true });
+      // The id holds the key, and is of no use without it.
+      expect((await submit({ taskId, end: true })).failure).toMatchObject({ code: 3 });
+      return submit({ taskId, sampleKey, end: true });
     };
     const [red, blue] = [await close("red", [1, 1, 1]), await close("blue", [1, 1, 1])];
     expect([red, blue].map(({ feedback }) => [feedback?.status, feedback?.sampleIndex])).toEqual([
@@ -233,6 +234,32 @@ describe("an evaluation of tasks with turns", () => {
       "games/mastermind",
       "countdown",
     ]);
+  });
+
+  test("goes on where it was after a restart", async () => {
+    const dataDir = join(folder.path, "restarted");
+    const flags = { store: "sqlite", dataDir, suiteFile: [join(folder.path, "suite.json")] };
+    const evaluationId = "restarted";
+    let taskId = "";
+    {
+      await using first = await openWire(flags);
+      await first.evaluation.createEvaluation({ evaluationId, suite: "games" });
+      const { tasks } = await first.evaluation.listPendingTasks({ evaluationId });
+      const begun = { evaluationId, taskId: tasks[0]?.task?.taskId ?? "", ...byCall([1, 1, 1]) };
+      const { results } = await first.evaluation.batchSubmitCompletions({ completions: [begun] });
+      ({ taskId } = turnOf(results[0]!));
+    }
+    await using later = await openWire(flags);
+    const { tasks } = await later.evaluation.listPendingTasks({ evaluationId });
+    // The trainer may go on with the last turn, or begin again with the first id.
+    expect(tasks[0]?.sampleIndices).toEqual([0]);
+    const completions = [{ evaluationId, taskId, end: true }];
+    const { results } = await later.evaluation.batchSubmitCompletions({ completions });
+    expect(results[0]).toMatchObject({
+      feedback: { status: FeedbackStatus.RECORDED },
+      outcome: { result: { value: { calls: 1 } } },
+    });
+    expect((await later.evaluation.listPendingTasks({ evaluationId })).tasks).toHaveLength(tasks.length - 1);
   });
 
   test("streams turns, and a truncated episode is not solved", async () => {
