@@ -53,6 +53,11 @@ for module in "$out"/gradus/v1/*_pb2_grpc.py; do
   sed '/^ # This class is part of an EXPERIMENTAL API\.$/,$d' "$module" >"$out/module"
   mv "$out/module" "$module"
 done
+# Cut __slots__ out of the types of messages: each name is declared below it again.
+for module in "$out"/gradus/v1/*_pb2.pyi; do
+  sed '/^ *__slots__ = /d' "$module" >"$out/module"
+  mv "$out/module" "$module"
+done
 # Generate the type stubs from a descriptor set, which has no comments, because the plugin would repeat each comment up
 # to three times. The comments are in proto/ alone.
 # shellcheck disable=SC2086

@@ -20,8 +20,8 @@ export const SHARE_MAX = 0.05;
 
 export const keptFile = (name: string): string => join(KEPT, `page-${name}.webp`);
 
-/** WebP's quality, 0 to 1. Text is legible, and the pictures of all views take 0.45 MB. */
-const QUALITY = 0.4;
+/** WebP's quality, 0 to 1. Text is legible, and the pictures of all views take 0.35 MB. */
+const QUALITY = 0.2;
 
 /** Returns a PNG as WebP; Chromium encodes it. */
 export async function webpOf(browser: Browser, png: Buffer): Promise<Buffer> {

@@ -10,22 +10,13 @@ import type { AnswerFormat, ChatMessage, RewardScheme, Task, TaskSpec, ToolCall 
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ContrastPair, Feedback, FormatWarning, GroupStatistics, Outcome, SampleFilter } from "./outcome_pb.js";
 
-/**
- * Describes the file gradus/v1/curriculum.proto.
- */
 export declare const file_gradus_v1_curriculum: GenFile;
 
-/**
- * Arm: one kind of task that a policy chooses.
- *
- * @generated from message gradus.v1.Arm
- */
+/** Arm: one kind of task that a policy chooses. */
 export declare type Arm = Message<"gradus.v1.Arm"> & {
   /**
    * Id, unique within the run: at most 64 bytes of a-z A-Z 0-9 . _ / - . Required,
    * except for a family, which has none.
-   *
-   * @generated from field: string id = 1;
    */
   id: string;
 
@@ -38,8 +29,6 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * Unset and "*" mean all levels that may be trained on, except np's "reference", which
    * must be named. A new run, and GetRun, have families expanded, after the arms that
    * are listed.
-   *
-   * @generated from field: gradus.v1.TaskSpec spec = 2;
    */
   spec?: TaskSpec | undefined;
 
@@ -47,24 +36,16 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * Weight of the arm, 0 to 1e12, as all weights of arms. Unset: 1. With 0 no policy
    * draws the arm. Otherwise a mixture or a stage multiplies the arm's share by it, and
    * a bandit ignores it.
-   *
-   * @generated from field: optional double weight = 3;
    */
   weight?: number | undefined;
 
-  /**
-   * Whether the arm counts for a constraint's share of hard tasks.
-   *
-   * @generated from field: bool hard = 4;
-   */
+  /** Whether the arm counts for a constraint's share of hard tasks. */
   hard: boolean;
 
   /**
    * KL coefficient for the training on the arm's tasks, 0 to 100 (Omni-Thinker 4.2: one
    * for each kind of task). The server only passes it on to the trainer, in the hints of
    * each task. Unset: the trainer's own.
-   *
-   * @generated from field: optional double kl_coefficient = 5;
    */
   klCoefficient?: number | undefined;
 
@@ -72,24 +53,16 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * Name of the group of arms whose rows are ranked together, if the policy draws in a
    * range of ranks (RankRange). At most 64 bytes of a-z A-Z 0-9 . _ / - . Unset: the
    * arm's rows are ranked with those of all arms without a group.
-   *
-   * @generated from field: string rank_group = 6;
    */
   rankGroup: string;
 
   /**
    * Choice among a fixed set of rows by their pass rates. Unset: the arm goes through
    * its rows in a seeded order, or makes a new instance each time.
-   *
-   * @generated from field: gradus.v1.RowCurriculum rows = 7;
    */
   rows?: RowCurriculum | undefined;
 };
 
-/**
- * Describes the message gradus.v1.Arm.
- * Use `create(ArmSchema)` to create a new message.
- */
 export declare const ArmSchema: GenMessage<Arm>;
 
 /**
@@ -99,29 +72,15 @@ export declare const ArmSchema: GenMessage<Arm>;
  * is still open. The policy decides the arm's share of a batch. Draws wait for feedback,
  * as under a policy that learns. Requires FEEDBACK_SOURCE_STEP. Excludes a range of
  * ranks, a filter by results, and a replay of the same instances.
- *
- * @generated from message gradus.v1.RowCurriculum
  */
 export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
-  /**
-   * Rule by which pass rates decide. Unset: learnability.
-   *
-   * @generated from oneof gradus.v1.RowCurriculum.by
-   */
+  /** Rule by which pass rates decide. Unset: learnability. */
   by: {
-    /**
-     * Prefers rows whose outcomes differ most.
-     *
-     * @generated from field: gradus.v1.RowLearnability learnability = 1;
-     */
+    /** Prefers rows whose outcomes differ most. */
     value: RowLearnability;
     case: "learnability";
   } | {
-    /**
-     * Prefers rows near a target pass rate, which moves over the run.
-     *
-     * @generated from field: gradus.v1.RowTarget target = 2;
-     */
+    /** Prefers rows near a target pass rate, which moves over the run. */
     value: RowTarget;
     case: "target";
   } | { case: undefined; value?: undefined };
@@ -129,16 +88,12 @@ export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
   /**
    * Share of the arm's draws that is spread evenly over all its rows, in [0, 1]. Unset:
    * 0.05.
-   *
-   * @generated from field: optional double floor = 3;
    */
   floor?: number | undefined;
 
   /**
    * Share of a row's earlier results that is kept when a new group of the row is closed,
    * in [0, 1], in 256ths. Unset: 0.75.
-   *
-   * @generated from field: optional double kept = 4;
    */
   kept?: number | undefined;
 
@@ -146,16 +101,12 @@ export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
    * Number of successive groups with all samples solved after which a row is retired and
    * not drawn any more, at most 255. 0: never. If all rows are retired, all are drawn
    * again.
-   *
-   * @generated from field: uint32 retire_after = 5;
    */
   retireAfter: number;
 
   /**
    * Number of rows of an arm of generated tasks: its first instances, 1 to 2,097,152.
    * Required for such an arm. Refused for a pool, which has its own number of rows.
-   *
-   * @generated from field: uint32 count = 6;
    */
   count: number;
 
@@ -163,94 +114,52 @@ export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
    * Number of samples that each pass rate of the pool's column counts for at the start
    * (PoolInfo.rank_measure), up to 1023. 0: the column is not used. Unset: 8 if the pool
    * is ranked by a pass rate.
-   *
-   * @generated from field: optional double column_samples = 7;
    */
   columnSamples?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.RowCurriculum.
- * Use `create(RowCurriculumSchema)` to create a new message.
- */
 export declare const RowCurriculumSchema: GenMessage<RowCurriculum>;
 
-/**
- * Rule: the interest of a row is a power of 4p(1 - p), where p is its pass rate.
- *
- * @generated from message gradus.v1.RowLearnability
- */
+/** Rule: the interest of a row is a power of 4p(1 - p), where p is its pass rate. */
 export declare type RowLearnability = Message<"gradus.v1.RowLearnability"> & {
-  /**
-   * Exponent, 1 to 16. Unset: 6. Larger values prefer pass rates nearer to one half.
-   *
-   * @generated from field: optional uint32 sharpness = 1;
-   */
+  /** Exponent, 1 to 16. Unset: 6. Larger values prefer pass rates nearer to one half. */
   sharpness?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.RowLearnability.
- * Use `create(RowLearnabilitySchema)` to create a new message.
- */
 export declare const RowLearnabilitySchema: GenMessage<RowLearnability>;
 
 /**
  * Rule: the interest of a row is exp(-((p - t) / width)^2 / 2), where p is its pass rate
  * and t the target. The target moves linearly over the run's length. Without a length it
  * stays at `start`.
- *
- * @generated from message gradus.v1.RowTarget
  */
 export declare type RowTarget = Message<"gradus.v1.RowTarget"> & {
-  /**
-   * Target of the run's first draw, in [0, 1]. Unset: 0.5.
-   *
-   * @generated from field: optional double start = 1;
-   */
+  /** Target of the run's first draw, in [0, 1]. Unset: 0.5. */
   start?: number | undefined;
 
   /**
    * Target of the last draw, in [0, 1]. Unset: equal to `start`, so that the target does
    * not move.
-   *
-   * @generated from field: optional double end = 2;
    */
   end?: number | undefined;
 
-  /**
-   * Width of the bell curve, in [0.01, 1]. Unset: 0.15.
-   *
-   * @generated from field: optional double width = 3;
-   */
+  /** Width of the bell curve, in [0.01, 1]. Unset: 0.15. */
   width?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.RowTarget.
- * Use `create(RowTargetSchema)` to create a new message.
- */
 export declare const RowTargetSchema: GenMessage<RowTarget>;
 
-/**
- * Set of tasks for evaluating a run during training, see NextEvaluation.
- *
- * @generated from message gradus.v1.EvaluationArm
- */
+/** Set of tasks for evaluating a run during training, see NextEvaluation. */
 export declare type EvaluationArm = Message<"gradus.v1.EvaluationArm"> & {
   /**
    * Id, unique among the run's arms of both kinds: at most 64 bytes of a-z A-Z 0-9 . _ /
    * - . Required.
-   *
-   * @generated from field: string id = 1;
    */
   id: string;
 
   /**
    * Specification of the tasks. If it has no reward_scheme or answer_format, the run's
    * applies. If it has no split, SPLIT_EVAL applies. SPLIT_TRAIN is refused.
-   *
-   * @generated from field: gradus.v1.TaskSpec spec = 2;
    */
   spec?: TaskSpec | undefined;
 
@@ -258,39 +167,25 @@ export declare type EvaluationArm = Message<"gradus.v1.EvaluationArm"> & {
    * Number of tasks in the set, 1 to 65,536, and at most the number of rows for
    * SOURCE_REAL. Required. The choice of the tasks depends only on the run's seed, the
    * arm's id and their positions.
-   *
-   * @generated from field: uint32 tasks = 3;
    */
   tasks: number;
 
   /**
    * Number of completions of each prompt, 1 to the server's limit. 0: the
    * num_generations with which the run is created.
-   *
-   * @generated from field: uint32 num_generations = 4;
    */
   numGenerations: number;
 };
 
-/**
- * Describes the message gradus.v1.EvaluationArm.
- * Use `create(EvaluationArmSchema)` to create a new message.
- */
 export declare const EvaluationArmSchema: GenMessage<EvaluationArm>;
 
 /**
  * Policy with fixed probabilities: each arm's weight divided by the sum of weights
  * (FORGE, joint training).
- *
- * @generated from message gradus.v1.MixturePolicy
  */
 export declare type MixturePolicy = Message<"gradus.v1.MixturePolicy"> & {
 };
 
-/**
- * Describes the message gradus.v1.MixturePolicy.
- * Use `create(MixturePolicySchema)` to create a new message.
- */
 export declare const MixturePolicySchema: GenMessage<MixturePolicy>;
 
 /**
@@ -303,108 +198,56 @@ export declare const MixturePolicySchema: GenMessage<MixturePolicy>;
  * and compared as powers of 2 with 6 bits of fraction, rounded down: at most 1.6% too
  * small, and 0 below 2^-33. If both quantiles are equal, an equal signal becomes 0, a
  * smaller one -1 and a larger one 1.
- *
- * @generated from message gradus.v1.SignalRescale
  */
 export declare type SignalRescale = Message<"gradus.v1.SignalRescale"> & {
-  /**
-   * Low quantile, in [0, 1). Unset: 0.2.
-   *
-   * @generated from field: optional double low_quantile = 1;
-   */
+  /** Low quantile, in [0, 1). Unset: 0.2. */
   lowQuantile?: number | undefined;
 
-  /**
-   * High quantile, in (low_quantile, 1]. Unset: 0.8.
-   *
-   * @generated from field: optional double high_quantile = 2;
-   */
+  /** High quantile, in (low_quantile, 1]. Unset: 0.8. */
   highQuantile?: number | undefined;
 
-  /**
-   * Number of last signals, 16 to 4096. Unset: 512.
-   *
-   * @generated from field: optional uint32 window = 3;
-   */
+  /** Number of last signals, 16 to 4096. Unset: 512. */
   window?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.SignalRescale.
- * Use `create(SignalRescaleSchema)` to create a new message.
- */
 export declare const SignalRescaleSchema: GenMessage<SignalRescale>;
 
 /**
  * Hard constraints on each update batch (ADSC 3.3). Quotas are rounded up. Constraints
  * that cannot be met together are refused.
- *
- * @generated from message gradus.v1.BatchConstraints
  */
 export declare type BatchConstraints = Message<"gradus.v1.BatchConstraints"> & {
-  /**
-   * Minimum share of tasks from arms with SOURCE_REAL, in [0, 1]. Unset: 0.
-   *
-   * @generated from field: optional double real_share_min = 1;
-   */
+  /** Minimum share of tasks from arms with SOURCE_REAL, in [0, 1]. Unset: 0. */
   realShareMin?: number | undefined;
 
   /**
    * Maximum share of tasks from arms with other sources, in [0, 1]. Unset: 1. The
    * remaining real share is rounded up, so 0.5 of 3 tasks allows 1 task.
-   *
-   * @generated from field: optional double synthetic_share_max = 2;
    */
   syntheticShareMax?: number | undefined;
 
-  /**
-   * Minimum share of tasks from arms with `hard` set, in [0, 1]. Unset: 0.
-   *
-   * @generated from field: optional double hard_share_min = 3;
-   */
+  /** Minimum share of tasks from arms with `hard` set, in [0, 1]. Unset: 0. */
   hardShareMin?: number | undefined;
 
-  /**
-   * Number of update batches before hard_share_min applies. Unset: 5.
-   *
-   * @generated from field: optional uint32 hard_warmup_batches = 4;
-   */
+  /** Number of update batches before hard_share_min applies. Unset: 5. */
   hardWarmupBatches?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.BatchConstraints.
- * Use `create(BatchConstraintsSchema)` to create a new message.
- */
 export declare const BatchConstraintsSchema: GenMessage<BatchConstraints>;
 
 /**
  * Rule with exponential moving averages and a softmax (ADSC 3.3). For an arm with n
  * signals s in the batch, of weights w, Q ← Q + α/n · Σ w (s − Q), beginning at 0. The
  * arm's share is proportional to exp(Q/τ).
- *
- * @generated from message gradus.v1.EmaSoftmaxRule
  */
 export declare type EmaSoftmaxRule = Message<"gradus.v1.EmaSoftmaxRule"> & {
-  /**
-   * Rate α of the moving average, in (0, 1]. Unset: 0.15 (ADSC 4).
-   *
-   * @generated from field: optional double alpha = 1;
-   */
+  /** Rate α of the moving average, in (0, 1]. Unset: 0.15 (ADSC 4). */
   alpha?: number | undefined;
 
-  /**
-   * Temperature τ of the softmax, above 0 and at most 1e6. Unset: 0.25 (ADSC 4).
-   *
-   * @generated from field: optional double tau = 2;
-   */
+  /** Temperature τ of the softmax, above 0 and at most 1e6. Unset: 0.25 (ADSC 4). */
   tau?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.EmaSoftmaxRule.
- * Use `create(EmaSoftmaxRuleSchema)` to create a new message.
- */
 export declare const EmaSoftmaxRuleSchema: GenMessage<EmaSoftmaxRule>;
 
 /**
@@ -413,60 +256,36 @@ export declare const EmaSoftmaxRuleSchema: GenMessage<EmaSoftmaxRule>;
  * batch, and p the arm's probability in the draw of the group, before constraints. Then
  * v ← v · exp(η ŝ) + σ · mean of all v, beginning at 1. The exponent is limited to [-1,
  * 1]. The arm's share is proportional to v.
- *
- * @generated from message gradus.v1.Exp3SRule
  */
 export declare type Exp3SRule = Message<"gradus.v1.Exp3SRule"> & {
-  /**
-   * Learning rate η, in (0, 1]. Unset: 0.1.
-   *
-   * @generated from field: optional double rate = 1;
-   */
+  /** Learning rate η, in (0, 1]. Unset: 0.1. */
   rate?: number | undefined;
 
   /**
    * Share σ of the sum of weights that is spread over all arms after each update batch,
    * in [0, 1]. Unset: 0.01.
-   *
-   * @generated from field: optional double share = 2;
    */
   share?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.Exp3SRule.
- * Use `create(Exp3SRuleSchema)` to create a new message.
- */
 export declare const Exp3SRuleSchema: GenMessage<Exp3SRule>;
 
 /**
  * Rule: Thompson sampling of discounted means. N ← γ N + Σ w and S ← γ S + Σ w s, both
  * beginning at 0. They give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0,
  * σ²). An arm's share is how often it is the greatest in 256 seeded samples of all arms.
- *
- * @generated from message gradus.v1.ThompsonRule
  */
 export declare type ThompsonRule = Message<"gradus.v1.ThompsonRule"> & {
   /**
    * Discount γ of the past after each update batch with a signal, in (0, 1]. Unset:
    * 0.95.
-   *
-   * @generated from field: optional double discount = 1;
    */
   discount?: number | undefined;
 
-  /**
-   * Standard deviation σ of the prior and of a signal, 0 to 1e9. Unset: 0.5.
-   *
-   * @generated from field: optional double exploration = 2;
-   */
+  /** Standard deviation σ of the prior and of a signal, 0 to 1e9. Unset: 0.5. */
   exploration?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.ThompsonRule.
- * Use `create(ThompsonRuleSchema)` to create a new message.
- */
 export declare const ThompsonRuleSchema: GenMessage<ThompsonRule>;
 
 /**
@@ -477,57 +296,29 @@ export declare const ThompsonRuleSchema: GenMessage<ThompsonRule>;
  * of the batch's B tasks, and its share is v / B. Here L = ln(1 + ΣN + B), where ΣN is
  * over all arms, and λ is such that Σv = B. An arm without signals has S/N = 0 and N =
  * 0. With c = 0 the arms of the greatest S/N share the batch equally.
- *
- * @generated from message gradus.v1.UcbRule
  */
 export declare type UcbRule = Message<"gradus.v1.UcbRule"> & {
   /**
    * Discount γ of the past after each update batch with a signal, in (0, 1]. Unset:
    * 0.95.
-   *
-   * @generated from field: optional double discount = 1;
    */
   discount?: number | undefined;
 
-  /**
-   * Factor c of the confidence bonus, 0 to 1e9. Unset: 0.5.
-   *
-   * @generated from field: optional double exploration = 2;
-   */
+  /** Factor c of the confidence bonus, 0 to 1e9. Unset: 0.5. */
   exploration?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.UcbRule.
- * Use `create(UcbRuleSchema)` to create a new message.
- */
 export declare const UcbRuleSchema: GenMessage<UcbRule>;
 
-/**
- * Moving averages of BANDIT_SIGNAL_LEARNING_PROGRESS.
- *
- * @generated from message gradus.v1.LearningProgress
- */
+/** Moving averages of BANDIT_SIGNAL_LEARNING_PROGRESS. */
 export declare type LearningProgress = Message<"gradus.v1.LearningProgress"> & {
-  /**
-   * Rate of the fast average, in (0, 1]. Unset: 0.3.
-   *
-   * @generated from field: optional double fast_rate = 1;
-   */
+  /** Rate of the fast average, in (0, 1]. Unset: 0.3. */
   fastRate?: number | undefined;
 
-  /**
-   * Rate of the slow average, above 0 and below fast_rate. Unset: 0.05.
-   *
-   * @generated from field: optional double slow_rate = 2;
-   */
+  /** Rate of the slow average, above 0 and below fast_rate. Unset: 0.05. */
   slowRate?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.LearningProgress.
- * Use `create(LearningProgressSchema)` to create a new message.
- */
 export declare const LearningProgressSchema: GenMessage<LearningProgress>;
 
 /**
@@ -538,113 +329,61 @@ export declare const LearningProgressSchema: GenMessage<LearningProgress>;
  * says what the papers leave open, and what was chosen. A new arm begins with the mean
  * of the others' values under EMA-softmax and EXP3.S, and without signals under the
  * other rules.
- *
- * @generated from message gradus.v1.BanditPolicy
  */
 export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
-  /**
-   * Rule of the bandit. Unset: EMA-softmax.
-   *
-   * @generated from oneof gradus.v1.BanditPolicy.rule
-   */
+  /** Rule of the bandit. Unset: EMA-softmax. */
   rule: {
-    /**
-     * Exponential moving averages and a softmax.
-     *
-     * @generated from field: gradus.v1.EmaSoftmaxRule ema_softmax = 13;
-     */
+    /** Exponential moving averages and a softmax. */
     value: EmaSoftmaxRule;
     case: "emaSoftmax";
   } | {
-    /**
-     * EXP3.S: exponential weights that forget.
-     *
-     * @generated from field: gradus.v1.Exp3SRule exp3_s = 14;
-     */
+    /** EXP3.S: exponential weights that forget. */
     value: Exp3SRule;
     case: "exp3S";
   } | {
-    /**
-     * Thompson sampling.
-     *
-     * @generated from field: gradus.v1.ThompsonRule thompson = 15;
-     */
+    /** Thompson sampling. */
     value: ThompsonRule;
     case: "thompson";
   } | {
-    /**
-     * Upper confidence bounds.
-     *
-     * @generated from field: gradus.v1.UcbRule ucb = 16;
-     */
+    /** Upper confidence bounds. */
     value: UcbRule;
     case: "ucb";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Signal. Unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE.
-   *
-   * @generated from field: gradus.v1.BanditSignal signal = 2;
-   */
+  /** Signal. Unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE. */
   signal: BanditSignal;
 
-  /**
-   * Settings of learning progress. Refused with another signal.
-   *
-   * @generated from field: gradus.v1.LearningProgress learning_progress = 17;
-   */
+  /** Settings of learning progress. Refused with another signal. */
   learningProgress?: LearningProgress | undefined;
 
   /**
    * Share ε that is spread evenly over the arms, in [0, 1]. Unset: 0.1 (the paper gives
    * none). It applies to every rule, also to Thompson sampling and UCB.
-   *
-   * @generated from field: optional double epsilon = 5;
    */
   epsilon?: number | undefined;
 
-  /**
-   * Rescaling of signals. Unset: signals are not rescaled.
-   *
-   * @generated from field: gradus.v1.SignalRescale rescale = 6;
-   */
+  /** Rescaling of signals. Unset: signals are not rescaled. */
   rescale?: SignalRescale | undefined;
 };
 
-/**
- * Describes the message gradus.v1.BanditPolicy.
- * Use `create(BanditPolicySchema)` to create a new message.
- */
 export declare const BanditPolicySchema: GenMessage<BanditPolicy>;
 
-/**
- * Stage of a policy: a part of the run with weights of its own.
- *
- * @generated from message gradus.v1.Stage
- */
+/** Stage of a policy: a part of the run with weights of its own. */
 export declare type Stage = Message<"gradus.v1.Stage"> & {
   /**
    * Length of the stage, from its beginning. Unset: until Advance. The last stage lasts
    * to the end of the run in any case. An update batch belongs to the stage of its first
    * task, so a stage shorter than an update batch is refused.
-   *
-   * @generated from oneof gradus.v1.Stage.extent
    */
   extent: {
     /**
      * Share of the run's length, in (0, 1], rounded to whole tasks. Only for runs with a
      * length. The shares of all stages add up to at most 1.
-     *
-     * @generated from field: double share = 1;
      */
     value: number;
     case: "share";
   } | {
-    /**
-     * Number of tasks, at least 1.
-     *
-     * @generated from field: uint64 tasks = 2;
-     */
+    /** Number of tasks, at least 1. */
     value: bigint;
     case: "tasks";
   } | { case: undefined; value?: undefined };
@@ -657,8 +396,6 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
    * Tiers and domains have the same rule. An arm with an entry of its own has that
    * weight. A pattern is refused if it matches no arm, or an arm that another pattern
    * matches.
-   *
-   * @generated from field: map<string, double> weights = 3;
    */
   weights: { [key: string]: number };
 
@@ -670,16 +407,10 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
    * (PoolInfo.ranked_by), and a range without rows. Rows outside the range are passed
    * over. If none of an arm's next 16,384 rows lies in the range, the draw fails with
    * FAILED_PRECONDITION.
-   *
-   * @generated from field: gradus.v1.RankRange ranks = 4;
    */
   ranks?: RankRange | undefined;
 };
 
-/**
- * Describes the message gradus.v1.Stage.
- * Use `create(StageSchema)` to create a new message.
- */
 export declare const StageSchema: GenMessage<Stage>;
 
 /**
@@ -687,22 +418,12 @@ export declare const StageSchema: GenMessage<Stage>;
  * the share of rows that are easier by one measure, among the rows of all the run's arms
  * or of its rank_group. Of equally difficult rows, the one with the smaller hash counts
  * as easier. Rows that two arms share count once.
- *
- * @generated from message gradus.v1.RankRange
  */
 export declare type RankRange = Message<"gradus.v1.RankRange"> & {
-  /**
-   * Minimum rank, in [0, 1). Unset: 0.
-   *
-   * @generated from field: optional double min = 1;
-   */
+  /** Minimum rank, in [0, 1). Unset: 0. */
   min?: number | undefined;
 
-  /**
-   * Maximum rank, excluded, in (min, 1]. Unset: 1, which includes all rows.
-   *
-   * @generated from field: optional double max = 2;
-   */
+  /** Maximum rank, excluded, in (min, 1]. Unset: 1, which includes all rows. */
   max?: number | undefined;
 
   /**
@@ -711,23 +432,13 @@ export declare type RankRange = Message<"gradus.v1.RankRange"> & {
    * measure are refused. Unset: the measure of the arms' pools, which must be the same;
    * the run then states it. With `by`, even a range of all ranks has an effect: the
    * probability of an arm is proportional to its number of rows.
-   *
-   * @generated from field: string by = 3;
    */
   by: string;
 
-  /**
-   * Number of rows in the range, by arm. The server sets it, and ignores it in requests.
-   *
-   * @generated from field: map<string, uint32> rows = 4;
-   */
+  /** Number of rows in the range, by arm. The server sets it, and ignores it in requests. */
   rows: { [key: string]: number };
 };
 
-/**
- * Describes the message gradus.v1.RankRange.
- * Use `create(RankRangeSchema)` to create a new message.
- */
 export declare const RankRangeSchema: GenMessage<RankRange>;
 
 /**
@@ -737,22 +448,12 @@ export declare const RankRangeSchema: GenMessage<RankRange>;
  * at the cursor from which it applies. If it replaces a staged policy, it continues in
  * the stage of the same number, or in its last. The stage then counts as begun where the
  * replaced policy's stage began.
- *
- * @generated from message gradus.v1.StagedPolicy
  */
 export declare type StagedPolicy = Message<"gradus.v1.StagedPolicy"> & {
-  /**
-   * Stages in order, 1 to 64.
-   *
-   * @generated from field: repeated gradus.v1.Stage stages = 1;
-   */
+  /** Stages in order, 1 to 64. */
   stages: Stage[];
 };
 
-/**
- * Describes the message gradus.v1.StagedPolicy.
- * Use `create(StagedPolicySchema)` to create a new message.
- */
 export declare const StagedPolicySchema: GenMessage<StagedPolicy>;
 
 /**
@@ -761,53 +462,29 @@ export declare const StagedPolicySchema: GenMessage<StagedPolicy>;
  * cycle's last stage lasts to the cycle's end. Advance ends the present stage, and in a
  * cycle's last stage the next cycle begins there. If it replaces another replay, it
  * continues in the same cycle, in the stage of the same number or its last.
- *
- * @generated from message gradus.v1.ReplayPolicy
  */
 export declare type ReplayPolicy = Message<"gradus.v1.ReplayPolicy"> & {
   /**
    * Stages of one cycle, in order, 1 to 64. Shares are of the cycle, and unset shares
    * divide the rest of it evenly. Numbers of tasks are absolute.
-   *
-   * @generated from field: repeated gradus.v1.Stage stages = 1;
    */
   stages: Stage[];
 
-  /**
-   * Length of a cycle. Required.
-   *
-   * @generated from oneof gradus.v1.ReplayPolicy.cycle
-   */
+  /** Length of a cycle. Required. */
   cycle: {
-    /**
-     * Number of cycles over the run's length, 1 to 1024. Only for runs with a length.
-     *
-     * @generated from field: uint32 cycles = 2;
-     */
+    /** Number of cycles over the run's length, 1 to 1024. Only for runs with a length. */
     value: number;
     case: "cycles";
   } | {
-    /**
-     * Number of tasks in a cycle, at least 1. Cycles continue to the end of the run.
-     *
-     * @generated from field: uint64 cycle_tasks = 3;
-     */
+    /** Number of tasks in a cycle, at least 1. Cycles continue to the end of the run. */
     value: bigint;
     case: "cycleTasks";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Choice of instances. Unset: REPLAY_INSTANCES_FRESH.
-   *
-   * @generated from field: gradus.v1.ReplayInstances instances = 4;
-   */
+  /** Choice of instances. Unset: REPLAY_INSTANCES_FRESH. */
   instances: ReplayInstances;
 };
 
-/**
- * Describes the message gradus.v1.ReplayPolicy.
- * Use `create(ReplayPolicySchema)` to create a new message.
- */
 export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
 
 /**
@@ -837,31 +514,23 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  * at least ε: before constraints, every arm that can be drawn has at least ε/n. A group
  * without a reward, or reported without a reward_mean, changes nothing. If no group has
  * one, all arms stay equal. The rule is ours (docs/guides/curriculum.md).
- *
- * @generated from message gradus.v1.FrontierPolicy
  */
 export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
   /**
    * Measure of success. Unset: SUCCESS_MEASURE_QUALITY, which depends on each arm's
    * goal.
-   *
-   * @generated from field: gradus.v1.SuccessMeasure measure = 1;
    */
   measure: SuccessMeasure;
 
   /**
    * Measures of single arms, by arm id. If another policy with other measures replaces
    * this one, the averages begin again.
-   *
-   * @generated from field: map<string, gradus.v1.SuccessMeasure> arm_measures = 4;
    */
   armMeasures: { [key: string]: SuccessMeasure };
 
   /**
    * Share of each update batch that is spread evenly over all arms, in (0, 1]. Unset:
    * 0.1.
-   *
-   * @generated from field: optional double exploration = 2;
    */
   exploration?: number | undefined;
 
@@ -870,37 +539,21 @@ export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
    * and at most 1e9. Unset: prompts_per_update, at least 8, because with larger batches
    * each group moves a model less. A larger value suits a model that learns slowly, but
    * holds on longer to an arm that teaches nothing.
-   *
-   * @generated from field: optional double practice_scale = 3;
    */
   practiceScale?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.FrontierPolicy.
- * Use `create(FrontierPolicySchema)` to create a new message.
- */
 export declare const FrontierPolicySchema: GenMessage<FrontierPolicy>;
 
-/**
- * Tier: arms that a competence policy opens together.
- *
- * @generated from message gradus.v1.Tier
- */
+/** Tier: arms that a competence policy opens together. */
 export declare type Tier = Message<"gradus.v1.Tier"> & {
   /**
    * Weights by arm id, above 0. An arm's share within the tier is proportional to this
    * weight times the arm's own weight. At least one arm.
-   *
-   * @generated from field: map<string, double> weights = 1;
    */
   weights: { [key: string]: number };
 };
 
-/**
- * Describes the message gradus.v1.Tier.
- * Use `create(TierSchema)` to create a new message.
- */
 export declare const TierSchema: GenMessage<Tier>;
 
 /**
@@ -918,123 +571,65 @@ export declare const TierSchema: GenMessage<Tier>;
  *
  * If it replaces a competence policy, as many tiers stay open, at most all. The results
  * of the newest tier count on if its arms are the same.
- *
- * @generated from message gradus.v1.CompetencePolicy
  */
 export declare type CompetencePolicy = Message<"gradus.v1.CompetencePolicy"> & {
-  /**
-   * Tiers from easy to hard, 1 to 64.
-   *
-   * @generated from field: repeated gradus.v1.Tier tiers = 1;
-   */
+  /** Tiers from easy to hard, 1 to 64. */
   tiers: Tier[];
 
-  /**
-   * Step after a tier is passed. Unset: COMPETENCE_STEP_WIDEN.
-   *
-   * @generated from field: gradus.v1.CompetenceStep step = 2;
-   */
+  /** Step after a tier is passed. Unset: COMPETENCE_STEP_WIDEN. */
   step: CompetenceStep;
 
-  /**
-   * Share of solved samples that passes a tier, in (0, 1]. Unset: 0.7.
-   *
-   * @generated from field: optional double threshold = 3;
-   */
+  /** Share of solved samples that passes a tier, in (0, 1]. Unset: 0.7. */
   threshold?: number | undefined;
 
   /**
    * Number of the tier's last closed groups over which the share is computed, 1 to 256.
    * Unset: 32. A tier with fewer groups is not passed.
-   *
-   * @generated from field: optional uint32 window = 4;
    */
   window?: number | undefined;
 
   /**
    * Share of each update batch that is drawn from all arms of all tiers, with equal
    * shares for the tiers, in [0, 1). 0 is "adaptive", and more is "hybrid". Unset: 0.
-   *
-   * @generated from field: optional double floor = 5;
    */
   floor?: number | undefined;
 
   /**
    * Share of the newest tier under COMPETENCE_STEP_WIDEN, in (0, 1], of the part outside
    * the floor. Unset: proportional to the number of tiers.
-   *
-   * @generated from field: optional double newest_share = 6;
    */
   newestShare?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.CompetencePolicy.
- * Use `create(CompetencePolicySchema)` to create a new message.
- */
 export declare const CompetencePolicySchema: GenMessage<CompetencePolicy>;
 
-/**
- * Domain: arms that are trained on together.
- *
- * @generated from message gradus.v1.Domain
- */
+/** Domain: arms that are trained on together. */
 export declare type Domain = Message<"gradus.v1.Domain"> & {
-  /**
-   * Name of the domain, e.g. "math". Unique, 1 to 64 bytes.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the domain, e.g. "math". Unique, 1 to 64 bytes. */
   name: string;
 
-  /**
-   * Weights by arm id, as in a stage. At least one arm.
-   *
-   * @generated from field: map<string, double> weights = 2;
-   */
+  /** Weights by arm id, as in a stage. At least one arm. */
   weights: { [key: string]: number };
 
-  /**
-   * Share of the run's length, in (0, 1]. Unset: an equal share of the rest.
-   *
-   * @generated from field: optional double share = 3;
-   */
+  /** Share of the run's length, in (0, 1]. Unset: an equal share of the rest. */
   share?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.Domain.
- * Use `create(DomainSchema)` to create a new message.
- */
 export declare const DomainSchema: GenMessage<Domain>;
 
-/**
- * Effects of training on one domain on the others.
- *
- * @generated from message gradus.v1.BackwardTransfer
- */
+/** Effects of training on one domain on the others. */
 export declare type BackwardTransfer = Message<"gradus.v1.BackwardTransfer"> & {
-  /**
-   * Name of the trained domain. Required.
-   *
-   * @generated from field: string trained = 1;
-   */
+  /** Name of the trained domain. Required. */
   trained: string;
 
   /**
    * Change of score by domain: the score after the training minus the score before. A
    * negative change is forgetting. The entry of the trained domain itself does not
    * count.
-   *
-   * @generated from field: map<string, double> changes = 2;
    */
   changes: { [key: string]: number };
 };
 
-/**
- * Describes the message gradus.v1.BackwardTransfer.
- * Use `create(BackwardTransferSchema)` to create a new message.
- */
 export declare const BackwardTransferSchema: GenMessage<BackwardTransfer>;
 
 /**
@@ -1044,39 +639,25 @@ export declare const BackwardTransferSchema: GenMessage<BackwardTransfer>;
  * length each domain lasts until Advance. If it replaces another forgetting policy, it
  * continues in the same domain if the order up to there is the same. Otherwise it begins
  * with its first domain.
- *
- * @generated from message gradus.v1.ForgettingPolicy
  */
 export declare type ForgettingPolicy = Message<"gradus.v1.ForgettingPolicy"> & {
-  /**
-   * Domains, 2 to 64.
-   *
-   * @generated from field: repeated gradus.v1.Domain domains = 1;
-   */
+  /** Domains, 2 to 64. */
   domains: Domain[];
 
   /**
    * Transfer matrix: a row for each trained domain, as `gradus forgetting` prints it. A
    * domain that no row names counts as 0. Domains with equal means keep their order in
    * `domains`.
-   *
-   * @generated from field: repeated gradus.v1.BackwardTransfer transfers = 2;
    */
   transfers: BackwardTransfer[];
 
   /**
    * Whether the most forgotten domain comes first, which is the paper's ablation. Unset:
    * the least forgotten.
-   *
-   * @generated from field: bool reversed = 3;
    */
   reversed: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ForgettingPolicy.
- * Use `create(ForgettingPolicySchema)` to create a new message.
- */
 export declare const ForgettingPolicySchema: GenMessage<ForgettingPolicy>;
 
 /**
@@ -1090,22 +671,14 @@ export declare const ForgettingPolicySchema: GenMessage<ForgettingPolicy>;
  * remembered from the time when the filter is set, for at least the last 131,072
  * changes. If 1,024 instances of an arm in succession were passed over for their
  * results, the first of them is drawn all the same: a filter never ends a run.
- *
- * @generated from message gradus.v1.TaskFilter
  */
 export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
-  /**
-   * Whether to pass over instances whose samples were all solved the last time.
-   *
-   * @generated from field: bool skip_solved = 1;
-   */
+  /** Whether to pass over instances whose samples were all solved the last time. */
   skipSolved: boolean;
 
   /**
    * Number of successive groups without a solved sample after which an instance is
    * passed over, at most 1024. 0: never.
-   *
-   * @generated from field: uint32 skip_failed_after = 2;
    */
   skipFailedAfter: number;
 
@@ -1113,16 +686,10 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
    * Range of ranks outside which rows of real pools are passed over, as in a stage.
    * Unset: none. Tasks of other sources pass. The policy decides the shares, but an arm
    * whose pool has no rows in the range is not drawn.
-   *
-   * @generated from field: gradus.v1.RankRange ranks = 3;
    */
   ranks?: RankRange | undefined;
 };
 
-/**
- * Describes the message gradus.v1.TaskFilter.
- * Use `create(TaskFilterSchema)` to create a new message.
- */
 export declare const TaskFilterSchema: GenMessage<TaskFilter>;
 
 /**
@@ -1130,129 +697,65 @@ export declare const TaskFilterSchema: GenMessage<TaskFilter>;
  * one of the contract's. For example, {"name": "staged", "parameters": {"stages": […]}}
  * equals the message. An unknown name is refused, and the error suggests the nearest
  * one.
- *
- * @generated from message gradus.v1.NamedPolicy
  */
 export declare type NamedPolicy = Message<"gradus.v1.NamedPolicy"> & {
-  /**
-   * Name of the policy, e.g. "staged". Required.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the policy, e.g. "staged". Required. */
   name: string;
 
   /**
    * Parameters, in the JSON form of the policy's message. Errors name them as fields of
    * the message, e.g. policy.staged.stages[0].share. Unknown parameters are refused.
    * Unset: the defaults.
-   *
-   * @generated from field: google.protobuf.Struct parameters = 2;
    */
   parameters?: JsonObject | undefined;
 };
 
-/**
- * Describes the message gradus.v1.NamedPolicy.
- * Use `create(NamedPolicySchema)` to create a new message.
- */
 export declare const NamedPolicySchema: GenMessage<NamedPolicy>;
 
-/**
- * Policy: how the next arm is chosen.
- *
- * @generated from message gradus.v1.Policy
- */
+/** Policy: how the next arm is chosen. */
 export declare type Policy = Message<"gradus.v1.Policy"> & {
-  /**
-   * Kind of the policy. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.Policy.kind
-   */
+  /** Kind of the policy. Exactly one is set. */
   kind: {
-    /**
-     * Fixed weights.
-     *
-     * @generated from field: gradus.v1.MixturePolicy mixture = 1;
-     */
+    /** Fixed weights. */
     value: MixturePolicy;
     case: "mixture";
   } | {
-    /**
-     * A bandit.
-     *
-     * @generated from field: gradus.v1.BanditPolicy bandit = 2;
-     */
+    /** A bandit. */
     value: BanditPolicy;
     case: "bandit";
   } | {
-    /**
-     * Stages.
-     *
-     * @generated from field: gradus.v1.StagedPolicy staged = 4;
-     */
+    /** Stages. */
     value: StagedPolicy;
     case: "staged";
   } | {
-    /**
-     * Cycles of stages.
-     *
-     * @generated from field: gradus.v1.ReplayPolicy replay = 5;
-     */
+    /** Cycles of stages. */
     value: ReplayPolicy;
     case: "replay";
   } | {
-    /**
-     * Tiers that open as they are mastered.
-     *
-     * @generated from field: gradus.v1.CompetencePolicy competence = 6;
-     */
+    /** Tiers that open as they are mastered. */
     value: CompetencePolicy;
     case: "competence";
   } | {
-    /**
-     * Domains, the least forgotten first.
-     *
-     * @generated from field: gradus.v1.ForgettingPolicy forgetting = 7;
-     */
+    /** Domains, the least forgotten first. */
     value: ForgettingPolicy;
     case: "forgetting";
   } | {
-    /**
-     * A policy by its name.
-     *
-     * @generated from field: gradus.v1.NamedPolicy named = 9;
-     */
+    /** A policy by its name. */
     value: NamedPolicy;
     case: "named";
   } | {
-    /**
-     * Draws most where the model can learn something. The default.
-     *
-     * @generated from field: gradus.v1.FrontierPolicy frontier = 10;
-     */
+    /** Draws most where the model can learn something. The default. */
     value: FrontierPolicy;
     case: "frontier";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Constraints on each update batch, for any kind of policy. Unset: none.
-   *
-   * @generated from field: gradus.v1.BatchConstraints constraints = 3;
-   */
+  /** Constraints on each update batch, for any kind of policy. Unset: none. */
   constraints?: BatchConstraints | undefined;
 
-  /**
-   * Filter of instances, for any kind of policy. Unset: none.
-   *
-   * @generated from field: gradus.v1.TaskFilter filter = 8;
-   */
+  /** Filter of instances, for any kind of policy. Unset: none. */
   filter?: TaskFilter | undefined;
 };
 
-/**
- * Describes the message gradus.v1.Policy.
- * Use `create(PolicySchema)` to create a new message.
- */
 export declare const PolicySchema: GenMessage<Policy>;
 
 /**
@@ -1265,45 +768,29 @@ export declare const PolicySchema: GenMessage<Policy>;
  * depends only on its seed and its feedback, in any order of arrival. GetGroups reports
  * the groups to train on: the first prompts_per_update useful ones by cursor. All groups
  * feed the policy's signals, and constraints apply to the whole draw.
- *
- * @generated from message gradus.v1.DynamicSampling
  */
 export declare type DynamicSampling = Message<"gradus.v1.DynamicSampling"> & {
   /**
    * Number of tasks drawn for each task to train on, in [1, 16], rounded up to whole
    * tasks. Required.
-   *
-   * @generated from field: double oversample_max = 1;
    */
   oversampleMax: number;
 
-  /**
-   * Kind of useless groups. Unset: ALIKE_OUTCOMES_REWARDS.
-   *
-   * @generated from field: gradus.v1.AlikeOutcomes alike = 2;
-   */
+  /** Kind of useless groups. Unset: ALIKE_OUTCOMES_REWARDS. */
   alike: AlikeOutcomes;
 };
 
-/**
- * Describes the message gradus.v1.DynamicSampling.
- * Use `create(DynamicSamplingSchema)` to create a new message.
- */
 export declare const DynamicSamplingSchema: GenMessage<DynamicSampling>;
 
 /**
  * Weight of late feedback. If the draw of batch k uses a group of update batch b, the
  * group is k − 1 − b batches late. This is at most n under a feedback_lag of n, and any
  * number under feedback_unbounded.
- *
- * @generated from message gradus.v1.LateFeedback
  */
 export declare type LateFeedback = Message<"gradus.v1.LateFeedback"> & {
   /**
    * Maximum number of batches by which a group may be late and count fully, at most
    * 65536.
-   *
-   * @generated from field: uint32 batches_max = 1;
    */
   batchesMax: number;
 
@@ -1311,102 +798,58 @@ export declare type LateFeedback = Message<"gradus.v1.LateFeedback"> & {
    * Weight of later groups in the policy's signals, in [0, 1]. 0 drops them, also from
    * the arms' means that a policy uses. Unset: 0. Their samples are recorded and shown
    * in any case.
-   *
-   * @generated from field: optional double weight = 2;
    */
   weight?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.LateFeedback.
- * Use `create(LateFeedbackSchema)` to create a new message.
- */
 export declare const LateFeedbackSchema: GenMessage<LateFeedback>;
 
-/**
- * Text around the prompts of a run's tasks, e.g. from a published checkpoint.
- *
- * @generated from message gradus.v1.PromptTemplate
- */
+/** Text around the prompts of a run's tasks, e.g. from a published checkpoint. */
 export declare type PromptTemplate = Message<"gradus.v1.PromptTemplate"> & {
   /**
    * System message that replaces the task's own, at most 16 KiB. Unset: the task's own,
    * if it has one.
-   *
-   * @generated from field: optional string system = 1;
    */
   system?: string | undefined;
 
   /**
    * User message, with {prompt} exactly once, where the task's message goes. At most 16
    * KiB. Empty: the task's message alone.
-   *
-   * @generated from field: string user = 2;
    */
   user: string;
 };
 
-/**
- * Describes the message gradus.v1.PromptTemplate.
- * Use `create(PromptTemplateSchema)` to create a new message.
- */
 export declare const PromptTemplateSchema: GenMessage<PromptTemplate>;
 
-/**
- * Configuration of a run. Fixed when the run is created, except for the policy.
- *
- * @generated from message gradus.v1.RunConfig
- */
+/** Configuration of a run. Fixed when the run is created, except for the policy. */
 export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   /**
    * Arms that the policy chooses from: 1 to 1,024, counting each member of a family and
    * removed arms (UpdateShapeRequest).
-   *
-   * @generated from field: repeated gradus.v1.Arm arms = 1;
    */
   arms: Arm[];
 
-  /**
-   * Policy that chooses the arms. Required.
-   *
-   * @generated from field: gradus.v1.Policy policy = 2;
-   */
+  /** Policy that chooses the arms. Required. */
   policy?: Policy | undefined;
 
-  /**
-   * Reward scheme of arms whose spec has none. Unset: the default of each environment.
-   *
-   * @generated from field: gradus.v1.RewardScheme reward_scheme = 3;
-   */
+  /** Reward scheme of arms whose spec has none. Unset: the default of each environment. */
   rewardScheme?: RewardScheme | undefined;
 
-  /**
-   * Answer format of arms whose spec has none. Unset: the default of each environment.
-   *
-   * @generated from field: gradus.v1.AnswerFormat answer_format = 4;
-   */
+  /** Answer format of arms whose spec has none. Unset: the default of each environment. */
   answerFormat: AnswerFormat;
 
-  /**
-   * Seed of the run's choices and instances. Every value is a seed, also 0.
-   *
-   * @generated from field: fixed64 seed = 5;
-   */
+  /** Seed of the run's choices and instances. Every value is a seed, also 0. */
   seed: bigint;
 
   /**
    * Number of completions of each prompt, 1 to the server's limit (1024 unless
    * configured). Required.
-   *
-   * @generated from field: uint32 num_generations = 6;
    */
   numGenerations: number;
 
   /**
    * Number of tasks to train on in the whole run, which has length / prompts_per_update
    * update batches. The last one may be shorter. 0: the run has no end.
-   *
-   * @generated from field: uint64 length = 7;
    */
   length: bigint;
 
@@ -1414,22 +857,14 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * Number of tasks to train on in an update batch, 1 to 4096. Required. Its product
    * with num_generations, feedback_lag + 1 and oversample_max is at most 1,048,576
    * samples.
-   *
-   * @generated from field: uint32 prompts_per_update = 8;
    */
   promptsPerUpdate: number;
 
-  /**
-   * Number of batches by which a draw may run ahead of feedback. Unset: 1.
-   *
-   * @generated from oneof gradus.v1.RunConfig.lag
-   */
+  /** Number of batches by which a draw may run ahead of feedback. Unset: 1. */
   lag: {
     /**
      * Lag in batches, at most 64: batch k needs every batch up to k − 1 − feedback_lag
      * closed.
-     *
-     * @generated from field: uint32 feedback_lag = 9;
      */
     value: number;
     case: "feedbackLag";
@@ -1439,18 +874,12 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
      * asynchronous trainers. The journal records the feedback that was used. If more
      * than 32,768 groups or 1,048,576 samples are open, a draw closes the oldest,
      * whatever the group_timeout, even under a policy that uses no feedback.
-     *
-     * @generated from field: bool feedback_unbounded = 10;
      */
     value: boolean;
     case: "feedbackUnbounded";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Source of feedback. Unset: FEEDBACK_SOURCE_STEP.
-   *
-   * @generated from field: gradus.v1.FeedbackSource feedback_source = 11;
-   */
+  /** Source of feedback. Unset: FEEDBACK_SOURCE_STEP. */
   feedbackSource: FeedbackSource;
 
   /**
@@ -1458,8 +887,6 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * records the closing. Unset: 10 minutes if an arm's tasks have turns, or scoring them
    * needs a service outside the server, e.g. a judge. Each call of an episode after the
    * first adds a minute. Otherwise unset means never. At most 3652 days.
-   *
-   * @generated from field: google.protobuf.Duration group_timeout = 12;
    */
   groupTimeout?: Duration | undefined;
 
@@ -1467,38 +894,24 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * Time without any request for the run after which the server deletes it, at most 3652
    * days. Unset: 30 days. The server deletes nothing in the first minutes after its
    * start, or after a jump of its clock, which the log reports.
-   *
-   * @generated from field: google.protobuf.Duration time_to_live = 13;
    */
   timeToLive?: Duration | undefined;
 
   /**
    * Reserve of tasks in each update batch. Unset: there is none, and all drawn tasks are
    * trained on.
-   *
-   * @generated from field: gradus.v1.DynamicSampling dynamic_sampling = 14;
    */
   dynamicSampling?: DynamicSampling | undefined;
 
-  /**
-   * Weight of late feedback. Unset: late feedback counts like other feedback.
-   *
-   * @generated from field: gradus.v1.LateFeedback late_feedback = 15;
-   */
+  /** Weight of late feedback. Unset: late feedback counts like other feedback. */
   lateFeedback?: LateFeedback | undefined;
 
-  /**
-   * Text around the prompts. Unset: the prompts are as the environments give them.
-   *
-   * @generated from field: gradus.v1.PromptTemplate prompt_template = 16;
-   */
+  /** Text around the prompts. Unset: the prompts are as the environments give them. */
   promptTemplate?: PromptTemplate | undefined;
 
   /**
    * Arms for evaluating the run during training, see NextEvaluation: at most 32. The sum
    * of tasks × num_generations over these arms is at most 262,144 samples.
-   *
-   * @generated from field: repeated gradus.v1.EvaluationArm evaluation_arms = 17;
    */
   evaluationArms: EvaluationArm[];
 
@@ -1507,8 +920,6 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * suite of this server evaluates outside SPLIT_TRAIN. Rows of any pools are the same
    * if they ask for the same. Unset: an arm with such rows is refused, and the error
    * says how many there are and what evaluates them.
-   *
-   * @generated from field: bool train_on_evaluated = 18;
    */
   trainOnEvaluated: boolean;
 
@@ -1516,258 +927,130 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * Settings of the run's trainer. The server only checks the range of each value, and
    * GetRun and CheckRun return them. CreateRun of an existing run refuses other values,
    * but accepts a request without a trainer.
-   *
-   * @generated from field: gradus.v1.TrainerSettings trainer = 19;
    */
   trainer?: TrainerSettings | undefined;
 };
 
-/**
- * Describes the message gradus.v1.RunConfig.
- * Use `create(RunConfigSchema)` to create a new message.
- */
 export declare const RunConfigSchema: GenMessage<RunConfig>;
 
 /**
  * Settings for a trainer, as papers and run files give them. Unset fields mean the
  * trainer's own defaults.
- *
- * @generated from message gradus.v1.TrainerSettings
  */
 export declare type TrainerSettings = Message<"gradus.v1.TrainerSettings"> & {
   /**
    * Name of the algorithm in lower case, e.g. "grpo", "rloo" or "gspo". At most 256
    * bytes, like the other texts.
-   *
-   * @generated from field: string algorithm = 1;
    */
   algorithm: string;
 
-  /**
-   * Model with which training begins, e.g. "Qwen/Qwen2.5-7B-Instruct-1M".
-   *
-   * @generated from field: string model = 2;
-   */
+  /** Model with which training begins, e.g. "Qwen/Qwen2.5-7B-Instruct-1M". */
   model: string;
 
-  /**
-   * Name of the optimizer in lower case, e.g. "adamw".
-   *
-   * @generated from field: string optimizer = 3;
-   */
+  /** Name of the optimizer in lower case, e.g. "adamw". */
   optimizer: string;
 
-  /**
-   * Schedule of the learning rate, e.g. "constant" or "cosine".
-   *
-   * @generated from field: string schedule = 4;
-   */
+  /** Schedule of the learning rate, e.g. "constant" or "cosine". */
   schedule: string;
 
-  /**
-   * Learning rate of the optimizer, 1e-12 to 1.
-   *
-   * @generated from field: optional double learning_rate = 5;
-   */
+  /** Learning rate of the optimizer, 1e-12 to 1. */
   learningRate?: number | undefined;
 
   /**
    * Number of prompts in a batch of the trainer, before accumulation, at least 1. All
    * counts are at most 16,777,216.
-   *
-   * @generated from field: optional uint32 batch_size = 6;
    */
   batchSize?: number | undefined;
 
   /**
    * Number of samples in one optimizer step within a batch (verl's PPO mini-batch), at
    * least 1.
-   *
-   * @generated from field: optional uint32 mini_batch_size = 7;
    */
   miniBatchSize?: number | undefined;
 
-  /**
-   * Number of samples in one forward pass, at least 1.
-   *
-   * @generated from field: optional uint32 micro_batch_size = 8;
-   */
+  /** Number of samples in one forward pass, at least 1. */
   microBatchSize?: number | undefined;
 
-  /**
-   * Number of batches whose gradients are accumulated into one step, at least 1.
-   *
-   * @generated from field: optional uint32 gradient_accumulation_steps = 9;
-   */
+  /** Number of batches whose gradients are accumulated into one step, at least 1. */
   gradientAccumulationSteps?: number | undefined;
 
-  /**
-   * Maximum norm of the gradient, 0 to 1e6. 0: the gradient is not clipped.
-   *
-   * @generated from field: optional double gradient_clip = 10;
-   */
+  /** Maximum norm of the gradient, 0 to 1e6. 0: the gradient is not clipped. */
   gradientClip?: number | undefined;
 
   /**
    * Number of passes over the training rows, at least 1. A run's length already includes
    * them.
-   *
-   * @generated from field: optional uint32 epochs = 11;
    */
   epochs?: number | undefined;
 
-  /**
-   * Number of update batches between checkpoints, at least 1.
-   *
-   * @generated from field: optional uint32 checkpoint_every = 12;
-   */
+  /** Number of update batches between checkpoints, at least 1. */
   checkpointEvery?: number | undefined;
 
-  /**
-   * KL coefficient of arms that have none of their own (Arm.kl_coefficient), 0 to 100.
-   *
-   * @generated from field: optional double kl_coefficient = 13;
-   */
+  /** KL coefficient of arms that have none of their own (Arm.kl_coefficient), 0 to 100. */
   klCoefficient?: number | undefined;
 
-  /**
-   * Maximum distance of the ratio of probabilities from 1 (PPO's ε), 0 to 100.
-   *
-   * @generated from field: optional double clip = 14;
-   */
+  /** Maximum distance of the ratio of probabilities from 1 (PPO's ε), 0 to 100. */
   clip?: number | undefined;
 
-  /**
-   * Unit of importance weights: "token" or "sequence".
-   *
-   * @generated from field: string importance_level = 15;
-   */
+  /** Unit of importance weights: "token" or "sequence". */
   importanceLevel: string;
 
-  /**
-   * Coefficient of the entropy bonus, 0 to 100.
-   *
-   * @generated from field: optional double entropy_coefficient = 16;
-   */
+  /** Coefficient of the entropy bonus, 0 to 100. */
   entropyCoefficient?: number | undefined;
 
-  /**
-   * Sampling temperature of rollouts, 0 to 100.
-   *
-   * @generated from field: optional double temperature = 17;
-   */
+  /** Sampling temperature of rollouts, 0 to 100. */
   temperature?: number | undefined;
 
-  /**
-   * Nucleus (top-p) of rollouts, 1e-6 to 1. 1: all tokens.
-   *
-   * @generated from field: optional double top_p = 18;
-   */
+  /** Nucleus (top-p) of rollouts, 1e-6 to 1. 1: all tokens. */
   topP?: number | undefined;
 
-  /**
-   * Number of tokens that rollouts choose from. 0: all.
-   *
-   * @generated from field: optional uint32 top_k = 19;
-   */
+  /** Number of tokens that rollouts choose from. 0: all. */
   topK?: number | undefined;
 
-  /**
-   * Maximum number of tokens in a prompt, at least 1.
-   *
-   * @generated from field: optional uint32 prompt_length_max = 20;
-   */
+  /** Maximum number of tokens in a prompt, at least 1. */
   promptLengthMax?: number | undefined;
 
-  /**
-   * Maximum number of tokens in a completion, at least 1.
-   *
-   * @generated from field: optional uint32 completion_length_max = 21;
-   */
+  /** Maximum number of tokens in a completion, at least 1. */
   completionLengthMax?: number | undefined;
 
-  /**
-   * Sampling temperature of evaluation, 0 to 100.
-   *
-   * @generated from field: optional double evaluation_temperature = 22;
-   */
+  /** Sampling temperature of evaluation, 0 to 100. */
   evaluationTemperature?: number | undefined;
 
-  /**
-   * Nucleus (top-p) of evaluation, 1e-6 to 1. 1: all tokens.
-   *
-   * @generated from field: optional double evaluation_top_p = 23;
-   */
+  /** Nucleus (top-p) of evaluation, 1e-6 to 1. 1: all tokens. */
   evaluationTopP?: number | undefined;
 
-  /**
-   * Number of tokens that evaluation chooses from. 0: all.
-   *
-   * @generated from field: optional uint32 evaluation_top_k = 24;
-   */
+  /** Number of tokens that evaluation chooses from. 0: all. */
   evaluationTopK?: number | undefined;
 
-  /**
-   * Number of completions of each prompt in an evaluation, at least 1.
-   *
-   * @generated from field: optional uint32 evaluation_samples = 25;
-   */
+  /** Number of completions of each prompt in an evaluation, at least 1. */
   evaluationSamples?: number | undefined;
 
-  /**
-   * Model of the judge. The server's own judge is set by --judge-model.
-   *
-   * @generated from field: string judge_model = 26;
-   */
+  /** Model of the judge. The server's own judge is set by --judge-model. */
   judgeModel: string;
 
   /**
    * Temperature of the judge, 0 to 100. The server's own judge is set by
    * --judge-temperature.
-   *
-   * @generated from field: optional double judge_temperature = 27;
    */
   judgeTemperature?: number | undefined;
 
-  /**
-   * β of the loss over contrast pairs (VCC-RLOO 3.3), 0 to 100.
-   *
-   * @generated from field: optional double contrast_beta = 28;
-   */
+  /** β of the loss over contrast pairs (VCC-RLOO 3.3), 0 to 100. */
   contrastBeta?: number | undefined;
 
-  /**
-   * Coefficient c of the loss over contrast pairs (VCC-RLOO), 0 to 100.
-   *
-   * @generated from field: optional double contrast_coefficient = 29;
-   */
+  /** Coefficient c of the loss over contrast pairs (VCC-RLOO), 0 to 100. */
   contrastCoefficient?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.TrainerSettings.
- * Use `create(TrainerSettingsSchema)` to create a new message.
- */
 export declare const TrainerSettingsSchema: GenMessage<TrainerSettings>;
 
-/**
- * Current state of an arm.
- *
- * @generated from message gradus.v1.ArmState
- */
+/** Current state of an arm. */
 export declare type ArmState = Message<"gradus.v1.ArmState"> & {
-  /**
-   * Id of the arm.
-   *
-   * @generated from field: string arm_id = 1;
-   */
+  /** Id of the arm. */
   armId: string;
 
   /**
    * Probability of the arm in the last update batch drawn, before constraints. For a new
    * run, in the first batch.
-   *
-   * @generated from field: double probability = 2;
    */
   probability: number;
 
@@ -1777,295 +1060,147 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
    * weight. Thompson sampling and UCB: the discounted mean of its signals. Frontier
    * policy: the expected success m, and 0 before the first group. 0 under other
    * policies.
-   *
-   * @generated from field: double value = 3;
    */
   value: number;
 
-  /**
-   * Weight of the arm, as it was set.
-   *
-   * @generated from field: double weight = 4;
-   */
+  /** Weight of the arm, as it was set. */
   weight: number;
 
-  /**
-   * Number of tasks issued from the arm.
-   *
-   * @generated from field: uint64 issued = 5;
-   */
+  /** Number of tasks issued from the arm. */
   issued: bigint;
 
-  /**
-   * Number of closed groups with at least one reward.
-   *
-   * @generated from field: uint64 groups = 6;
-   */
+  /** Number of closed groups with at least one reward. */
   groups: bigint;
 
-  /**
-   * Mean reward over the last 256 of these groups. Unset: there are none yet.
-   *
-   * @generated from field: optional double recent_reward_mean = 7;
-   */
+  /** Mean reward over the last 256 of these groups. Unset: there are none yet. */
   recentRewardMean?: number | undefined;
 
-  /**
-   * Share of solved samples in the last 256 of these groups. Unset: there are none yet.
-   *
-   * @generated from field: optional double recent_solved_share = 8;
-   */
+  /** Share of solved samples in the last 256 of these groups. Unset: there are none yet. */
   recentSolvedShare?: number | undefined;
 
-  /**
-   * Number of issued tasks that repeat an instance of this run.
-   *
-   * @generated from field: uint64 repeats = 9;
-   */
+  /** Number of issued tasks that repeat an instance of this run. */
   repeats: bigint;
 
   /**
    * Reason why the arm is not drawn although its weight is above 0: a service that
    * scores its tasks, e.g. a judge, is down. The other arms share its probability until
    * the service answers again. Unset: the arm is drawn.
-   *
-   * @generated from field: optional string masked_reason = 10;
    */
   maskedReason?: string | undefined;
 
-  /**
-   * Whether UpdateShape removed the arm.
-   *
-   * @generated from field: bool removed = 11;
-   */
+  /** Whether UpdateShape removed the arm. */
   removed: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ArmState.
- * Use `create(ArmStateSchema)` to create a new message.
- */
 export declare const ArmStateSchema: GenMessage<ArmState>;
 
-/**
- * Round of an evaluation arm: one pass over its set.
- *
- * @generated from message gradus.v1.EvaluationRecord
- */
+/** Round of an evaluation arm: one pass over its set. */
 export declare type EvaluationRecord = Message<"gradus.v1.EvaluationRecord"> & {
-  /**
-   * Id of the evaluation arm.
-   *
-   * @generated from field: string arm_id = 1;
-   */
+  /** Id of the evaluation arm. */
   armId: string;
 
-  /**
-   * Number of the round, which its client chose.
-   *
-   * @generated from field: uint64 round = 2;
-   */
+  /** Number of the round, which its client chose. */
   round: bigint;
 
-  /**
-   * Cursor of the run when the round was opened: the number of tasks drawn for training.
-   *
-   * @generated from field: uint64 cursor = 3;
-   */
+  /** Cursor of the run when the round was opened: the number of tasks drawn for training. */
   cursor: bigint;
 
-  /**
-   * Number of tasks in the set.
-   *
-   * @generated from field: uint32 tasks = 4;
-   */
+  /** Number of tasks in the set. */
   tasks: number;
 
-  /**
-   * Number of samples recorded so far.
-   *
-   * @generated from field: uint32 samples = 5;
-   */
+  /** Number of samples recorded so far. */
   samples: number;
 
   /**
    * Number of these samples that have no reward and never will. Neither mean counts
    * them.
-   *
-   * @generated from field: uint32 samples_without_reward = 6;
    */
   samplesWithoutReward: number;
 
-  /**
-   * Mean reward of the samples with a reward. Unset: there are none yet.
-   *
-   * @generated from field: optional double reward_mean = 7;
-   */
+  /** Mean reward of the samples with a reward. Unset: there are none yet. */
   rewardMean?: number | undefined;
 
-  /**
-   * Share of solved samples among those with a reward. Unset: there are none yet.
-   *
-   * @generated from field: optional double solved_share = 8;
-   */
+  /** Share of solved samples among those with a reward. Unset: there are none yet. */
   solvedShare?: number | undefined;
 
-  /**
-   * Whether all samples of the set, tasks × num_generations, are recorded.
-   *
-   * @generated from field: bool closed = 9;
-   */
+  /** Whether all samples of the set, tasks × num_generations, are recorded. */
   closed: boolean;
 };
 
-/**
- * Describes the message gradus.v1.EvaluationRecord.
- * Use `create(EvaluationRecordSchema)` to create a new message.
- */
 export declare const EvaluationRecordSchema: GenMessage<EvaluationRecord>;
 
-/**
- * Current state of a run.
- *
- * @generated from message gradus.v1.RunState
- */
+/** Current state of a run. */
 export declare type RunState = Message<"gradus.v1.RunState"> & {
-  /**
-   * Id of the run.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. */
   runId: string;
 
-  /**
-   * Number of imports.
-   *
-   * @generated from field: uint32 epoch = 2;
-   */
+  /** Number of imports. */
   epoch: number;
 
-  /**
-   * Number of changes of the run. WatchRun and the journal use it.
-   *
-   * @generated from field: uint64 version = 3;
-   */
+  /** Number of changes of the run. WatchRun and the journal use it. */
   version: bigint;
 
-  /**
-   * Number of tasks drawn: the cursor of the first task that is not yet drawn.
-   *
-   * @generated from field: uint64 cursor = 4;
-   */
+  /** Number of tasks drawn: the cursor of the first task that is not yet drawn. */
   cursor: bigint;
 
-  /**
-   * Number of update batches drawn.
-   *
-   * @generated from field: uint64 batches_drawn = 5;
-   */
+  /** Number of update batches drawn. */
   batchesDrawn: bigint;
 
-  /**
-   * Number of update batches that are closed without a gap from the first.
-   *
-   * @generated from field: uint64 batches_closed = 6;
-   */
+  /** Number of update batches that are closed without a gap from the first. */
   batchesClosed: bigint;
 
-  /**
-   * Number of groups that are issued and not closed.
-   *
-   * @generated from field: uint32 groups_outstanding = 7;
-   */
+  /** Number of groups that are issued and not closed. */
   groupsOutstanding: number;
 
-  /**
-   * Number of samples recorded.
-   *
-   * @generated from field: uint64 samples_recorded = 8;
-   */
+  /** Number of samples recorded. */
   samplesRecorded: bigint;
 
-  /**
-   * Whether issuing is paused, see paused_by and paused_at.
-   *
-   * @generated from field: bool paused = 9;
-   */
+  /** Whether issuing is paused, see paused_by and paused_at. */
   paused: boolean;
 
-  /**
-   * Whether all tasks of the run's length are issued and closed.
-   *
-   * @generated from field: bool done = 10;
-   */
+  /** Whether all tasks of the run's length are issued and closed. */
   done: boolean;
 
-  /**
-   * Policy for the next update batch.
-   *
-   * @generated from field: gradus.v1.Policy policy = 11;
-   */
+  /** Policy for the next update batch. */
   policy?: Policy | undefined;
 
-  /**
-   * Arms, in the configuration's order.
-   *
-   * @generated from field: repeated gradus.v1.ArmState arms = 12;
-   */
+  /** Arms, in the configuration's order. */
   arms: ArmState[];
 
   /**
    * Random name of the run's creation or last import, which never repeats. The ids of
    * its tasks contain it. Instances, draws and probabilities do not depend on it: to
    * compare two runs of one seed and feedback, use Task.instance_hash.
-   *
-   * @generated from field: string incarnation = 13;
    */
   incarnation: string;
 
   /**
    * Cursor of the first update batch that is not closed. If all are closed, the cursor
    * of the next one. A trainer that restarts after a crash continues here.
-   *
-   * @generated from field: uint64 first_open_cursor = 14;
    */
   firstOpenCursor: bigint;
 
-  /**
-   * Newest round of each evaluation arm that has one, in the configuration's order.
-   *
-   * @generated from field: repeated gradus.v1.EvaluationRecord evaluations = 15;
-   */
+  /** Newest round of each evaluation arm that has one, in the configuration's order. */
   evaluations: EvaluationRecord[];
 
   /**
    * Shape of the next update batch. Run.config has the shape with which the run was
    * created.
-   *
-   * @generated from field: gradus.v1.RunShape shape = 16;
    */
   shape?: RunShape | undefined;
 
   /**
    * Name of the token that paused the run. Empty if the run is not paused, the server
    * requires no token, or an older server paused the run.
-   *
-   * @generated from field: string paused_by = 17;
    */
   pausedBy: string;
 
-  /**
-   * Time of the pause. Unset if the run is not paused, or an older server paused it.
-   *
-   * @generated from field: google.protobuf.Timestamp paused_at = 18;
-   */
+  /** Time of the pause. Unset if the run is not paused, or an older server paused it. */
   pausedAt?: Timestamp | undefined;
 
   /**
    * Pools from which the arms draw, sorted by name. Empty if there are none. Also empty
    * for an older server's run, until a server with the pools has been asked for it.
-   *
-   * @generated from field: repeated gradus.v1.RunPool pools = 19;
    */
   pools: RunPool[];
 
@@ -2073,128 +1208,64 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * Warning while nearly all samples are malformed. It examines the first 200 samples
    * with a reward, then the next 200, and so on, or all of a shorter run. It ignores
    * samples of evaluation arms and reported advantages. Unset: no warning.
-   *
-   * @generated from field: gradus.v1.FormatWarning format_warning = 20;
    */
   formatWarning?: FormatWarning | undefined;
 };
 
-/**
- * Describes the message gradus.v1.RunState.
- * Use `create(RunStateSchema)` to create a new message.
- */
 export declare const RunStateSchema: GenMessage<RunState>;
 
 /**
  * Pool as a run knows it. A row keeps its position in the run's order, even if its
  * number in the file changes. New rows join with an arm's next pass.
- *
- * @generated from message gradus.v1.RunPool
  */
 export declare type RunPool = Message<"gradus.v1.RunPool"> & {
-  /**
-   * Name of the pool, at most 64 bytes.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the pool, at most 64 bytes. */
   name: string;
 
   /**
    * Digest of the pool when the run saw it last, see PoolInfo. A server that read an
    * older version of the pool refuses the run with FAILED_PRECONDITION and is not ready.
-   *
-   * @generated from field: string digest = 2;
    */
   digest: string;
 
-  /**
-   * Number of rows of the levels and splits from which the run's arms draw.
-   *
-   * @generated from field: uint32 rows = 3;
-   */
+  /** Number of rows of the levels and splits from which the run's arms draw. */
   rows: number;
 
-  /**
-   * Number of known rows that the pool no longer has. They are passed over.
-   *
-   * @generated from field: uint32 gone = 4;
-   */
+  /** Number of known rows that the pool no longer has. They are passed over. */
   gone: number;
 };
 
-/**
- * Describes the message gradus.v1.RunPool.
- * Use `create(RunPoolSchema)` to create a new message.
- */
 export declare const RunPoolSchema: GenMessage<RunPool>;
 
-/**
- * Shape: the size of a run and its update batches. UpdateShape changes it, and the arms.
- *
- * @generated from message gradus.v1.RunShape
- */
+/** Shape: the size of a run and its update batches. UpdateShape changes it, and the arms. */
 export declare type RunShape = Message<"gradus.v1.RunShape"> & {
-  /**
-   * Number of completions of each prompt, see RunConfig.num_generations.
-   *
-   * @generated from field: uint32 num_generations = 1;
-   */
+  /** Number of completions of each prompt, see RunConfig.num_generations. */
   numGenerations: number;
 
-  /**
-   * Number of tasks to train on in an update batch, see RunConfig.prompts_per_update.
-   *
-   * @generated from field: uint32 prompts_per_update = 2;
-   */
+  /** Number of tasks to train on in an update batch, see RunConfig.prompts_per_update. */
   promptsPerUpdate: number;
 
   /**
    * Number of tasks to train on in the whole run, see RunConfig.length. 0: the run has
    * no end.
-   *
-   * @generated from field: uint64 length = 3;
    */
   length: bigint;
 };
 
-/**
- * Describes the message gradus.v1.RunShape.
- * Use `create(RunShapeSchema)` to create a new message.
- */
 export declare const RunShapeSchema: GenMessage<RunShape>;
 
-/**
- * Run with its configuration and state.
- *
- * @generated from message gradus.v1.Run
- */
+/** Run with its configuration and state. */
 export declare type Run = Message<"gradus.v1.Run"> & {
-  /**
-   * Id of the run.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. */
   runId: string;
 
-  /**
-   * Configuration with which the run was created.
-   *
-   * @generated from field: gradus.v1.RunConfig config = 2;
-   */
+  /** Configuration with which the run was created. */
   config?: RunConfig | undefined;
 
-  /**
-   * Current state.
-   *
-   * @generated from field: gradus.v1.RunState state = 3;
-   */
+  /** Current state. */
   state?: RunState | undefined;
 
-  /**
-   * Time of creation.
-   *
-   * @generated from field: google.protobuf.Timestamp create_time = 4;
-   */
+  /** Time of creation. */
   createTime?: Timestamp | undefined;
 
   /**
@@ -2202,535 +1273,241 @@ export declare type Run = Message<"gradus.v1.Run"> & {
    * except run_id are then unset, and calls on the run fail with the same words. The
    * status is DATA_LOSS if its journal is damaged, and FAILED_PRECONDITION if another
    * version wrote it. Empty: the run can be read.
-   *
-   * @generated from field: string unreadable = 5;
    */
   unreadable: string;
 };
 
-/**
- * Describes the message gradus.v1.Run.
- * Use `create(RunSchema)` to create a new message.
- */
 export declare const RunSchema: GenMessage<Run>;
 
-/**
- * Request of CreateRun.
- *
- * @generated from message gradus.v1.CreateRunRequest
- */
+/** Request of CreateRun. */
 export declare type CreateRunRequest = Message<"gradus.v1.CreateRunRequest"> & {
-  /**
-   * Id that the client chooses: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id that the client chooses: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required. */
   runId: string;
 
-  /**
-   * Configuration of the run. Required.
-   *
-   * @generated from field: gradus.v1.RunConfig config = 2;
-   */
+  /** Configuration of the run. Required. */
   config?: RunConfig | undefined;
 };
 
-/**
- * Describes the message gradus.v1.CreateRunRequest.
- * Use `create(CreateRunRequestSchema)` to create a new message.
- */
 export declare const CreateRunRequestSchema: GenMessage<CreateRunRequest>;
 
-/**
- * Response of CreateRun.
- *
- * @generated from message gradus.v1.CreateRunResponse
- */
+/** Response of CreateRun. */
 export declare type CreateRunResponse = Message<"gradus.v1.CreateRunResponse"> & {
-  /**
-   * The new or existing run.
-   *
-   * @generated from field: gradus.v1.Run run = 1;
-   */
+  /** The new or existing run. */
   run?: Run | undefined;
 
-  /**
-   * Whether this call created it.
-   *
-   * @generated from field: bool created = 2;
-   */
+  /** Whether this call created it. */
   created: boolean;
 };
 
-/**
- * Describes the message gradus.v1.CreateRunResponse.
- * Use `create(CreateRunResponseSchema)` to create a new message.
- */
 export declare const CreateRunResponseSchema: GenMessage<CreateRunResponse>;
 
-/**
- * Request of CheckRun.
- *
- * @generated from message gradus.v1.CheckRunRequest
- */
+/** Request of CheckRun. */
 export declare type CheckRunRequest = Message<"gradus.v1.CheckRunRequest"> & {
-  /**
-   * Source of the configuration. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.CheckRunRequest.source
-   */
+  /** Source of the configuration. Exactly one is set. */
   source: {
-    /**
-     * Run file in YAML or JSON, as for `gradus run start`. At most 64 KiB.
-     *
-     * @generated from field: string file = 1;
-     */
+    /** Run file in YAML or JSON, as for `gradus run start`. At most 64 KiB. */
     value: string;
     case: "file";
   } | {
-    /**
-     * Configuration as a message.
-     *
-     * @generated from field: gradus.v1.RunConfig config = 2;
-     */
+    /** Configuration as a message. */
     value: RunConfig;
     case: "config";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.CheckRunRequest.
- * Use `create(CheckRunRequestSchema)` to create a new message.
- */
 export declare const CheckRunRequestSchema: GenMessage<CheckRunRequest>;
 
-/**
- * Problem or warning about a run's configuration.
- *
- * @generated from message gradus.v1.RunRemark
- */
+/** Problem or warning about a run's configuration. */
 export declare type RunRemark = Message<"gradus.v1.RunRemark"> & {
   /**
    * Field that the remark is about, e.g. "policy.bandit.epsilon". Empty: the whole
    * configuration.
-   *
-   * @generated from field: string field = 1;
    */
   field: string;
 
-  /**
-   * Remark in words: the problem, the allowed values, and a suggestion.
-   *
-   * @generated from field: string message = 2;
-   */
+  /** Remark in words: the problem, the allowed values, and a suggestion. */
   message: string;
 
-  /**
-   * Line of the field in the file, counted from 1. 0: there is no file.
-   *
-   * @generated from field: uint32 line = 3;
-   */
+  /** Line of the field in the file, counted from 1. 0: there is no file. */
   line: number;
 };
 
-/**
- * Describes the message gradus.v1.RunRemark.
- * Use `create(RunRemarkSchema)` to create a new message.
- */
 export declare const RunRemarkSchema: GenMessage<RunRemark>;
 
-/**
- * Response of CheckRun.
- *
- * @generated from message gradus.v1.CheckRunResponse
- */
+/** Response of CheckRun. */
 export declare type CheckRunResponse = Message<"gradus.v1.CheckRunResponse"> & {
-  /**
-   * Problems, in the order of the file. Empty: the run can be created.
-   *
-   * @generated from field: repeated gradus.v1.RunRemark problems = 1;
-   */
+  /** Problems, in the order of the file. Empty: the run can be created. */
   problems: RunRemark[];
 
-  /**
-   * Warnings: the configuration is allowed, but may not be what its author intends.
-   *
-   * @generated from field: repeated gradus.v1.RunRemark warnings = 2;
-   */
+  /** Warnings: the configuration is allowed, but may not be what its author intends. */
   warnings: RunRemark[];
 
-  /**
-   * Configuration as it was read, for CreateRun. Unset if the file cannot be read.
-   *
-   * @generated from field: gradus.v1.RunConfig config = 3;
-   */
+  /** Configuration as it was read, for CreateRun. Unset if the file cannot be read. */
   config?: RunConfig | undefined;
 
-  /**
-   * Value of run_id in the file. Empty: the file has none.
-   *
-   * @generated from field: string run_id = 4;
-   */
+  /** Value of run_id in the file. Empty: the file has none. */
   runId: string;
 
   /**
    * Configuration of the run that CreateRun would make. Families of arms are expanded,
    * after the arms that are listed. Unset if there is a problem.
-   *
-   * @generated from field: gradus.v1.RunConfig created = 5;
    */
   created?: RunConfig | undefined;
 };
 
-/**
- * Describes the message gradus.v1.CheckRunResponse.
- * Use `create(CheckRunResponseSchema)` to create a new message.
- */
 export declare const CheckRunResponseSchema: GenMessage<CheckRunResponse>;
 
-/**
- * Request of SimulateRun.
- *
- * @generated from message gradus.v1.SimulateRunRequest
- */
+/** Request of SimulateRun. */
 export declare type SimulateRunRequest = Message<"gradus.v1.SimulateRunRequest"> & {
-  /**
-   * Configuration of the run. Required.
-   *
-   * @generated from field: gradus.v1.RunConfig config = 1;
-   */
+  /** Configuration of the run. Required. */
   config?: RunConfig | undefined;
 
-  /**
-   * Name of the student, from ServerInfo.students. Empty: the first.
-   *
-   * @generated from field: string student = 2;
-   */
+  /** Name of the student, from ServerInfo.students. Empty: the first. */
   student: string;
 
-  /**
-   * Seed of the student and its luck. Every value is a seed, also 0.
-   *
-   * @generated from field: fixed64 seed = 3;
-   */
+  /** Seed of the student and its luck. Every value is a seed, also 0. */
   seed: bigint;
 
   /**
    * Number of update batches, 1 to 2000. 0: the run's length, at most 500. Update
    * batches times prompts_per_update times num_generations is at most 16,777,216. Update
    * batches times arms is at most 131,072.
-   *
-   * @generated from field: uint32 updates = 4;
    */
   updates: number;
 
   /**
    * Number of points in the series, 1 to 200, and at most the number of update batches.
    * 0: 100.
-   *
-   * @generated from field: uint32 points = 5;
    */
   points: number;
 };
 
-/**
- * Describes the message gradus.v1.SimulateRunRequest.
- * Use `create(SimulateRunRequestSchema)` to create a new message.
- */
 export declare const SimulateRunRequestSchema: GenMessage<SimulateRunRequest>;
 
-/**
- * Outcome of a simulated run.
- *
- * @generated from message gradus.v1.SimulatedOutcome
- */
+/** Outcome of a simulated run. */
 export declare type SimulatedOutcome = Message<"gradus.v1.SimulatedOutcome"> & {
-  /**
-   * Number of rollouts until the student first reached its target. Unset: it never did.
-   *
-   * @generated from field: optional uint64 rollouts_to_target = 1;
-   */
+  /** Number of rollouts until the student first reached its target. Unset: it never did. */
   rolloutsToTarget?: bigint | undefined;
 
-  /**
-   * Mean success at the end over the arms that can be learned, in [0, 1].
-   *
-   * @generated from field: double success = 2;
-   */
+  /** Mean success at the end over the arms that can be learned, in [0, 1]. */
   success: number;
 
-  /**
-   * Mean success of the student over the whole run, in [0, 1].
-   *
-   * @generated from field: double success_mean = 3;
-   */
+  /** Mean success of the student over the whole run, in [0, 1]. */
   successMean: number;
 
-  /**
-   * Share of rollouts on arms that the student cannot learn, in [0, 1].
-   *
-   * @generated from field: double wasted = 4;
-   */
+  /** Share of rollouts on arms that the student cannot learn, in [0, 1]. */
   wasted: number;
 
-  /**
-   * Share of groups with solved and unsolved samples, in [0, 1].
-   *
-   * @generated from field: double useful = 5;
-   */
+  /** Share of groups with solved and unsolved samples, in [0, 1]. */
   useful: number;
 };
 
-/**
- * Describes the message gradus.v1.SimulatedOutcome.
- * Use `create(SimulatedOutcomeSchema)` to create a new message.
- */
 export declare const SimulatedOutcomeSchema: GenMessage<SimulatedOutcome>;
 
-/**
- * Summary of successive update batches of a simulated run.
- *
- * @generated from message gradus.v1.SimulatedPoint
- */
+/** Summary of successive update batches of a simulated run. */
 export declare type SimulatedPoint = Message<"gradus.v1.SimulatedPoint"> & {
-  /**
-   * Cursor of the first task.
-   *
-   * @generated from field: uint64 cursor = 1;
-   */
+  /** Cursor of the first task. */
   cursor: bigint;
 
-  /**
-   * Number of tasks drawn from each arm, in the configuration's order.
-   *
-   * @generated from field: repeated uint32 counts = 2;
-   */
+  /** Number of tasks drawn from each arm, in the configuration's order. */
   counts: number[];
 
-  /**
-   * Mean probability of each arm over these draws, in the configuration's order.
-   *
-   * @generated from field: repeated double probabilities = 3;
-   */
+  /** Mean probability of each arm over these draws, in the configuration's order. */
   probabilities: number[];
 
   /**
    * Success of the student in each arm after the last of these batches, in [0, 1], in
    * the configuration's order.
-   *
-   * @generated from field: repeated double success = 4;
    */
   success: number[];
 
-  /**
-   * Share of solved samples, in [0, 1].
-   *
-   * @generated from field: double solved_share = 5;
-   */
+  /** Share of solved samples, in [0, 1]. */
   solvedShare: number;
 
   /**
    * Mean success over the arms that can be learned, after the last of these batches, in
    * [0, 1].
-   *
-   * @generated from field: double score = 6;
    */
   score: number;
 };
 
-/**
- * Describes the message gradus.v1.SimulatedPoint.
- * Use `create(SimulatedPointSchema)` to create a new message.
- */
 export declare const SimulatedPointSchema: GenMessage<SimulatedPoint>;
 
-/**
- * Response of SimulateRun.
- *
- * @generated from message gradus.v1.SimulateRunResponse
- */
+/** Response of SimulateRun. */
 export declare type SimulateRunResponse = Message<"gradus.v1.SimulateRunResponse"> & {
-  /**
-   * Points of the series, in order.
-   *
-   * @generated from field: repeated gradus.v1.SimulatedPoint points = 1;
-   */
+  /** Points of the series, in order. */
   points: SimulatedPoint[];
 
-  /**
-   * Outcome of the run's configuration.
-   *
-   * @generated from field: gradus.v1.SimulatedOutcome outcome = 2;
-   */
+  /** Outcome of the run's configuration. */
   outcome?: SimulatedOutcome | undefined;
 
-  /**
-   * Outcome of equal shares, with the same student.
-   *
-   * @generated from field: gradus.v1.SimulatedOutcome equal_shares = 3;
-   */
+  /** Outcome of equal shares, with the same student. */
   equalShares?: SimulatedOutcome | undefined;
 
-  /**
-   * Ids of the arms, in the configuration's order.
-   *
-   * @generated from field: repeated string arm_ids = 4;
-   */
+  /** Ids of the arms, in the configuration's order. */
   armIds: string[];
 
-  /**
-   * Mean success at which the student has reached its target, in (0, 1].
-   *
-   * @generated from field: double target = 5;
-   */
+  /** Mean success at which the student has reached its target, in (0, 1]. */
   target: number;
 };
 
-/**
- * Describes the message gradus.v1.SimulateRunResponse.
- * Use `create(SimulateRunResponseSchema)` to create a new message.
- */
 export declare const SimulateRunResponseSchema: GenMessage<SimulateRunResponse>;
 
-/**
- * Request of GetRun.
- *
- * @generated from message gradus.v1.GetRunRequest
- */
+/** Request of GetRun. */
 export declare type GetRunRequest = Message<"gradus.v1.GetRunRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 };
 
-/**
- * Describes the message gradus.v1.GetRunRequest.
- * Use `create(GetRunRequestSchema)` to create a new message.
- */
 export declare const GetRunRequestSchema: GenMessage<GetRunRequest>;
 
-/**
- * Response of GetRun.
- *
- * @generated from message gradus.v1.GetRunResponse
- */
+/** Response of GetRun. */
 export declare type GetRunResponse = Message<"gradus.v1.GetRunResponse"> & {
-  /**
-   * The run.
-   *
-   * @generated from field: gradus.v1.Run run = 1;
-   */
+  /** The run. */
   run?: Run | undefined;
 };
 
-/**
- * Describes the message gradus.v1.GetRunResponse.
- * Use `create(GetRunResponseSchema)` to create a new message.
- */
 export declare const GetRunResponseSchema: GenMessage<GetRunResponse>;
 
-/**
- * Request of ListRuns.
- *
- * @generated from message gradus.v1.ListRunsRequest
- */
+/** Request of ListRuns. */
 export declare type ListRunsRequest = Message<"gradus.v1.ListRunsRequest"> & {
-  /**
-   * Maximum number of runs in a page, 1 to 1000. 0 means 100.
-   *
-   * @generated from field: uint32 page_size = 1;
-   */
+  /** Maximum number of runs in a page, 1 to 1000. 0 means 100. */
   pageSize: number;
 
-  /**
-   * Value of next_page_token in the previous page. Empty: the first page.
-   *
-   * @generated from field: string page_token = 2;
-   */
+  /** Value of next_page_token in the previous page. Empty: the first page. */
   pageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListRunsRequest.
- * Use `create(ListRunsRequestSchema)` to create a new message.
- */
 export declare const ListRunsRequestSchema: GenMessage<ListRunsRequest>;
 
-/**
- * One page of runs.
- *
- * @generated from message gradus.v1.ListRunsResponse
- */
+/** One page of runs. */
 export declare type ListRunsResponse = Message<"gradus.v1.ListRunsResponse"> & {
-  /**
-   * Runs, sorted by id.
-   *
-   * @generated from field: repeated gradus.v1.Run runs = 1;
-   */
+  /** Runs, sorted by id. */
   runs: Run[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListRunsResponse.
- * Use `create(ListRunsResponseSchema)` to create a new message.
- */
 export declare const ListRunsResponseSchema: GenMessage<ListRunsResponse>;
 
-/**
- * Request of DeleteRun.
- *
- * @generated from message gradus.v1.DeleteRunRequest
- */
+/** Request of DeleteRun. */
 export declare type DeleteRunRequest = Message<"gradus.v1.DeleteRunRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 };
 
-/**
- * Describes the message gradus.v1.DeleteRunRequest.
- * Use `create(DeleteRunRequestSchema)` to create a new message.
- */
 export declare const DeleteRunRequestSchema: GenMessage<DeleteRunRequest>;
 
-/**
- * Response of DeleteRun: the run is deleted.
- *
- * @generated from message gradus.v1.DeleteRunResponse
- */
+/** Response of DeleteRun: the run is deleted. */
 export declare type DeleteRunResponse = Message<"gradus.v1.DeleteRunResponse"> & {
 };
 
-/**
- * Describes the message gradus.v1.DeleteRunResponse.
- * Use `create(DeleteRunResponseSchema)` to create a new message.
- */
 export declare const DeleteRunResponseSchema: GenMessage<DeleteRunResponse>;
 
-/**
- * Request of NextBatch.
- *
- * @generated from message gradus.v1.NextBatchRequest
- */
+/** Request of NextBatch. */
 export declare type NextBatchRequest = Message<"gradus.v1.NextBatchRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
   /**
@@ -2740,91 +1517,41 @@ export declare type NextBatchRequest = Message<"gradus.v1.NextBatchRequest"> & {
    * closed tasks, or 262,144 samples if that is less, stay available. Cursors more than
    * one update batch past the issued tasks are refused too. A repeated sample gets
    * FEEDBACK_STATUS_DUPLICATE while its task is available, and NOT_RECORDED later.
-   *
-   * @generated from field: optional uint64 cursor = 2;
    */
   cursor?: bigint | undefined;
 
-  /**
-   * Maximum number of tasks, 1 to 4096. 0: prompts_per_update.
-   *
-   * @generated from field: uint32 count = 3;
-   */
+  /** Maximum number of tasks, 1 to 4096. 0: prompts_per_update. */
   count: number;
 
-  /**
-   * Maximum time to wait for feedback, at most 60 s. Unset: 10 s.
-   *
-   * @generated from field: google.protobuf.Duration wait = 4;
-   */
+  /** Maximum time to wait for feedback, at most 60 s. Unset: 10 s. */
   wait?: Duration | undefined;
 };
 
-/**
- * Describes the message gradus.v1.NextBatchRequest.
- * Use `create(NextBatchRequestSchema)` to create a new message.
- */
 export declare const NextBatchRequestSchema: GenMessage<NextBatchRequest>;
 
-/**
- * Response of NextBatch.
- *
- * @generated from message gradus.v1.NextBatchResponse
- */
+/** Response of NextBatch. */
 export declare type NextBatchResponse = Message<"gradus.v1.NextBatchResponse"> & {
-  /**
-   * Tasks in the order of their cursors.
-   *
-   * @generated from field: repeated gradus.v1.Task tasks = 1;
-   */
+  /** Tasks in the order of their cursors. */
   tasks: Task[];
 
-  /**
-   * Cursor for the next request.
-   *
-   * @generated from field: uint64 next_cursor = 2;
-   */
+  /** Cursor for the next request. */
   nextCursor: bigint;
 
-  /**
-   * Whether all tasks of the run's length are issued, so that no task follows.
-   *
-   * @generated from field: bool done = 3;
-   */
+  /** Whether all tasks of the run's length are issued, so that no task follows. */
   done: boolean;
 
-  /**
-   * Epoch of the run.
-   *
-   * @generated from field: uint32 epoch = 4;
-   */
+  /** Epoch of the run. */
   epoch: number;
 };
 
-/**
- * Describes the message gradus.v1.NextBatchResponse.
- * Use `create(NextBatchResponseSchema)` to create a new message.
- */
 export declare const NextBatchResponseSchema: GenMessage<NextBatchResponse>;
 
-/**
- * Request of NextEvaluation.
- *
- * @generated from message gradus.v1.NextEvaluationRequest
- */
+/** Request of NextEvaluation. */
 export declare type NextEvaluationRequest = Message<"gradus.v1.NextEvaluationRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Id of the evaluation arm. Required.
-   *
-   * @generated from field: string arm_id = 2;
-   */
+  /** Id of the evaluation arm. Required. */
   armId: string;
 
   /**
@@ -2832,457 +1559,221 @@ export declare type NextEvaluationRequest = Message<"gradus.v1.NextEvaluationReq
    * the same number share a round, and the first one opens it. The numbers of an arm's
    * rounds must increase. The last two rounds are kept and accept scores. Others are
    * refused with OUT_OF_RANGE.
-   *
-   * @generated from field: uint64 round = 3;
    */
   round: bigint;
 
-  /**
-   * Position of the first task in the set, counted from 0.
-   *
-   * @generated from field: uint64 cursor = 4;
-   */
+  /** Position of the first task in the set, counted from 0. */
   cursor: bigint;
 
-  /**
-   * Maximum number of tasks, 1 to 4096. 0 means 256.
-   *
-   * @generated from field: uint32 count = 5;
-   */
+  /** Maximum number of tasks, 1 to 4096. 0 means 256. */
   count: number;
 };
 
-/**
- * Describes the message gradus.v1.NextEvaluationRequest.
- * Use `create(NextEvaluationRequestSchema)` to create a new message.
- */
 export declare const NextEvaluationRequestSchema: GenMessage<NextEvaluationRequest>;
 
-/**
- * Response of NextEvaluation.
- *
- * @generated from message gradus.v1.NextEvaluationResponse
- */
+/** Response of NextEvaluation. */
 export declare type NextEvaluationResponse = Message<"gradus.v1.NextEvaluationResponse"> & {
   /**
    * Tasks in order. Task.arm_id is the evaluation arm's id, Task.cursor the position in
    * the set, and Task.evaluation_round the round.
-   *
-   * @generated from field: repeated gradus.v1.Task tasks = 1;
    */
   tasks: Task[];
 
-  /**
-   * Cursor for the next request.
-   *
-   * @generated from field: uint64 next_cursor = 2;
-   */
+  /** Cursor for the next request. */
   nextCursor: bigint;
 
-  /**
-   * Whether no task of the set follows.
-   *
-   * @generated from field: bool done = 3;
-   */
+  /** Whether no task of the set follows. */
   done: boolean;
 
   /**
    * Epoch of the run. After an import, request the tasks again. Samples that the export
    * had are kept.
-   *
-   * @generated from field: uint32 epoch = 4;
    */
   epoch: number;
 };
 
-/**
- * Describes the message gradus.v1.NextEvaluationResponse.
- * Use `create(NextEvaluationResponseSchema)` to create a new message.
- */
 export declare const NextEvaluationResponseSchema: GenMessage<NextEvaluationResponse>;
 
-/**
- * Advantages of one group.
- *
- * @generated from message gradus.v1.GroupAdvantages
- */
+/** Advantages of one group. */
 export declare type GroupAdvantages = Message<"gradus.v1.GroupAdvantages"> & {
-  /**
-   * Id of the group. Required.
-   *
-   * @generated from field: string group_id = 1;
-   */
+  /** Id of the group. Required. */
   groupId: string;
 
   /**
    * Advantages of the samples that counted, in any order: at most num_generations, each
    * in [-1e9, 1e9]. Empty: the group gives no signal.
-   *
-   * @generated from field: repeated double advantages = 2;
    */
   advantages: number[];
 
-  /**
-   * Mean reward of the group for the records, in [-1e9, 1e9]. Unset: unknown.
-   *
-   * @generated from field: optional double reward_mean = 3;
-   */
+  /** Mean reward of the group for the records, in [-1e9, 1e9]. Unset: unknown. */
   rewardMean?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.GroupAdvantages.
- * Use `create(GroupAdvantagesSchema)` to create a new message.
- */
 export declare const GroupAdvantagesSchema: GenMessage<GroupAdvantages>;
 
-/**
- * Request of ReportAdvantages.
- *
- * @generated from message gradus.v1.ReportAdvantagesRequest
- */
+/** Request of ReportAdvantages. */
 export declare type ReportAdvantagesRequest = Message<"gradus.v1.ReportAdvantagesRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Advantages by group, at most 4096 groups.
-   *
-   * @generated from field: repeated gradus.v1.GroupAdvantages groups = 2;
-   */
+  /** Advantages by group, at most 4096 groups. */
   groups: GroupAdvantages[];
 };
 
-/**
- * Describes the message gradus.v1.ReportAdvantagesRequest.
- * Use `create(ReportAdvantagesRequestSchema)` to create a new message.
- */
 export declare const ReportAdvantagesRequestSchema: GenMessage<ReportAdvantagesRequest>;
 
-/**
- * Effect of a call on one group.
- *
- * @generated from message gradus.v1.GroupFeedback
- */
+/** Effect of a call on one group. */
 export declare type GroupFeedback = Message<"gradus.v1.GroupFeedback"> & {
-  /**
-   * Id of the group.
-   *
-   * @generated from field: string group_id = 1;
-   */
+  /** Id of the group. */
   groupId: string;
 
-  /**
-   * Effect on the group. DUPLICATE: the group was closed before, and nothing changed.
-   *
-   * @generated from field: gradus.v1.Feedback feedback = 2;
-   */
+  /** Effect on the group. DUPLICATE: the group was closed before, and nothing changed. */
   feedback?: Feedback | undefined;
 };
 
-/**
- * Describes the message gradus.v1.GroupFeedback.
- * Use `create(GroupFeedbackSchema)` to create a new message.
- */
 export declare const GroupFeedbackSchema: GenMessage<GroupFeedback>;
 
-/**
- * Response of ReportAdvantages.
- *
- * @generated from message gradus.v1.ReportAdvantagesResponse
- */
+/** Response of ReportAdvantages. */
 export declare type ReportAdvantagesResponse = Message<"gradus.v1.ReportAdvantagesResponse"> & {
-  /**
-   * One effect for each group, in the order of the request.
-   *
-   * @generated from field: repeated gradus.v1.GroupFeedback groups = 1;
-   */
+  /** One effect for each group, in the order of the request. */
   groups: GroupFeedback[];
 };
 
-/**
- * Describes the message gradus.v1.ReportAdvantagesResponse.
- * Use `create(ReportAdvantagesResponseSchema)` to create a new message.
- */
 export declare const ReportAdvantagesResponseSchema: GenMessage<ReportAdvantagesResponse>;
 
-/**
- * Request of CloseGroups.
- *
- * @generated from message gradus.v1.CloseGroupsRequest
- */
+/** Request of CloseGroups. */
 export declare type CloseGroupsRequest = Message<"gradus.v1.CloseGroupsRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Ids of the groups, at most 4096.
-   *
-   * @generated from field: repeated string group_ids = 2;
-   */
+  /** Ids of the groups, at most 4096. */
   groupIds: string[];
 
-  /**
-   * Reason for the journal, at most 256 bytes.
-   *
-   * @generated from field: string reason = 3;
-   */
+  /** Reason for the journal, at most 256 bytes. */
   reason: string;
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 4;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.CloseGroupsRequest.
- * Use `create(CloseGroupsRequestSchema)` to create a new message.
- */
 export declare const CloseGroupsRequestSchema: GenMessage<CloseGroupsRequest>;
 
-/**
- * Response of CloseGroups.
- *
- * @generated from message gradus.v1.CloseGroupsResponse
- */
+/** Response of CloseGroups. */
 export declare type CloseGroupsResponse = Message<"gradus.v1.CloseGroupsResponse"> & {
-  /**
-   * One effect for each group, in the order of the request.
-   *
-   * @generated from field: repeated gradus.v1.GroupFeedback groups = 1;
-   */
+  /** One effect for each group, in the order of the request. */
   groups: GroupFeedback[];
 };
 
-/**
- * Describes the message gradus.v1.CloseGroupsResponse.
- * Use `create(CloseGroupsResponseSchema)` to create a new message.
- */
 export declare const CloseGroupsResponseSchema: GenMessage<CloseGroupsResponse>;
 
-/**
- * Request of GetGroups. Exactly one of open, update_batch and group_ids is set.
- *
- * @generated from message gradus.v1.GetGroupsRequest
- */
+/** Request of GetGroups. Exactly one of open, update_batch and group_ids is set. */
 export declare type GetGroupsRequest = Message<"gradus.v1.GetGroupsRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Whether to return all open groups.
-   *
-   * @generated from field: bool open = 2;
-   */
+  /** Whether to return all open groups. */
   open: boolean;
 
   /**
    * Index of the update batch whose groups are returned, with those of its reserve that
    * may be issued.
-   *
-   * @generated from field: optional uint64 update_batch = 3;
    */
   updateBatch?: bigint | undefined;
 
-  /**
-   * Ids of the groups to return, at most 4096.
-   *
-   * @generated from field: repeated string group_ids = 4;
-   */
+  /** Ids of the groups to return, at most 4096. */
   groupIds: string[];
 
-  /**
-   * Whether to return the groups' tasks, which makes the response larger.
-   *
-   * @generated from field: bool tasks = 5;
-   */
+  /** Whether to return the groups' tasks, which makes the response larger. */
   tasks: boolean;
 
   /**
    * Maximum time to wait until all these groups are closed, at most 60 s. Unset: the
    * call does not wait. The call then returns what is known.
-   *
-   * @generated from field: google.protobuf.Duration wait = 6;
    */
   wait?: Duration | undefined;
 
   /**
    * Maximum number of groups in a page, 1 to 4096. 0 means 1024. Pages with many samples
    * may have fewer.
-   *
-   * @generated from field: uint32 page_size = 7;
    */
   pageSize: number;
 
-  /**
-   * Value of next_page_token in the previous page. Empty: the first page.
-   *
-   * @generated from field: string page_token = 8;
-   */
+  /** Value of next_page_token in the previous page. Empty: the first page. */
   pageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.GetGroupsRequest.
- * Use `create(GetGroupsRequestSchema)` to create a new message.
- */
 export declare const GetGroupsRequestSchema: GenMessage<GetGroupsRequest>;
 
-/**
- * Recorded sample of a group.
- *
- * @generated from message gradus.v1.RecordedSample
- */
+/** Recorded sample of a group. */
 export declare type RecordedSample = Message<"gradus.v1.RecordedSample"> & {
-  /**
-   * Index of the sample, its sample_index.
-   *
-   * @generated from field: uint32 sample_index = 1;
-   */
+  /** Index of the sample, its sample_index. */
   sampleIndex: number;
 
-  /**
-   * Reward of the sample. Unset: it has none, and never will.
-   *
-   * @generated from field: optional double reward = 2;
-   */
+  /** Reward of the sample. Unset: it has none, and never will. */
   reward?: number | undefined;
 
-  /**
-   * Whether the sample reached the goal.
-   *
-   * @generated from field: bool solved = 3;
-   */
+  /** Whether the sample reached the goal. */
   solved: boolean;
 
-  /**
-   * Reason why the sample has no reward. Empty if it has one.
-   *
-   * @generated from field: string no_reward = 4;
-   */
+  /** Reason why the sample has no reward. Empty if it has one. */
   noReward: string;
 
   /**
    * RLOO advantage among the group's samples with a reward, as in Outcome. Unset while
    * the group is open.
-   *
-   * @generated from field: optional double rloo_advantage = 5;
    */
   rlooAdvantage?: number | undefined;
 
-  /**
-   * GRPO advantage, see rloo_advantage.
-   *
-   * @generated from field: optional double grpo_advantage = 6;
-   */
+  /** GRPO advantage, see rloo_advantage. */
   grpoAdvantage?: number | undefined;
 
   /**
    * Version of the policy from the request. Unset: the request had none, or the sample
    * has no reward.
-   *
-   * @generated from field: optional uint32 policy_version = 7;
    */
   policyVersion?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.RecordedSample.
- * Use `create(RecordedSampleSchema)` to create a new message.
- */
 export declare const RecordedSampleSchema: GenMessage<RecordedSample>;
 
-/**
- * Group of a run.
- *
- * @generated from message gradus.v1.RunGroup
- */
+/** Group of a run. */
 export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
-  /**
-   * Id of the group.
-   *
-   * @generated from field: string group_id = 1;
-   */
+  /** Id of the group. */
   groupId: string;
 
-  /**
-   * Cursor of its task.
-   *
-   * @generated from field: uint64 cursor = 2;
-   */
+  /** Cursor of its task. */
   cursor: bigint;
 
-  /**
-   * Index of its update batch, counted from 0.
-   *
-   * @generated from field: uint64 update_batch = 3;
-   */
+  /** Index of its update batch, counted from 0. */
   updateBatch: bigint;
 
-  /**
-   * Id of the arm of its task.
-   *
-   * @generated from field: string arm_id = 4;
-   */
+  /** Id of the arm of its task. */
   armId: string;
 
-  /**
-   * Task of the group, if the request set `tasks`.
-   *
-   * @generated from field: gradus.v1.Task task = 5;
-   */
+  /** Task of the group, if the request set `tasks`. */
   task?: Task | undefined;
 
   /**
    * Whether the group accepts no more samples: all have arrived, or it was closed
    * before.
-   *
-   * @generated from field: bool closed = 6;
    */
   closed: boolean;
 
-  /**
-   * Indices of the samples that have not arrived.
-   *
-   * @generated from field: repeated uint32 missing = 7;
-   */
+  /** Indices of the samples that have not arrived. */
   missing: number[];
 
-  /**
-   * Samples with a result, sorted by index.
-   *
-   * @generated from field: repeated gradus.v1.RecordedSample samples = 8;
-   */
+  /** Samples with a result, sorted by index. */
   samples: RecordedSample[];
 
   /**
    * Statistics over the samples with a reward. Unset while the group is open, and if no
    * sample has a reward.
-   *
-   * @generated from field: gradus.v1.GroupStatistics statistics = 9;
    */
   statistics?: GroupStatistics | undefined;
 
   /**
    * Whether an update learns from the group, see DynamicSampling. False while it is
    * open.
-   *
-   * @generated from field: bool useful = 10;
    */
   useful: boolean;
 
@@ -3290,107 +1781,53 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
    * Whether to train on the group. Without dynamic sampling this is so for every closed
    * group. With it, it is so for the first prompts_per_update useful groups of the
    * update batch by cursor, which is known once all earlier groups are closed.
-   *
-   * @generated from field: bool selected = 11;
    */
   selected: boolean;
 
   /**
    * Contrast pairs of a closed group, as in GroupOutcome. Empty if its reward scheme
    * does not scan for commits.
-   *
-   * @generated from field: repeated gradus.v1.ContrastPair contrast_pairs = 12;
    */
   contrastPairs: ContrastPair[];
 
-  /**
-   * Time when its task was issued. Unset: the task is in a reserve and was not issued.
-   *
-   * @generated from field: google.protobuf.Timestamp issue_time = 13;
-   */
+  /** Time when its task was issued. Unset: the task is in a reserve and was not issued. */
   issueTime?: Timestamp | undefined;
 };
 
-/**
- * Describes the message gradus.v1.RunGroup.
- * Use `create(RunGroupSchema)` to create a new message.
- */
 export declare const RunGroupSchema: GenMessage<RunGroup>;
 
-/**
- * Response of GetGroups.
- *
- * @generated from message gradus.v1.GetGroupsResponse
- */
+/** Response of GetGroups. */
 export declare type GetGroupsResponse = Message<"gradus.v1.GetGroupsResponse"> & {
   /**
    * Groups by cursor, or in the order of the request. Groups that are no longer kept are
    * left out, see NextBatchRequest.cursor.
-   *
-   * @generated from field: repeated gradus.v1.RunGroup groups = 1;
    */
   groups: RunGroup[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 
-  /**
-   * Whether all groups on this page are closed.
-   *
-   * @generated from field: bool closed = 3;
-   */
+  /** Whether all groups on this page are closed. */
   closed: boolean;
 };
 
-/**
- * Describes the message gradus.v1.GetGroupsResponse.
- * Use `create(GetGroupsResponseSchema)` to create a new message.
- */
 export declare const GetGroupsResponseSchema: GenMessage<GetGroupsResponse>;
 
-/**
- * Request of RateRows.
- *
- * @generated from message gradus.v1.RateRowsRequest
- */
+/** Request of RateRows. */
 export declare type RateRowsRequest = Message<"gradus.v1.RateRowsRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Id of an arm with a RowCurriculum. Required.
-   *
-   * @generated from field: string arm_id = 2;
-   */
+  /** Id of an arm with a RowCurriculum. Required. */
   armId: string;
 
-  /**
-   * Pass rates by row: at most 65,536, each row at most once.
-   *
-   * @generated from field: repeated gradus.v1.RowRating rows = 3;
-   */
+  /** Pass rates by row: at most 65,536, each row at most once. */
   rows: RowRating[];
 
-  /**
-   * Number of samples that each rate counts for, above 0 and at most 1023. Unset: 8.
-   *
-   * @generated from field: optional double samples = 4;
-   */
+  /** Number of samples that each rate counts for, above 0 and at most 1023. Unset: 8. */
   samples?: number | undefined;
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 5;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 
   /**
@@ -3398,381 +1835,187 @@ export declare type RateRowsRequest = Message<"gradus.v1.RateRowsRequest"> & {
    * ListRowsResponse.pool_digest or Sample.pool_digest. FAILED_PRECONDITION if the
    * pool's digest differs. Empty: accepted while the pool is as the run first saw it,
    * and FAILED_PRECONDITION after any change of it. Ignored for generated tasks.
-   *
-   * @generated from field: string pool_digest = 6;
    */
   poolDigest: string;
 };
 
-/**
- * Describes the message gradus.v1.RateRowsRequest.
- * Use `create(RateRowsRequestSchema)` to create a new message.
- */
 export declare const RateRowsRequestSchema: GenMessage<RateRowsRequest>;
 
-/**
- * Pass rate of a row.
- *
- * @generated from message gradus.v1.RowRating
- */
+/** Pass rate of a row. */
 export declare type RowRating = Message<"gradus.v1.RowRating"> & {
   /**
    * Number of the row in its file, counted from 0. For generated tasks: the ordinal of
    * the instance.
-   *
-   * @generated from field: uint32 row = 1;
    */
   row: number;
 
-  /**
-   * Share of attempts that solve the row, in [0, 1]. It is stored in steps of 1/250.
-   *
-   * @generated from field: double pass_rate = 2;
-   */
+  /** Share of attempts that solve the row, in [0, 1]. It is stored in steps of 1/250. */
   passRate: number;
 };
 
-/**
- * Describes the message gradus.v1.RowRating.
- * Use `create(RowRatingSchema)` to create a new message.
- */
 export declare const RowRatingSchema: GenMessage<RowRating>;
 
-/**
- * Response of RateRows.
- *
- * @generated from message gradus.v1.RateRowsResponse
- */
+/** Response of RateRows. */
 export declare type RateRowsResponse = Message<"gradus.v1.RateRowsResponse"> & {
-  /**
-   * Cursor of the first task to which the new rates apply.
-   *
-   * @generated from field: uint64 applies_from_cursor = 1;
-   */
+  /** Cursor of the first task to which the new rates apply. */
   appliesFromCursor: bigint;
 };
 
-/**
- * Describes the message gradus.v1.RateRowsResponse.
- * Use `create(RateRowsResponseSchema)` to create a new message.
- */
 export declare const RateRowsResponseSchema: GenMessage<RateRowsResponse>;
 
-/**
- * Request of ListRows.
- *
- * @generated from message gradus.v1.ListRowsRequest
- */
+/** Request of ListRows. */
 export declare type ListRowsRequest = Message<"gradus.v1.ListRowsRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Id of an arm with a RowCurriculum. Required.
-   *
-   * @generated from field: string arm_id = 2;
-   */
+  /** Id of an arm with a RowCurriculum. Required. */
   armId: string;
 
-  /**
-   * Maximum number of rows in a page, at most 65,536. 0 means 1,024.
-   *
-   * @generated from field: uint32 page_size = 3;
-   */
+  /** Maximum number of rows in a page, at most 65,536. 0 means 1,024. */
   pageSize: number;
 
-  /**
-   * Value of next_page_token in the previous page. Empty: the first page.
-   *
-   * @generated from field: string page_token = 4;
-   */
+  /** Value of next_page_token in the previous page. Empty: the first page. */
   pageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListRowsRequest.
- * Use `create(ListRowsRequestSchema)` to create a new message.
- */
 export declare const ListRowsRequestSchema: GenMessage<ListRowsRequest>;
 
-/**
- * Response of ListRows.
- *
- * @generated from message gradus.v1.ListRowsResponse
- */
+/** Response of ListRows. */
 export declare type ListRowsResponse = Message<"gradus.v1.ListRowsResponse"> & {
-  /**
-   * Rows, in their order.
-   *
-   * @generated from field: repeated gradus.v1.RowState rows = 1;
-   */
+  /** Rows, in their order. */
   rows: RowState[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 
   /**
    * Histogram of the arm's rows that are not retired, by expected pass rate. It has 33
    * equal steps from 0 to 1.
-   *
-   * @generated from field: repeated uint32 histogram = 3;
    */
   histogram: number[];
 
-  /**
-   * Number of retired rows, which are not drawn any more.
-   *
-   * @generated from field: uint32 retired = 4;
-   */
+  /** Number of retired rows, which are not drawn any more. */
   retired: number;
 
   /**
    * Digest of the pool to which RowState.row refers, see PoolInfo. Empty for generated
    * tasks.
-   *
-   * @generated from field: string pool_digest = 5;
    */
   poolDigest: string;
 
-  /**
-   * Number of rows that the pool no longer has.
-   *
-   * @generated from field: uint32 gone = 6;
-   */
+  /** Number of rows that the pool no longer has. */
   gone: number;
 };
 
-/**
- * Describes the message gradus.v1.ListRowsResponse.
- * Use `create(ListRowsResponseSchema)` to create a new message.
- */
 export declare const ListRowsResponseSchema: GenMessage<ListRowsResponse>;
 
-/**
- * Knowledge of the run about a row.
- *
- * @generated from message gradus.v1.RowState
- */
+/** Knowledge of the run about a row. */
 export declare type RowState = Message<"gradus.v1.RowState"> & {
-  /**
-   * Number of the row, as in RowRating.
-   *
-   * @generated from field: uint32 row = 1;
-   */
+  /** Number of the row, as in RowRating. */
   row: number;
 
-  /**
-   * Expected pass rate: (solved + 0.5) / (seen + 1), over the samples that the run knows.
-   *
-   * @generated from field: double pass_rate = 2;
-   */
+  /** Expected pass rate: (solved + 0.5) / (seen + 1), over the samples that the run knows. */
   passRate: number;
 
-  /**
-   * Number of samples that the known results count for at present.
-   *
-   * @generated from field: double samples = 3;
-   */
+  /** Number of samples that the known results count for at present. */
   samples: number;
 
-  /**
-   * Number of successive groups with all samples solved.
-   *
-   * @generated from field: uint32 solved_streak = 4;
-   */
+  /** Number of successive groups with all samples solved. */
   solvedStreak: number;
 
-  /**
-   * Whether the row is retired and not drawn any more.
-   *
-   * @generated from field: bool retired = 5;
-   */
+  /** Whether the row is retired and not drawn any more. */
   retired: boolean;
 
   /**
    * Whether the pool no longer has the row. It is then not drawn, its knowledge is kept
    * until it comes back, and its `row` is 0 without a meaning.
-   *
-   * @generated from field: bool gone = 6;
    */
   gone: boolean;
 };
 
-/**
- * Describes the message gradus.v1.RowState.
- * Use `create(RowStateSchema)` to create a new message.
- */
 export declare const RowStateSchema: GenMessage<RowState>;
 
-/**
- * Request of ReopenGroups.
- *
- * @generated from message gradus.v1.ReopenGroupsRequest
- */
+/** Request of ReopenGroups. */
 export declare type ReopenGroupsRequest = Message<"gradus.v1.ReopenGroupsRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Ids of the groups, at most 4096.
-   *
-   * @generated from field: repeated string group_ids = 2;
-   */
+  /** Ids of the groups, at most 4096. */
   groupIds: string[];
 };
 
-/**
- * Describes the message gradus.v1.ReopenGroupsRequest.
- * Use `create(ReopenGroupsRequestSchema)` to create a new message.
- */
 export declare const ReopenGroupsRequestSchema: GenMessage<ReopenGroupsRequest>;
 
-/**
- * Response of ReopenGroups.
- *
- * @generated from message gradus.v1.ReopenGroupsResponse
- */
+/** Response of ReopenGroups. */
 export declare type ReopenGroupsResponse = Message<"gradus.v1.ReopenGroupsResponse"> & {
   /**
    * One effect for each group, in the order of the request. DUPLICATE: the group is
    * open.
-   *
-   * @generated from field: repeated gradus.v1.GroupFeedback groups = 1;
    */
   groups: GroupFeedback[];
 };
 
-/**
- * Describes the message gradus.v1.ReopenGroupsResponse.
- * Use `create(ReopenGroupsResponseSchema)` to create a new message.
- */
 export declare const ReopenGroupsResponseSchema: GenMessage<ReopenGroupsResponse>;
 
-/**
- * Request of UpdateShape. Unset fields do not change.
- *
- * @generated from message gradus.v1.UpdateShapeRequest
- */
+/** Request of UpdateShape. Unset fields do not change. */
 export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
   /**
    * Arms to add after the existing ones. Their ids must be new to the run.
    * RunConfig.arms has the maximum number.
-   *
-   * @generated from field: repeated gradus.v1.Arm add_arms = 2;
    */
   addArms: Arm[];
 
   /**
    * Ids of arms to remove. They are not drawn any more, and no weight brings them back.
    * Their position in lists by arm stays, so that series continue.
-   *
-   * @generated from field: repeated string remove_arms = 3;
    */
   removeArms: string[];
 
-  /**
-   * New number of completions of each prompt, see RunConfig.num_generations.
-   *
-   * @generated from field: optional uint32 num_generations = 4;
-   */
+  /** New number of completions of each prompt, see RunConfig.num_generations. */
   numGenerations?: number | undefined;
 
-  /**
-   * New number of tasks in an update batch, see RunConfig.prompts_per_update.
-   *
-   * @generated from field: optional uint32 prompts_per_update = 5;
-   */
+  /** New number of tasks in an update batch, see RunConfig.prompts_per_update. */
   promptsPerUpdate?: number | undefined;
 
   /**
    * New length, see RunConfig.length. At least the number of issued tasks. 0: the run
    * has no end.
-   *
-   * @generated from field: optional uint64 length = 6;
    */
   length?: bigint | undefined;
 
   /**
    * New policy, if the present one does not fit the new arms, e.g. because its stages
    * name their arms. It keeps the state that it can use. Unset: the policy stays.
-   *
-   * @generated from field: gradus.v1.Policy policy = 7;
    */
   policy?: Policy | undefined;
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 8;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.UpdateShapeRequest.
- * Use `create(UpdateShapeRequestSchema)` to create a new message.
- */
 export declare const UpdateShapeRequestSchema: GenMessage<UpdateShapeRequest>;
 
-/**
- * Response of UpdateShape: the first task to which the change applies.
- *
- * @generated from message gradus.v1.UpdateShapeResponse
- */
+/** Response of UpdateShape: the first task to which the change applies. */
 export declare type UpdateShapeResponse = Message<"gradus.v1.UpdateShapeResponse"> & {
-  /**
-   * Cursor of the first task to which the change applies.
-   *
-   * @generated from field: uint64 applies_from_cursor = 1;
-   */
+  /** Cursor of the first task to which the change applies. */
   appliesFromCursor: bigint;
 
   /**
    * Parts of the request that do not change the draws, each in a sentence for people. An
    * example is weights under a bandit, which draws by what it has learned. Empty: every
    * part has an effect.
-   *
-   * @generated from field: repeated string no_effect = 2;
    */
   noEffect: string[];
 };
 
-/**
- * Describes the message gradus.v1.UpdateShapeResponse.
- * Use `create(UpdateShapeResponseSchema)` to create a new message.
- */
 export declare const UpdateShapeResponseSchema: GenMessage<UpdateShapeResponse>;
 
-/**
- * Request of UpdatePolicy.
- *
- * @generated from message gradus.v1.UpdatePolicyRequest
- */
+/** Request of UpdatePolicy. */
 export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
   /**
@@ -3782,358 +2025,170 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
    * same rule, and between Thompson sampling and UCB. Between these and EMA-softmax it
    * keeps each arm's mean, as if seen once. To and from EXP3.S it keeps nothing. The
    * memory of a filter is kept while there is a filter. Required.
-   *
-   * @generated from field: gradus.v1.Policy policy = 2;
    */
   policy?: Policy | undefined;
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 3;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.UpdatePolicyRequest.
- * Use `create(UpdatePolicyRequestSchema)` to create a new message.
- */
 export declare const UpdatePolicyRequestSchema: GenMessage<UpdatePolicyRequest>;
 
-/**
- * Response of UpdatePolicy: the first task to which the change applies.
- *
- * @generated from message gradus.v1.UpdatePolicyResponse
- */
+/** Response of UpdatePolicy: the first task to which the change applies. */
 export declare type UpdatePolicyResponse = Message<"gradus.v1.UpdatePolicyResponse"> & {
-  /**
-   * Cursor of the first task to which the change applies.
-   *
-   * @generated from field: uint64 applies_from_cursor = 1;
-   */
+  /** Cursor of the first task to which the change applies. */
   appliesFromCursor: bigint;
 
   /**
    * Parts of the request that do not change the draws, each in a sentence for people. An
    * example is weights under a bandit, which draws by what it has learned. Empty: every
    * part has an effect.
-   *
-   * @generated from field: repeated string no_effect = 2;
    */
   noEffect: string[];
 };
 
-/**
- * Describes the message gradus.v1.UpdatePolicyResponse.
- * Use `create(UpdatePolicyResponseSchema)` to create a new message.
- */
 export declare const UpdatePolicyResponseSchema: GenMessage<UpdatePolicyResponse>;
 
-/**
- * Request of SetWeights.
- *
- * @generated from message gradus.v1.SetWeightsRequest
- */
+/** Request of SetWeights. */
 export declare type SetWeightsRequest = Message<"gradus.v1.SetWeightsRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * New weights by arm id, at least 0. Other arms keep theirs.
-   *
-   * @generated from field: map<string, double> weights = 2;
-   */
+  /** New weights by arm id, at least 0. Other arms keep theirs. */
   weights: { [key: string]: number };
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 3;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.SetWeightsRequest.
- * Use `create(SetWeightsRequestSchema)` to create a new message.
- */
 export declare const SetWeightsRequestSchema: GenMessage<SetWeightsRequest>;
 
-/**
- * Response of SetWeights: the first task to which the change applies.
- *
- * @generated from message gradus.v1.SetWeightsResponse
- */
+/** Response of SetWeights: the first task to which the change applies. */
 export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse"> & {
-  /**
-   * Cursor of the first task to which the change applies.
-   *
-   * @generated from field: uint64 applies_from_cursor = 1;
-   */
+  /** Cursor of the first task to which the change applies. */
   appliesFromCursor: bigint;
 
   /**
    * Parts of the request that do not change the draws, each in a sentence for people. An
    * example is weights under a bandit, which draws by what it has learned. Empty: every
    * part has an effect.
-   *
-   * @generated from field: repeated string no_effect = 2;
    */
   noEffect: string[];
 };
 
-/**
- * Describes the message gradus.v1.SetWeightsResponse.
- * Use `create(SetWeightsResponseSchema)` to create a new message.
- */
 export declare const SetWeightsResponseSchema: GenMessage<SetWeightsResponse>;
 
-/**
- * Request of Advance.
- *
- * @generated from message gradus.v1.AdvanceRequest
- */
+/** Request of Advance. */
 export declare type AdvanceRequest = Message<"gradus.v1.AdvanceRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 2;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.AdvanceRequest.
- * Use `create(AdvanceRequestSchema)` to create a new message.
- */
 export declare const AdvanceRequestSchema: GenMessage<AdvanceRequest>;
 
-/**
- * Response of Advance: the first task to which the change applies.
- *
- * @generated from message gradus.v1.AdvanceResponse
- */
+/** Response of Advance: the first task to which the change applies. */
 export declare type AdvanceResponse = Message<"gradus.v1.AdvanceResponse"> & {
-  /**
-   * Cursor of the first task to which the change applies.
-   *
-   * @generated from field: uint64 applies_from_cursor = 1;
-   */
+  /** Cursor of the first task to which the change applies. */
   appliesFromCursor: bigint;
 
   /**
    * Parts of the request that do not change the draws, each in a sentence for people. An
    * example is weights under a bandit, which draws by what it has learned. Empty: every
    * part has an effect.
-   *
-   * @generated from field: repeated string no_effect = 2;
    */
   noEffect: string[];
 };
 
-/**
- * Describes the message gradus.v1.AdvanceResponse.
- * Use `create(AdvanceResponseSchema)` to create a new message.
- */
 export declare const AdvanceResponseSchema: GenMessage<AdvanceResponse>;
 
-/**
- * Request of Pause.
- *
- * @generated from message gradus.v1.PauseRequest
- */
+/** Request of Pause. */
 export declare type PauseRequest = Message<"gradus.v1.PauseRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 2;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.PauseRequest.
- * Use `create(PauseRequestSchema)` to create a new message.
- */
 export declare const PauseRequestSchema: GenMessage<PauseRequest>;
 
-/**
- * Response of Pause: the first task to which the change applies.
- *
- * @generated from message gradus.v1.PauseResponse
- */
+/** Response of Pause: the first task to which the change applies. */
 export declare type PauseResponse = Message<"gradus.v1.PauseResponse"> & {
-  /**
-   * Cursor of the first task to which the change applies.
-   *
-   * @generated from field: uint64 applies_from_cursor = 1;
-   */
+  /** Cursor of the first task to which the change applies. */
   appliesFromCursor: bigint;
 
   /**
    * Parts of the request that do not change the draws, each in a sentence for people. An
    * example is weights under a bandit, which draws by what it has learned. Empty: every
    * part has an effect.
-   *
-   * @generated from field: repeated string no_effect = 2;
    */
   noEffect: string[];
 };
 
-/**
- * Describes the message gradus.v1.PauseResponse.
- * Use `create(PauseResponseSchema)` to create a new message.
- */
 export declare const PauseResponseSchema: GenMessage<PauseResponse>;
 
-/**
- * Request of Resume.
- *
- * @generated from message gradus.v1.ResumeRequest
- */
+/** Request of Resume. */
 export declare type ResumeRequest = Message<"gradus.v1.ResumeRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
-  /**
-   * Whether to report the effect of the change without making it.
-   *
-   * @generated from field: bool validate_only = 2;
-   */
+  /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ResumeRequest.
- * Use `create(ResumeRequestSchema)` to create a new message.
- */
 export declare const ResumeRequestSchema: GenMessage<ResumeRequest>;
 
-/**
- * Response of Resume: the first task to which the change applies.
- *
- * @generated from message gradus.v1.ResumeResponse
- */
+/** Response of Resume: the first task to which the change applies. */
 export declare type ResumeResponse = Message<"gradus.v1.ResumeResponse"> & {
-  /**
-   * Cursor of the first task to which the change applies.
-   *
-   * @generated from field: uint64 applies_from_cursor = 1;
-   */
+  /** Cursor of the first task to which the change applies. */
   appliesFromCursor: bigint;
 
   /**
    * Parts of the request that do not change the draws, each in a sentence for people. An
    * example is weights under a bandit, which draws by what it has learned. Empty: every
    * part has an effect.
-   *
-   * @generated from field: repeated string no_effect = 2;
    */
   noEffect: string[];
 };
 
-/**
- * Describes the message gradus.v1.ResumeResponse.
- * Use `create(ResumeResponseSchema)` to create a new message.
- */
 export declare const ResumeResponseSchema: GenMessage<ResumeResponse>;
 
-/**
- * Request of ExportRun.
- *
- * @generated from message gradus.v1.ExportRunRequest
- */
+/** Request of ExportRun. */
 export declare type ExportRunRequest = Message<"gradus.v1.ExportRunRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 };
 
-/**
- * Describes the message gradus.v1.ExportRunRequest.
- * Use `create(ExportRunRequestSchema)` to create a new message.
- */
 export declare const ExportRunRequestSchema: GenMessage<ExportRunRequest>;
 
-/**
- * Response of ExportRun.
- *
- * @generated from message gradus.v1.ExportRunResponse
- */
+/** Response of ExportRun. */
 export declare type ExportRunResponse = Message<"gradus.v1.ExportRunResponse"> & {
   /**
    * Whole state of the run, opaque and authenticated. Servers with the same key can
    * import it.
-   *
-   * @generated from field: bytes state = 1;
    */
   state: Uint8Array;
 
-  /**
-   * Epoch of the run at the export.
-   *
-   * @generated from field: uint32 epoch = 2;
-   */
+  /** Epoch of the run at the export. */
   epoch: number;
 
-  /**
-   * Cursor of the run at the export.
-   *
-   * @generated from field: uint64 cursor = 3;
-   */
+  /** Cursor of the run at the export. */
   cursor: bigint;
 };
 
-/**
- * Describes the message gradus.v1.ExportRunResponse.
- * Use `create(ExportRunResponseSchema)` to create a new message.
- */
 export declare const ExportRunResponseSchema: GenMessage<ExportRunResponse>;
 
-/**
- * Request of ImportRun.
- *
- * @generated from message gradus.v1.ImportRunRequest
- */
+/** Request of ImportRun. */
 export declare type ImportRunRequest = Message<"gradus.v1.ImportRunRequest"> & {
-  /**
-   * State from ExportRun, at most the server's message limit. Required.
-   *
-   * @generated from field: bytes state = 1;
-   */
+  /** State from ExportRun, at most the server's message limit. Required. */
   state: Uint8Array;
 
   /**
    * Id of the run to restore or create. Empty: the exported run's id. Another id must be
    * free, otherwise the call fails with ALREADY_EXISTS.
-   *
-   * @generated from field: string run_id = 2;
    */
   runId: string;
 
@@ -4141,120 +2196,62 @@ export declare type ImportRunRequest = Message<"gradus.v1.ImportRunRequest"> & {
    * Whether to take the control from the export, too, in place of the run's present
    * control. Requires the role operator, otherwise PERMISSION_DENIED. Unset: the run
    * keeps its control.
-   *
-   * @generated from field: bool restore_control = 3;
    */
   restoreControl: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ImportRunRequest.
- * Use `create(ImportRunRequestSchema)` to create a new message.
- */
 export declare const ImportRunRequestSchema: GenMessage<ImportRunRequest>;
 
-/**
- * Response of ImportRun.
- *
- * @generated from message gradus.v1.ImportRunResponse
- */
+/** Response of ImportRun. */
 export declare type ImportRunResponse = Message<"gradus.v1.ImportRunResponse"> & {
-  /**
-   * The run after the import.
-   *
-   * @generated from field: gradus.v1.Run run = 1;
-   */
+  /** The run after the import. */
   run?: Run | undefined;
 
   /**
    * Outstanding tasks of the run, by cursor, issued again. Their new task_ids and
    * group_ids replace all earlier ones.
-   *
-   * @generated from field: repeated gradus.v1.Task outstanding = 2;
    */
   outstanding: Task[];
 };
 
-/**
- * Describes the message gradus.v1.ImportRunResponse.
- * Use `create(ImportRunResponseSchema)` to create a new message.
- */
 export declare const ImportRunResponseSchema: GenMessage<ImportRunResponse>;
 
-/**
- * Request of WatchRun.
- *
- * @generated from message gradus.v1.WatchRunRequest
- */
+/** Request of WatchRun. */
 export declare type WatchRunRequest = Message<"gradus.v1.WatchRunRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
   /**
    * Minimum time between two states, 100 to 60,000 milliseconds. 0 means 100. Changes in
    * between arrive as one. For viewers of runs with many arms, whose state is large.
-   *
-   * @generated from field: uint32 interval_ms = 2;
    */
   intervalMs: number;
 };
 
-/**
- * Describes the message gradus.v1.WatchRunRequest.
- * Use `create(WatchRunRequestSchema)` to create a new message.
- */
 export declare const WatchRunRequestSchema: GenMessage<WatchRunRequest>;
 
-/**
- * Response of WatchRun.
- *
- * @generated from message gradus.v1.WatchRunResponse
- */
+/** Response of WatchRun. */
 export declare type WatchRunResponse = Message<"gradus.v1.WatchRunResponse"> & {
-  /**
-   * State after a change.
-   *
-   * @generated from field: gradus.v1.RunState state = 1;
-   */
+  /** State after a change. */
   state?: RunState | undefined;
 };
 
-/**
- * Describes the message gradus.v1.WatchRunResponse.
- * Use `create(WatchRunResponseSchema)` to create a new message.
- */
 export declare const WatchRunResponseSchema: GenMessage<WatchRunResponse>;
 
-/**
- * Request of GetHistory.
- *
- * @generated from message gradus.v1.GetHistoryRequest
- */
+/** Request of GetHistory. */
 export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
   /**
    * Maximum number of records in a page, 1 to 10000. 0 means 1000. A page ends sooner at
    * about half a megabyte, e.g. for runs with many arms.
-   *
-   * @generated from field: uint32 page_size = 2;
    */
   pageSize: number;
 
   /**
    * Value of next_page_token or resume_token in an earlier response. Empty: from the
    * start.
-   *
-   * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
@@ -4263,16 +2260,12 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
    * charts of long runs. Batches are merged if their indices, divided by it and rounded
    * down, are equal. 0 and 1: none are merged. Tokens are valid only with the number for
    * which they were issued.
-   *
-   * @generated from field: uint32 merge_batches = 4;
    */
   mergeBatches: number;
 
   /**
    * Whether to leave out the figures by arm, which are most of the history of a run with
    * many arms. Probabilities, values and counts are then empty.
-   *
-   * @generated from field: bool without_arms = 5;
    */
   withoutArms: boolean;
 
@@ -4283,99 +2276,47 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
    * values are means over the group's arms, and the others sums. Arms without an entry
    * are in no group. At most as many entries as a run may have arms. Empty: arms are not
    * merged.
-   *
-   * @generated from field: repeated uint32 arm_groups = 6;
    */
   armGroups: number[];
 };
 
-/**
- * Describes the message gradus.v1.GetHistoryRequest.
- * Use `create(GetHistoryRequestSchema)` to create a new message.
- */
 export declare const GetHistoryRequestSchema: GenMessage<GetHistoryRequest>;
 
-/**
- * Update batch in the history.
- *
- * @generated from message gradus.v1.BatchRecord
- */
+/** Update batch in the history. */
 export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
-  /**
-   * Index of the update batch, counted from 0.
-   *
-   * @generated from field: uint64 batch = 1;
-   */
+  /** Index of the update batch, counted from 0. */
   batch: bigint;
 
-  /**
-   * Cursor of the first task.
-   *
-   * @generated from field: uint64 cursor = 2;
-   */
+  /** Cursor of the first task. */
   cursor: bigint;
 
-  /**
-   * Probability of each arm in the draw, in the configuration's order.
-   *
-   * @generated from field: repeated double probabilities = 3;
-   */
+  /** Probability of each arm in the draw, in the configuration's order. */
   probabilities: number[];
 
-  /**
-   * Value of each arm at the draw, in the configuration's order.
-   *
-   * @generated from field: repeated double values = 4;
-   */
+  /** Value of each arm at the draw, in the configuration's order. */
   values: number[];
 
-  /**
-   * Number of tasks drawn from each arm, in the configuration's order.
-   *
-   * @generated from field: repeated uint32 counts = 5;
-   */
+  /** Number of tasks drawn from each arm, in the configuration's order. */
   counts: number[];
 
-  /**
-   * Whether all groups of the batch are closed.
-   *
-   * @generated from field: bool closed = 6;
-   */
+  /** Whether all groups of the batch are closed. */
   closed: boolean;
 
-  /**
-   * Mean reward of the samples so far. Unset: there are none yet.
-   *
-   * @generated from field: optional double reward_mean = 7;
-   */
+  /** Mean reward of the samples so far. Unset: there are none yet. */
   rewardMean?: number | undefined;
 
-  /**
-   * Share of solved samples so far. Unset: there are none yet.
-   *
-   * @generated from field: optional double solved_share = 8;
-   */
+  /** Share of solved samples so far. Unset: there are none yet. */
   solvedShare?: number | undefined;
 
-  /**
-   * Number of tasks to train on. `counts` includes them and the reserve.
-   *
-   * @generated from field: uint32 prompts = 9;
-   */
+  /** Number of tasks to train on. `counts` includes them and the reserve. */
   prompts: number;
 
-  /**
-   * Number of tasks that may be issued: `prompts`, and those taken from the reserve.
-   *
-   * @generated from field: uint32 released = 10;
-   */
+  /** Number of tasks that may be issued: `prompts`, and those taken from the reserve. */
   released: number;
 
   /**
    * Number of closed groups from which an update can learn, by the criterion of dynamic
    * sampling. If a closed batch has fewer than `prompts`, the reserve did not suffice.
-   *
-   * @generated from field: uint32 useful = 11;
    */
   useful: number;
 
@@ -4384,8 +2325,6 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * batch. In a merged record, batch, cursor and time are those of the first one.
    * counts, prompts, released and useful are sums. Others are means over the batches
    * that have a value. `closed` is true if all are closed.
-   *
-   * @generated from field: uint32 merged = 12;
    */
   merged: number;
 
@@ -4395,30 +2334,16 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * reward_counts it gives the mean reward of an arm. reward_mean does not, because it
    * also changes with the shares of the arms. Empty if the run has more than 64 arms, or
    * the record is older than this field.
-   *
-   * @generated from field: repeated double reward_sums = 13;
    */
   rewardSums: number[];
 
-  /**
-   * Number of samples in each sum of reward_sums. 0: there are none yet.
-   *
-   * @generated from field: repeated uint32 reward_counts = 14;
-   */
+  /** Number of samples in each sum of reward_sums. 0: there are none yet. */
   rewardCounts: number[];
 };
 
-/**
- * Describes the message gradus.v1.BatchRecord.
- * Use `create(BatchRecordSchema)` to create a new message.
- */
 export declare const BatchRecordSchema: GenMessage<BatchRecord>;
 
-/**
- * Control change in the history: a change of the run by an operator or the server.
- *
- * @generated from message gradus.v1.ControlRecord
- */
+/** Control change in the history: a change of the run by an operator or the server. */
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
    * Kind of change: "policy", "weights", "advance", "mask", "unmask", "pause", "resume",
@@ -4426,161 +2351,83 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * other rows in a pool, see `reason`. A "close_groups" whose reason begins with
    * "row_gone" closed groups of rows that are gone. One whose reason begins with
    * "replaced" closed groups of replaced sources.
-   *
-   * @generated from field: string kind = 1;
    */
   kind: string;
 
-  /**
-   * Cursor of the first task to which the change applies.
-   *
-   * @generated from field: uint64 cursor = 2;
-   */
+  /** Cursor of the first task to which the change applies. */
   cursor: bigint;
 
-  /**
-   * New policy, for "policy".
-   *
-   * @generated from field: gradus.v1.Policy policy = 3;
-   */
+  /** New policy, for "policy". */
   policy?: Policy | undefined;
 
-  /**
-   * New weights, for "weights".
-   *
-   * @generated from field: map<string, double> weights = 4;
-   */
+  /** New weights, for "weights". */
   weights: { [key: string]: number };
 
-  /**
-   * Reason for the change. Empty: none was given.
-   *
-   * @generated from field: string reason = 5;
-   */
+  /** Reason for the change. Empty: none was given. */
   reason: string;
 
-  /**
-   * Id of the arm, for "mask" and "unmask".
-   *
-   * @generated from field: string arm_id = 6;
-   */
+  /** Id of the arm, for "mask" and "unmask". */
   armId: string;
 
   /**
    * Name of the token of the caller who made the change. Empty: the server made it, e.g.
    * it masked an arm, or the server requires no token.
-   *
-   * @generated from field: string by = 7;
    */
   by: string;
 
-  /**
-   * Shape of the run from the cursor on, for "shape". Unset in records of older servers.
-   *
-   * @generated from field: gradus.v1.RunShape shape = 8;
-   */
+  /** Shape of the run from the cursor on, for "shape". Unset in records of older servers. */
   shape?: RunShape | undefined;
 
-  /**
-   * Cause of the closing, for "close_groups".
-   *
-   * @generated from field: gradus.v1.CloseCause close_cause = 9;
-   */
+  /** Cause of the closing, for "close_groups". */
   closeCause: CloseCause;
 };
 
-/**
- * Describes the message gradus.v1.ControlRecord.
- * Use `create(ControlRecordSchema)` to create a new message.
- */
 export declare const ControlRecordSchema: GenMessage<ControlRecord>;
 
-/**
- * Record of the history.
- *
- * @generated from message gradus.v1.HistoryRecord
- */
+/** Record of the history. */
 export declare type HistoryRecord = Message<"gradus.v1.HistoryRecord"> & {
-  /**
-   * Kind of the record. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.HistoryRecord.kind
-   */
+  /** Kind of the record. Exactly one is set. */
   kind: {
-    /**
-     * An update batch.
-     *
-     * @generated from field: gradus.v1.BatchRecord batch = 1;
-     */
+    /** An update batch. */
     value: BatchRecord;
     case: "batch";
   } | {
-    /**
-     * A control change.
-     *
-     * @generated from field: gradus.v1.ControlRecord control = 2;
-     */
+    /** A control change. */
     value: ControlRecord;
     case: "control";
   } | {
     /**
      * Round of an evaluation arm, at the position where it was opened. A round that was
      * not closed before two later ones were opened stays as it was then.
-     *
-     * @generated from field: gradus.v1.EvaluationRecord evaluation = 6;
      */
     value: EvaluationRecord;
     case: "evaluation";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Epoch of the run at that time.
-   *
-   * @generated from field: uint32 epoch = 3;
-   */
+  /** Epoch of the run at that time. */
   epoch: number;
 
   /**
    * Time of the change. For an update batch, the time of its draw. For a round of
    * evaluation, the time when it was opened.
-   *
-   * @generated from field: google.protobuf.Timestamp time = 4;
    */
   time?: Timestamp | undefined;
 
   /**
    * Whether an import has undone the record, so that it does not contribute to the run's
    * present state.
-   *
-   * @generated from field: bool rolled_back = 5;
    */
   rolledBack: boolean;
 };
 
-/**
- * Describes the message gradus.v1.HistoryRecord.
- * Use `create(HistoryRecordSchema)` to create a new message.
- */
 export declare const HistoryRecordSchema: GenMessage<HistoryRecord>;
 
-/**
- * Response of GetHistory: one page of the history.
- *
- * @generated from message gradus.v1.GetHistoryResponse
- */
+/** Response of GetHistory: one page of the history. */
 export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse"> & {
-  /**
-   * Records in the order in which they happened.
-   *
-   * @generated from field: repeated gradus.v1.HistoryRecord records = 1;
-   */
+  /** Records in the order in which they happened. */
   records: HistoryRecord[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 
   /**
@@ -4591,310 +2438,164 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
    * token of the first page with resume_records above 0, or else of the last page. It
    * drops the unsettled records and all later ones, because they come again with the new
    * ones. After an import (RunState.epoch differs) it begins again from the start.
-   *
-   * @generated from field: string resume_token = 3;
    */
   resumeToken: string;
 
   /**
    * Number of records at the end of this page that will be returned again, beginning
    * with the first one that is not settled.
-   *
-   * @generated from field: uint32 resume_records = 4;
    */
   resumeRecords: number;
 };
 
-/**
- * Describes the message gradus.v1.GetHistoryResponse.
- * Use `create(GetHistoryResponseSchema)` to create a new message.
- */
 export declare const GetHistoryResponseSchema: GenMessage<GetHistoryResponse>;
 
-/**
- * Request of ListRunSamples.
- *
- * @generated from message gradus.v1.ListRunSamplesRequest
- */
+/** Request of ListRunSamples. */
 export declare type ListRunSamplesRequest = Message<"gradus.v1.ListRunSamplesRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 
   /**
    * Maximum number of samples in a page, 1 to 1000. 0 means 100. Pages with long
    * completions may have fewer.
-   *
-   * @generated from field: uint32 page_size = 2;
    */
   pageSize: number;
 
   /**
    * Value of next_page_token in the previous page, which must have had the same filter.
    * Empty: the page with the newest samples.
-   *
-   * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
-  /**
-   * Filter of the samples to return. Unset: all.
-   *
-   * @generated from field: gradus.v1.SampleFilter filter = 4;
-   */
+  /** Filter of the samples to return. Unset: all. */
   filter?: SampleFilter | undefined;
 
   /**
    * Id of the arm, of either kind, whose samples are returned, at most 64 bytes. Empty:
    * all.
-   *
-   * @generated from field: string arm_id = 5;
    */
   armId: string;
 
-  /**
-   * Id of the group whose samples are returned, at most 256 bytes. Empty: all.
-   *
-   * @generated from field: string group_id = 6;
-   */
+  /** Id of the group whose samples are returned, at most 256 bytes. Empty: all. */
   groupId: string;
 
-  /**
-   * Whether to return the tasks, which the server makes again for this.
-   *
-   * @generated from field: bool tasks = 7;
-   */
+  /** Whether to return the tasks, which the server makes again for this. */
   tasks: boolean;
 
-  /**
-   * Whether to leave out the completions, for overviews of many samples.
-   *
-   * @generated from field: bool brief = 8;
-   */
+  /** Whether to leave out the completions, for overviews of many samples. */
   brief: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ListRunSamplesRequest.
- * Use `create(ListRunSamplesRequestSchema)` to create a new message.
- */
 export declare const ListRunSamplesRequestSchema: GenMessage<ListRunSamplesRequest>;
 
-/**
- * Completion that a run keeps, with its outcome.
- *
- * @generated from message gradus.v1.RunSample
- */
+/** Completion that a run keeps, with its outcome. */
 export declare type RunSample = Message<"gradus.v1.RunSample"> & {
-  /**
-   * Permanent number of the sample within the run. Newer samples have larger numbers.
-   *
-   * @generated from field: uint64 number = 1;
-   */
+  /** Permanent number of the sample within the run. Newer samples have larger numbers. */
   number: bigint;
 
-  /**
-   * Id of its task, for DrawTask, TryAnswer and SolveTask.
-   *
-   * @generated from field: string task_id = 2;
-   */
+  /** Id of its task, for DrawTask, TryAnswer and SolveTask. */
   taskId: string;
 
-  /**
-   * Id of its group.
-   *
-   * @generated from field: string group_id = 3;
-   */
+  /** Id of its group. */
   groupId: string;
 
-  /**
-   * Index of the completion in its group, counted from 0.
-   *
-   * @generated from field: uint32 sample_index = 4;
-   */
+  /** Index of the completion in its group, counted from 0. */
   sampleIndex: number;
 
-  /**
-   * Id of the arm of its task.
-   *
-   * @generated from field: string arm_id = 5;
-   */
+  /** Id of the arm of its task. */
   armId: string;
 
-  /**
-   * Cursor of its task in the run, or its position in the set of an evaluation arm.
-   *
-   * @generated from field: uint64 cursor = 6;
-   */
+  /** Cursor of its task in the run, or its position in the set of an evaluation arm. */
   cursor: bigint;
 
-  /**
-   * Round of evaluation. Unset: the sample is from training.
-   *
-   * @generated from field: optional uint64 evaluation_round = 7;
-   */
+  /** Round of evaluation. Unset: the sample is from training. */
   evaluationRound?: bigint | undefined;
 
-  /**
-   * Text of the completion, or of the last completion of an episode.
-   *
-   * @generated from field: string completion = 8;
-   */
+  /** Text of the completion, or of the last completion of an episode. */
   completion: string;
 
   /**
    * Outcome of the completion. It has advantages once the group is complete, as long as
    * the run knows the group, see NextBatchRequest.cursor.
-   *
-   * @generated from field: gradus.v1.Outcome outcome = 9;
    */
   outcome?: Outcome | undefined;
 
-  /**
-   * Version of the policy from the request. Unset: the request had none.
-   *
-   * @generated from field: optional uint32 policy_version = 10;
-   */
+  /** Version of the policy from the request. Unset: the request had none. */
   policyVersion?: number | undefined;
 
-  /**
-   * Time of the scoring.
-   *
-   * @generated from field: google.protobuf.Timestamp time = 11;
-   */
+  /** Time of the scoring. */
   time?: Timestamp | undefined;
 
-  /**
-   * Its task, if the request set `tasks` and this server can make it.
-   *
-   * @generated from field: gradus.v1.Task task = 12;
-   */
+  /** Its task, if the request set `tasks` and this server can make it. */
   task?: Task | undefined;
 
   /**
    * Messages of the episode before the completion, as they were sent with it. Empty:
    * there were none, or the request set `brief`.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage transcript = 13;
    */
   transcript: ChatMessage[];
 
   /**
    * Calls of tools in the completion, as they were sent, up to 256 KiB of text. Empty:
    * there were none, or the request set `brief`.
-   *
-   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 14;
    */
   toolCalls: ToolCall[];
 };
 
-/**
- * Describes the message gradus.v1.RunSample.
- * Use `create(RunSampleSchema)` to create a new message.
- */
 export declare const RunSampleSchema: GenMessage<RunSample>;
 
-/**
- * Response of ListRunSamples: one page of the completions that a run keeps.
- *
- * @generated from message gradus.v1.ListRunSamplesResponse
- */
+/** Response of ListRunSamples: one page of the completions that a run keeps. */
 export declare type ListRunSamplesResponse = Message<"gradus.v1.ListRunSamplesResponse"> & {
   /**
    * Samples, newest first. With a filter, any page may have fewer than page_size, or
    * none.
-   *
-   * @generated from field: repeated gradus.v1.RunSample samples = 1;
    */
   samples: RunSample[];
 
-  /**
-   * Token for the next page, with older samples. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page, with older samples. Empty: this page is the last. */
   nextPageToken: string;
 
   /**
    * Whether this server keeps completions of runs. If it does not, the samples are those
    * that were kept before.
-   *
-   * @generated from field: bool kept = 3;
    */
   kept: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ListRunSamplesResponse.
- * Use `create(ListRunSamplesResponseSchema)` to create a new message.
- */
 export declare const ListRunSamplesResponseSchema: GenMessage<ListRunSamplesResponse>;
 
-/**
- * Request of DeleteRunSamples.
- *
- * @generated from message gradus.v1.DeleteRunSamplesRequest
- */
+/** Request of DeleteRunSamples. */
 export declare type DeleteRunSamplesRequest = Message<"gradus.v1.DeleteRunSamplesRequest"> & {
-  /**
-   * Id of the run. Required.
-   *
-   * @generated from field: string run_id = 1;
-   */
+  /** Id of the run. Required. */
   runId: string;
 };
 
-/**
- * Describes the message gradus.v1.DeleteRunSamplesRequest.
- * Use `create(DeleteRunSamplesRequestSchema)` to create a new message.
- */
 export declare const DeleteRunSamplesRequestSchema: GenMessage<DeleteRunSamplesRequest>;
 
-/**
- * Response of DeleteRunSamples: the completions are deleted.
- *
- * @generated from message gradus.v1.DeleteRunSamplesResponse
- */
+/** Response of DeleteRunSamples: the completions are deleted. */
 export declare type DeleteRunSamplesResponse = Message<"gradus.v1.DeleteRunSamplesResponse"> & {
 };
 
-/**
- * Describes the message gradus.v1.DeleteRunSamplesResponse.
- * Use `create(DeleteRunSamplesResponseSchema)` to create a new message.
- */
 export declare const DeleteRunSamplesResponseSchema: GenMessage<DeleteRunSamplesResponse>;
 
 /**
  * Signal that a bandit learns from: one number for each closed group with at least two
  * rewards. Learning progress needs only one reward. All signals except the first need to
  * know which samples are solved, and so FEEDBACK_SOURCE_STEP.
- *
- * @generated from enum gradus.v1.BanditSignal
  */
 export enum BanditSignal {
-  /**
-   * Unset. Means BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE.
-   *
-   * @generated from enum value: BANDIT_SIGNAL_UNSPECIFIED = 0;
-   */
+  /** Unset. Means BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE. */
   UNSPECIFIED = 0,
 
   /**
    * Mean absolute RLOO advantage of a group, divided by the reward scheme's range (ADSC
    * 3.3).
-   *
-   * @generated from enum value: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE = 1;
    */
   ABSOLUTE_ADVANTAGE = 1,
 
   /**
    * p (1 − p), where p is the share of the group's samples that are solved. It is
    * greatest at one half.
-   *
-   * @generated from enum value: BANDIT_SIGNAL_SOLVED_VARIANCE = 2;
    */
   SOLVED_VARIANCE = 2,
 
@@ -4903,43 +2604,24 @@ export enum BanditSignal {
    * distance between a fast and a slow moving average of the share, after the batch
    * (Matiisen et al. 2017; Graves et al. 2017). Both averages begin with the arm's first
    * mean.
-   *
-   * @generated from enum value: BANDIT_SIGNAL_LEARNING_PROGRESS = 3;
    */
   LEARNING_PROGRESS = 3,
 
   /**
    * 1 for a group with solved and unsolved samples, otherwise 0. Its mean is the share
    * of groups that GRPO learns from.
-   *
-   * @generated from enum value: BANDIT_SIGNAL_MIXED_OUTCOMES = 4;
    */
   MIXED_OUTCOMES = 4,
 }
 
-/**
- * Describes the enum gradus.v1.BanditSignal.
- */
 export declare const BanditSignalSchema: GenEnum<BanditSignal>;
 
-/**
- * Choice of the instances in each cycle of a replay.
- *
- * @generated from enum gradus.v1.ReplayInstances
- */
+/** Choice of the instances in each cycle of a replay. */
 export enum ReplayInstances {
-  /**
-   * Unset. Means REPLAY_INSTANCES_FRESH.
-   *
-   * @generated from enum value: REPLAY_INSTANCES_UNSPECIFIED = 0;
-   */
+  /** Unset. Means REPLAY_INSTANCES_FRESH. */
   UNSPECIFIED = 0,
 
-  /**
-   * Every cycle has new instances (FORGE 3.3).
-   *
-   * @generated from enum value: REPLAY_INSTANCES_FRESH = 1;
-   */
+  /** Every cycle has new instances (FORGE 3.3). */
   FRESH = 1,
 
   /**
@@ -4947,28 +2629,15 @@ export enum ReplayInstances {
    * 3.3). Every arm then begins again with its first instance, also when this policy
    * replaces another. If a cycle is a whole number of update batches, and no weight or
    * mask changes, cycles are equal task by task. Tasks of later cycles count as repeats.
-   *
-   * @generated from enum value: REPLAY_INSTANCES_SAME = 2;
    */
   SAME = 2,
 }
 
-/**
- * Describes the enum gradus.v1.ReplayInstances.
- */
 export declare const ReplayInstancesSchema: GenEnum<ReplayInstances>;
 
-/**
- * Measure of a sample's success, between 0 and 1.
- *
- * @generated from enum gradus.v1.SuccessMeasure
- */
+/** Measure of a sample's success, between 0 and 1. */
 export enum SuccessMeasure {
-  /**
-   * Unset. Means SUCCESS_MEASURE_QUALITY.
-   *
-   * @generated from enum value: SUCCESS_MEASURE_UNSPECIFIED = 0;
-   */
+  /** Unset. Means SUCCESS_MEASURE_QUALITY. */
   UNSPECIFIED = 0,
 
   /**
@@ -4976,16 +2645,12 @@ export enum SuccessMeasure {
    * an infeasible answer. For a graded answer it is the primary component. For other
    * answers it is 1 if the task is solved, otherwise 0. FEEDBACK_SOURCE_REPORTED
    * provides none of these, so the measure is then SUCCESS_MEASURE_REWARD.
-   *
-   * @generated from enum value: SUCCESS_MEASURE_QUALITY = 1;
    */
   QUALITY = 1,
 
   /**
    * 1 if the sample is solved, which means optimal if there is an objective, otherwise
    * 0. Needs FEEDBACK_SOURCE_STEP.
-   *
-   * @generated from enum value: SUCCESS_MEASURE_SOLVED = 2;
    */
   SOLVED = 2,
 
@@ -4993,8 +2658,6 @@ export enum SuccessMeasure {
    * Reward, scaled from the smallest (0) to the largest (1) that the arm's scheme can
    * give. Under FEEDBACK_SOURCE_REPORTED it is the reward_mean, and groups without one
    * do not count.
-   *
-   * @generated from enum value: SUCCESS_MEASURE_REWARD = 3;
    */
   REWARD = 3,
 
@@ -5004,146 +2667,74 @@ export enum SuccessMeasure {
    * either end is unknown, the measure is SUCCESS_MEASURE_QUALITY. This is so without a
    * baseline, for answers that are only right or wrong, and for samples from before the
    * policy was in force.
-   *
-   * @generated from enum value: SUCCESS_MEASURE_IMPROVEMENT = 4;
    */
   IMPROVEMENT = 4,
 }
 
-/**
- * Describes the enum gradus.v1.SuccessMeasure.
- */
 export declare const SuccessMeasureSchema: GenEnum<SuccessMeasure>;
 
-/**
- * Step of a competence policy after a tier is passed.
- *
- * @generated from enum gradus.v1.CompetenceStep
- */
+/** Step of a competence policy after a tier is passed. */
 export enum CompetenceStep {
-  /**
-   * Unset. Means COMPETENCE_STEP_WIDEN.
-   *
-   * @generated from enum value: COMPETENCE_STEP_UNSPECIFIED = 0;
-   */
+  /** Unset. Means COMPETENCE_STEP_WIDEN. */
   UNSPECIFIED = 0,
 
-  /**
-   * The next tier is drawn in addition to those before it.
-   *
-   * @generated from enum value: COMPETENCE_STEP_WIDEN = 1;
-   */
+  /** The next tier is drawn in addition to those before it. */
   WIDEN = 1,
 
-  /**
-   * The next tier is drawn instead of those before it.
-   *
-   * @generated from enum value: COMPETENCE_STEP_MOVE_ON = 2;
-   */
+  /** The next tier is drawn instead of those before it. */
   MOVE_ON = 2,
 }
 
-/**
- * Describes the enum gradus.v1.CompetenceStep.
- */
 export declare const CompetenceStepSchema: GenEnum<CompetenceStep>;
 
-/**
- * Source of a run's feedback. Fixed when the run is created.
- *
- * @generated from enum gradus.v1.FeedbackSource
- */
+/** Source of a run's feedback. Fixed when the run is created. */
 export enum FeedbackSource {
-  /**
-   * Unset. Means FEEDBACK_SOURCE_STEP.
-   *
-   * @generated from enum value: FEEDBACK_SOURCE_UNSPECIFIED = 0;
-   */
+  /** Unset. Means FEEDBACK_SOURCE_STEP. */
   UNSPECIFIED = 0,
 
-  /**
-   * Scores of Step, BatchStep and StreamSteps.
-   *
-   * @generated from enum value: FEEDBACK_SOURCE_STEP = 1;
-   */
+  /** Scores of Step, BatchStep and StreamSteps. */
   STEP = 1,
 
-  /**
-   * Advantages from ReportAdvantages.
-   *
-   * @generated from enum value: FEEDBACK_SOURCE_REPORTED = 2;
-   */
+  /** Advantages from ReportAdvantages. */
   REPORTED = 2,
 }
 
-/**
- * Describes the enum gradus.v1.FeedbackSource.
- */
 export declare const FeedbackSourceSchema: GenEnum<FeedbackSource>;
 
-/**
- * Kind of group that is useless to an update, because all its advantages are 0.
- *
- * @generated from enum gradus.v1.AlikeOutcomes
- */
+/** Kind of group that is useless to an update, because all its advantages are 0. */
 export enum AlikeOutcomes {
-  /**
-   * Unset. Means ALIKE_OUTCOMES_REWARDS.
-   *
-   * @generated from enum value: ALIKE_OUTCOMES_UNSPECIFIED = 0;
-   */
+  /** Unset. Means ALIKE_OUTCOMES_REWARDS. */
   UNSPECIFIED = 0,
 
   /**
    * Groups whose rewards are equal, or differ by less than 1e-9 of the reward scheme's
    * range, which is an error of rounding. Runs that an older server created distinguish
    * such rewards, so that a replay gives the same result.
-   *
-   * @generated from enum value: ALIKE_OUTCOMES_REWARDS = 1;
    */
   REWARDS = 1,
 
   /**
    * Groups with all samples solved or none, whatever their rewards. Not with
    * FEEDBACK_SOURCE_REPORTED.
-   *
-   * @generated from enum value: ALIKE_OUTCOMES_SOLVED = 2;
    */
   SOLVED = 2,
 }
 
-/**
- * Describes the enum gradus.v1.AlikeOutcomes.
- */
 export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
 
-/**
- * Reason why groups of a run were closed before they were complete.
- *
- * @generated from enum gradus.v1.CloseCause
- */
+/** Reason why groups of a run were closed before they were complete. */
 export enum CloseCause {
   /**
    * Another cause. CloseGroups was called, RunConfig.group_timeout passed (the reason is
    * then "timeout"), or an older server wrote the record. Also for records other than
    * "close_groups".
-   *
-   * @generated from enum value: CLOSE_CAUSE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
-  /**
-   * More groups were open than a run with an unbounded lag may have.
-   *
-   * @generated from enum value: CLOSE_CAUSE_TOO_MANY_OPEN = 1;
-   */
+  /** More groups were open than a run with an unbounded lag may have. */
   TOO_MANY_OPEN = 1,
 
-  /**
-   * The pool no longer has the rows of the groups.
-   *
-   * @generated from enum value: CLOSE_CAUSE_ROW_GONE = 2;
-   */
+  /** The pool no longer has the rows of the groups. */
   ROW_GONE = 2,
 
   /**
@@ -5151,15 +2742,10 @@ export enum CloseCause {
    * mounted file has another digest or version, or lacks the environment. The server
    * waits for the old sources before it closes the groups, by default 60 s
    * (--replaced-grace-ms). ReopenGroups opens them again.
-   *
-   * @generated from enum value: CLOSE_CAUSE_REPLACED = 3;
    */
   REPLACED = 3,
 }
 
-/**
- * Describes the enum gradus.v1.CloseCause.
- */
 export declare const CloseCauseSchema: GenEnum<CloseCause>;
 
 /**
@@ -5197,16 +2783,12 @@ export declare const CloseCauseSchema: GenEnum<CloseCause>;
  * which are not ready, may have it.
  *
  * SHUTTING_DOWN: the server stops; another one may answer.
- *
- * @generated from service gradus.v1.CurriculumService
  */
 export declare const CurriculumService: GenService<{
   /**
    * Creates a run. If the run_id exists with the same configuration, the call returns
    * the existing run, so that every rank may call it. With another configuration it
    * fails with ALREADY_EXISTS and names the field that differs.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.CreateRun
    */
   createRun: {
     methodKind: "unary";
@@ -5217,8 +2799,6 @@ export declare const CurriculumService: GenService<{
    * Reports all problems of a run's configuration or run file, and creates no run. The
    * response contains the problems. An error means that the call itself failed. Requires
    * the role trainer.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.CheckRun
    */
   checkRun: {
     methodKind: "unary";
@@ -5230,39 +2810,25 @@ export declare const CurriculumService: GenService<{
    * and the student's learning, compared with equal shares. The figures compare policies
    * and do not predict a model's success. RESOURCE_EXHAUSTED if too many simulations are
    * in progress. Requires the role trainer.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.SimulateRun
    */
   simulateRun: {
     methodKind: "unary";
     input: typeof SimulateRunRequestSchema;
     output: typeof SimulateRunResponseSchema;
   },
-  /**
-   * Returns a run's configuration and state.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.GetRun
-   */
+  /** Returns a run's configuration and state. */
   getRun: {
     methodKind: "unary";
     input: typeof GetRunRequestSchema;
     output: typeof GetRunResponseSchema;
   },
-  /**
-   * Lists runs, sorted by id.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.ListRuns
-   */
+  /** Lists runs, sorted by id. */
   listRuns: {
     methodKind: "unary";
     input: typeof ListRunsRequestSchema;
     output: typeof ListRunsResponseSchema;
   },
-  /**
-   * Deletes a run and everything that is kept about it.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.DeleteRun
-   */
+  /** Deletes a run and everything that is kept about it. */
   deleteRun: {
     methodKind: "unary";
     input: typeof DeleteRunRequestSchema;
@@ -5275,8 +2841,6 @@ export declare const CurriculumService: GenService<{
    * UNAVAILABLE, that reason and a retry delay. It returns fewer tasks than requested if
    * the next update batch cannot be drawn yet, and none with `done` set at the end of
    * the run.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.NextBatch
    */
   nextBatch: {
     methodKind: "unary";
@@ -5291,8 +2855,6 @@ export declare const CurriculumService: GenService<{
    * RunState.evaluations and the history. No policy sees them, and no cursor, length,
    * counter or draw of training depends on them. Neither Pause nor the run's end stops a
    * round.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.NextEvaluation
    */
   nextEvaluation: {
     methodKind: "unary";
@@ -5302,8 +2864,6 @@ export declare const CurriculumService: GenService<{
   /**
    * Records advantages that the trainer computed, for runs whose feedback_source is
    * FEEDBACK_SOURCE_REPORTED. The first report of each group counts.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.ReportAdvantages
    */
   reportAdvantages: {
     methodKind: "unary";
@@ -5314,8 +2874,6 @@ export declare const CurriculumService: GenService<{
    * Closes groups whose missing completions will not come, e.g. because the trainer
    * dropped the prompts. The scores that exist count. A group with fewer than two
    * rewards gives no signal.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.CloseGroups
    */
   closeGroups: {
     methodKind: "unary";
@@ -5328,8 +2886,6 @@ export declare const CurriculumService: GenService<{
    * are scored separately asks for groups by id or update batch, with rewards,
    * statistics and advantages once they are complete. The call waits until these groups
    * are closed, or for the duration `wait`.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.GetGroups
    */
   getGroups: {
     methodKind: "unary";
@@ -5341,8 +2897,6 @@ export declare const CurriculumService: GenService<{
    * Their missing samples can then still come, and their tasks and ids stay the same.
    * NOT_RECORDED for a group that is complete, or that a draw has used: this draw is not
    * repeated.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.ReopenGroups
    */
   reopenGroups: {
     methodKind: "unary";
@@ -5353,8 +2907,6 @@ export declare const CurriculumService: GenService<{
    * Sets pass rates of rows of an arm with a RowCurriculum, e.g. from a person or a
    * trainer. They replace what the run knew about these rows, from the first update
    * batch that is not drawn yet.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.RateRows
    */
   rateRows: {
     methodKind: "unary";
@@ -5364,8 +2916,6 @@ export declare const CurriculumService: GenService<{
   /**
    * Lists the rows of an arm with a RowCurriculum, in their order, with the run's
    * knowledge of them.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.ListRows
    */
   listRows: {
     methodKind: "unary";
@@ -5376,19 +2926,13 @@ export declare const CurriculumService: GenService<{
    * Changes the shape of a run from the first update batch that is not issued yet: arms,
    * num_generations, prompts_per_update and length. Arms that stay keep their state, and
    * issued tasks do not change.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.UpdateShape
    */
   updateShape: {
     methodKind: "unary";
     input: typeof UpdateShapeRequestSchema;
     output: typeof UpdateShapeResponseSchema;
   },
-  /**
-   * Changes the policy from the first update batch that is not issued yet.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.UpdatePolicy
-   */
+  /** Changes the policy from the first update batch that is not issued yet. */
   updatePolicy: {
     methodKind: "unary";
     input: typeof UpdatePolicyRequestSchema;
@@ -5398,8 +2942,6 @@ export declare const CurriculumService: GenService<{
    * Changes the weights of arms from the first update batch that is not issued yet. An
    * arm of weight 0 is not drawn, but the policy keeps what it learned about the arm.
    * Refused if no arm is left to draw, or none for a constraint.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.SetWeights
    */
   setWeights: {
     methodKind: "unary";
@@ -5409,8 +2951,6 @@ export declare const CurriculumService: GenService<{
   /**
    * Moves the policy to its next stage, from the first update batch that is not issued
    * yet. FAILED_PRECONDITION if the policy has no stages, or is in the last one.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.Advance
    */
   advance: {
     methodKind: "unary";
@@ -5422,29 +2962,19 @@ export declare const CurriculumService: GenService<{
    * and fails with UNAVAILABLE and the reason PAUSED if the duration `wait` ends before
    * Resume. Pausing a paused run changes nothing, also not the name and time of the
    * first pause.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.Pause
    */
   pause: {
     methodKind: "unary";
     input: typeof PauseRequestSchema;
     output: typeof PauseResponseSchema;
   },
-  /**
-   * Continues to issue update batches. NextBatch calls that wait continue at once.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.Resume
-   */
+  /** Continues to issue update batches. NextBatch calls that wait continue at once. */
   resume: {
     methodKind: "unary";
     input: typeof ResumeRequestSchema;
     output: typeof ResumeResponseSchema;
   },
-  /**
-   * Exports the whole state as bytes, with outstanding groups and the history.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.ExportRun
-   */
+  /** Exports the whole state as bytes, with outstanding groups and the history. */
   exportRun: {
     methodKind: "unary";
     input: typeof ExportRunRequestSchema;
@@ -5475,8 +3005,6 @@ export declare const CurriculumService: GenService<{
    * The import begins a new epoch and a new incarnation, and issues the outstanding
    * tasks again with new task_ids and group_ids. Completions of tasks that any server
    * issued before are ignored (FEEDBACK_STATUS_STALE_EPOCH).
-   *
-   * @generated from rpc gradus.v1.CurriculumService.ImportRun
    */
   importRun: {
     methodKind: "unary";
@@ -5488,8 +3016,6 @@ export declare const CurriculumService: GenService<{
    * other closely arrive as one. Ends with OK when the run is deleted. Ends with
    * UNAVAILABLE when the server shuts down; the run then continues on another server, or
    * later.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.WatchRun
    */
   watchRun: {
     methodKind: "server_streaming";
@@ -5501,8 +3027,6 @@ export declare const CurriculumService: GenService<{
    * each control change. An export includes the newest part of the history, up to 16,384
    * records and 16 MiB. What an import undid stays in the history, marked as
    * rolled_back.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.GetHistory
    */
   getHistory: {
     methodKind: "unary";
@@ -5513,8 +3037,6 @@ export declare const CurriculumService: GenService<{
    * Lists completions that the run keeps, with their scores, newest first. The server's
    * option --keep-samples decides how many are kept, and by default none. Every replica
    * shows the same, at most a second after scoring. Requires the role viewer.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.ListRunSamples
    */
   listRunSamples: {
     methodKind: "unary";
@@ -5524,8 +3046,6 @@ export declare const CurriculumService: GenService<{
   /**
    * Deletes the completions that a run keeps. The run continues, and keeps new ones.
    * Requires the role operator.
-   *
-   * @generated from rpc gradus.v1.CurriculumService.DeleteRunSamples
    */
   deleteRunSamples: {
     methodKind: "unary";

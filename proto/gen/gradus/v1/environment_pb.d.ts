@@ -10,792 +10,385 @@ import type { Baseline, GroupOutcome, NoRewardReason, Outcome } from "./outcome_
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { AnswerFormat, ChatMessage, Parameters, Source, Split, Task, TaskSpec, TextTools, Tool, ToolCall } from "./task_pb.js";
 
-/**
- * Describes the file gradus/v1/environment.proto.
- */
 export declare const file_gradus_v1_environment: GenFile;
 
-/**
- * Outside service that verifiers and generators call, e.g. a sandbox.
- *
- * @generated from message gradus.v1.PortInfo
- */
+/** Outside service that verifiers and generators call, e.g. a sandbox. */
 export declare type PortInfo = Message<"gradus.v1.PortInfo"> & {
-  /**
-   * Name of the service: "sandbox", "judge" or "teacher".
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the service: "sandbox", "judge" or "teacher". */
   name: string;
 
-  /**
-   * Reason why this server has no such service, and the remedy. Empty: it has one.
-   *
-   * @generated from field: string missing = 2;
-   */
+  /** Reason why this server has no such service, and the remedy. Empty: it has one. */
   missing: string;
 
   /**
    * Reason why the server does not call the service at present: it failed too often
    * lately. Empty: the server calls it.
-   *
-   * @generated from field: string down = 3;
    */
   down: string;
 
-  /**
-   * Number of calls to the service in progress.
-   *
-   * @generated from field: uint32 running = 4;
-   */
+  /** Number of calls to the service in progress. */
   running: number;
 
-  /**
-   * Number of calls that wait for a free place.
-   *
-   * @generated from field: uint32 waiting = 5;
-   */
+  /** Number of calls that wait for a free place. */
   waiting: number;
 };
 
-/**
- * Describes the message gradus.v1.PortInfo.
- * Use `create(PortInfoSchema)` to create a new message.
- */
 export declare const PortInfoSchema: GenMessage<PortInfo>;
 
-/**
- * Queue of one kind of work that a server does off its event loop.
- *
- * @generated from message gradus.v1.QueueInfo
- */
+/** Queue of one kind of work that a server does off its event loop. */
 export declare type QueueInfo = Message<"gradus.v1.QueueInfo"> & {
   /**
    * Kind of work. "tasks": making tasks. "aside": pictures, solutions and run files for
    * people. "simulations": simulated runs.
-   *
-   * @generated from field: string name = 1;
    */
   name: string;
 
-  /**
-   * Number of jobs in progress.
-   *
-   * @generated from field: uint32 running = 2;
-   */
+  /** Number of jobs in progress. */
   running: number;
 
-  /**
-   * Number of jobs that wait.
-   *
-   * @generated from field: uint32 waiting = 3;
-   */
+  /** Number of jobs that wait. */
   waiting: number;
 
-  /**
-   * Maximum number of waiting jobs. Further jobs get RESOURCE_EXHAUSTED.
-   *
-   * @generated from field: uint32 waiting_max = 4;
-   */
+  /** Maximum number of waiting jobs. Further jobs get RESOURCE_EXHAUSTED. */
   waitingMax: number;
 };
 
-/**
- * Describes the message gradus.v1.QueueInfo.
- * Use `create(QueueInfoSchema)` to create a new message.
- */
 export declare const QueueInfoSchema: GenMessage<QueueInfo>;
 
-/**
- * Number of samples that had no reward, for one reason.
- *
- * @generated from message gradus.v1.NoRewardCount
- */
+/** Number of samples that had no reward, for one reason. */
 export declare type NoRewardCount = Message<"gradus.v1.NoRewardCount"> & {
-  /**
-   * Reason for the missing reward.
-   *
-   * @generated from field: gradus.v1.NoRewardReason reason = 1;
-   */
+  /** Reason for the missing reward. */
   reason: NoRewardReason;
 
-  /**
-   * Resource that failed, as in NoReward. Empty for other reasons.
-   *
-   * @generated from field: string resource = 2;
-   */
+  /** Resource that failed, as in NoReward. Empty for other reasons. */
   resource: string;
 
-  /**
-   * Number of samples since this process started.
-   *
-   * @generated from field: uint64 count = 3;
-   */
+  /** Number of samples since this process started. */
   count: bigint;
 };
 
-/**
- * Describes the message gradus.v1.NoRewardCount.
- * Use `create(NoRewardCountSchema)` to create a new message.
- */
 export declare const NoRewardCountSchema: GenMessage<NoRewardCount>;
 
-/**
- * Server process that uses the same stores.
- *
- * @generated from message gradus.v1.ReplicaInfo
- */
+/** Server process that uses the same stores. */
 export declare type ReplicaInfo = Message<"gradus.v1.ReplicaInfo"> & {
-  /**
-   * Id of the process, see ServerInfo.replica_id.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the process, see ServerInfo.replica_id. */
   id: string;
 
-  /**
-   * Time since the process last wrote its row in the store, by the store's clock.
-   *
-   * @generated from field: google.protobuf.Duration age = 2;
-   */
+  /** Time since the process last wrote its row in the store, by the store's clock. */
   age?: Duration | undefined;
 };
 
-/**
- * Describes the message gradus.v1.ReplicaInfo.
- * Use `create(ReplicaInfoSchema)` to create a new message.
- */
 export declare const ReplicaInfoSchema: GenMessage<ReplicaInfo>;
 
-/**
- * Simulated student, see CurriculumService.SimulateRun.
- *
- * @generated from message gradus.v1.StudentInfo
- */
+/** Simulated student, see CurriculumService.SimulateRun. */
 export declare type StudentInfo = Message<"gradus.v1.StudentInfo"> & {
-  /**
-   * Name of the student, e.g. "fast".
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the student, e.g. "fast". */
   name: string;
 
-  /**
-   * Sentence that says what the student models.
-   *
-   * @generated from field: string models = 2;
-   */
+  /** Sentence that says what the student models. */
   models: string;
 };
 
-/**
- * Describes the message gradus.v1.StudentInfo.
- * Use `create(StudentInfoSchema)` to create a new message.
- */
 export declare const StudentInfoSchema: GenMessage<StudentInfo>;
 
-/**
- * The caller, as the server identified it.
- *
- * @generated from message gradus.v1.CallerInfo
- */
+/** The caller, as the server identified it. */
 export declare type CallerInfo = Message<"gradus.v1.CallerInfo"> & {
-  /**
-   * Name of the caller's token. Empty: the server requires no token.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the caller's token. Empty: the server requires no token. */
   name: string;
 
   /**
    * Role of the caller: "viewer", "trainer" or "operator". Each role has the rights of
    * those before it. "operator" if the server requires no token.
-   *
-   * @generated from field: string role = 2;
    */
   role: string;
 };
 
-/**
- * Describes the message gradus.v1.CallerInfo.
- * Use `create(CallerInfoSchema)` to create a new message.
- */
 export declare const CallerInfoSchema: GenMessage<CallerInfo>;
 
 /**
  * Limits of a server. A request over a limit gets INVALID_ARGUMENT, or
  * RESOURCE_EXHAUSTED if the whole message is too large.
- *
- * @generated from message gradus.v1.ServerLimits
  */
 export declare type ServerLimits = Message<"gradus.v1.ServerLimits"> & {
-  /**
-   * Maximum size of a message, in bytes.
-   *
-   * @generated from field: uint64 message_bytes = 1;
-   */
+  /** Maximum size of a message, in bytes. */
   messageBytes: bigint;
 
-  /**
-   * Maximum number of groups in a BatchStep or a message of StreamSteps.
-   *
-   * @generated from field: uint32 groups = 2;
-   */
+  /** Maximum number of groups in a BatchStep or a message of StreamSteps. */
   groups: number;
 
-  /**
-   * Maximum number of completions in a group.
-   *
-   * @generated from field: uint32 completions = 3;
-   */
+  /** Maximum number of completions in a group. */
   completions: number;
 
-  /**
-   * Maximum size of a completion, in bytes.
-   *
-   * @generated from field: uint32 completion_bytes = 4;
-   */
+  /** Maximum size of a completion, in bytes. */
   completionBytes: number;
 
-  /**
-   * Maximum number of seeds in a BatchReset.
-   *
-   * @generated from field: uint32 batch_seeds = 5;
-   */
+  /** Maximum number of seeds in a BatchReset. */
   batchSeeds: number;
 };
 
-/**
- * Describes the message gradus.v1.ServerLimits.
- * Use `create(ServerLimitsSchema)` to create a new message.
- */
 export declare const ServerLimitsSchema: GenMessage<ServerLimits>;
 
-/**
- * Description of a server, as one of its processes reports it.
- *
- * @generated from message gradus.v1.ServerInfo
- */
+/** Description of a server, as one of its processes reports it. */
 export declare type ServerInfo = Message<"gradus.v1.ServerInfo"> & {
-  /**
-   * Version, e.g. "0.1.0" or "0.2.0-rc.1".
-   *
-   * @generated from field: string version = 1;
-   */
+  /** Version, e.g. "0.1.0" or "0.2.0-rc.1". */
   version: string;
 
   /**
    * Commit that the server was built from: 12 hex digits, with "-dirty" if files were
    * changed. Empty if unknown, as in a checkout.
-   *
-   * @generated from field: string commit = 2;
    */
   commit: string;
 
   /**
    * Package of the contract, e.g. "gradus.v1". Within one package, a newer server serves
    * older clients.
-   *
-   * @generated from field: string contract = 3;
    */
   contract: string;
 
-  /**
-   * Number of environments. Each version counts.
-   *
-   * @generated from field: uint32 environments = 4;
-   */
+  /** Number of environments. Each version counts. */
   environments: number;
 
-  /**
-   * Outside services that the server supports, sorted by name.
-   *
-   * @generated from field: repeated gradus.v1.PortInfo ports = 5;
-   */
+  /** Outside services that the server supports, sorted by name. */
   ports: PortInfo[];
 
-  /**
-   * Limits of requests.
-   *
-   * @generated from field: gradus.v1.ServerLimits limits = 6;
-   */
+  /** Limits of requests. */
   limits?: ServerLimits | undefined;
 
-  /**
-   * Store of runs and evaluations: "memory", "sqlite" or "postgres".
-   *
-   * @generated from field: string store = 7;
-   */
+  /** Store of runs and evaluations: "memory", "sqlite" or "postgres". */
   store: string;
 
-  /**
-   * Id of the process. A new one is made at each start.
-   *
-   * @generated from field: string replica_id = 8;
-   */
+  /** Id of the process. A new one is made at each start. */
   replicaId: string;
 
-  /**
-   * Time when this process started.
-   *
-   * @generated from field: google.protobuf.Timestamp start_time = 9;
-   */
+  /** Time when this process started. */
   startTime?: Timestamp | undefined;
 
-  /**
-   * Queues of the work that the server does off its event loop.
-   *
-   * @generated from field: repeated gradus.v1.QueueInfo queues = 10;
-   */
+  /** Queues of the work that the server does off its event loop. */
   queues: QueueInfo[];
 
   /**
    * Processes that serve the same stores, including this one, sorted by id. Empty if the
    * store belongs to one process, as a store in memory does.
-   *
-   * @generated from field: repeated gradus.v1.ReplicaInfo replicas = 11;
    */
   replicas: ReplicaInfo[];
 
   /**
    * Samples without a reward, by reason and resource. Reasons that never occurred are
    * left out.
-   *
-   * @generated from field: repeated gradus.v1.NoRewardCount no_rewards = 12;
    */
   noRewards: NoRewardCount[];
 
   /**
    * Maximum size of the completions and scores that each run keeps, in bytes, see
    * ListRunSamples. 0: none are kept.
-   *
-   * @generated from field: uint64 keep_samples_bytes = 13;
    */
   keepSamplesBytes: bigint;
 
-  /**
-   * Maximum time for which completions are kept. Unset: none are kept.
-   *
-   * @generated from field: google.protobuf.Duration keep_samples_for = 14;
-   */
+  /** Maximum time for which completions are kept. Unset: none are kept. */
   keepSamplesFor?: Duration | undefined;
 
-  /**
-   * Students for SimulateRun. The first is the default.
-   *
-   * @generated from field: repeated gradus.v1.StudentInfo students = 15;
-   */
+  /** Students for SimulateRun. The first is the default. */
   students: StudentInfo[];
 };
 
-/**
- * Describes the message gradus.v1.ServerInfo.
- * Use `create(ServerInfoSchema)` to create a new message.
- */
 export declare const ServerInfoSchema: GenMessage<ServerInfo>;
 
-/**
- * Request of GetServerInfo.
- *
- * @generated from message gradus.v1.GetServerInfoRequest
- */
+/** Request of GetServerInfo. */
 export declare type GetServerInfoRequest = Message<"gradus.v1.GetServerInfoRequest"> & {
 };
 
-/**
- * Describes the message gradus.v1.GetServerInfoRequest.
- * Use `create(GetServerInfoRequestSchema)` to create a new message.
- */
 export declare const GetServerInfoRequestSchema: GenMessage<GetServerInfoRequest>;
 
-/**
- * Response of GetServerInfo.
- *
- * @generated from message gradus.v1.GetServerInfoResponse
- */
+/** Response of GetServerInfo. */
 export declare type GetServerInfoResponse = Message<"gradus.v1.GetServerInfoResponse"> & {
-  /**
-   * Description of the server.
-   *
-   * @generated from field: gradus.v1.ServerInfo server = 1;
-   */
+  /** Description of the server. */
   server?: ServerInfo | undefined;
 
-  /**
-   * The caller. Programs use it to show only what their user may do.
-   *
-   * @generated from field: gradus.v1.CallerInfo caller = 2;
-   */
+  /** The caller. Programs use it to show only what their user may do. */
   caller?: CallerInfo | undefined;
 };
 
-/**
- * Describes the message gradus.v1.GetServerInfoResponse.
- * Use `create(GetServerInfoResponseSchema)` to create a new message.
- */
 export declare const GetServerInfoResponseSchema: GenMessage<GetServerInfoResponse>;
 
-/**
- * A parameter of an environment's generator.
- *
- * @generated from message gradus.v1.ParameterInfo
- */
+/** A parameter of an environment's generator. */
 export declare type ParameterInfo = Message<"gradus.v1.ParameterInfo"> & {
-  /**
-   * Name of the parameter, e.g. "cities_min".
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the parameter, e.g. "cities_min". */
   name: string;
 
-  /**
-   * Meaning and unit of the parameter.
-   *
-   * @generated from field: string description = 2;
-   */
+  /** Meaning and unit of the parameter. */
   description: string;
 
-  /**
-   * Smallest value allowed.
-   *
-   * @generated from field: double min = 3;
-   */
+  /** Smallest value allowed. */
   min: number;
 
-  /**
-   * Largest value allowed.
-   *
-   * @generated from field: double max = 4;
-   */
+  /** Largest value allowed. */
   max: number;
 
-  /**
-   * Default value.
-   *
-   * @generated from field: double default_value = 5;
-   */
+  /** Default value. */
   defaultValue: number;
 
-  /**
-   * Whether only whole numbers are allowed.
-   *
-   * @generated from field: bool integer = 6;
-   */
+  /** Whether only whole numbers are allowed. */
   integer: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ParameterInfo.
- * Use `create(ParameterInfoSchema)` to create a new message.
- */
 export declare const ParameterInfoSchema: GenMessage<ParameterInfo>;
 
-/**
- * A level: parameters with a name.
- *
- * @generated from message gradus.v1.LevelInfo
- */
+/** A level: parameters with a name. */
 export declare type LevelInfo = Message<"gradus.v1.LevelInfo"> & {
-  /**
-   * Name of the level, e.g. "easy".
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the level, e.g. "easy". */
   name: string;
 
-  /**
-   * Sentence that distinguishes the level from others.
-   *
-   * @generated from field: string description = 2;
-   */
+  /** Sentence that distinguishes the level from others. */
   description: string;
 
-  /**
-   * Parameters of the level.
-   *
-   * @generated from field: gradus.v1.Parameters parameters = 3;
-   */
+  /** Parameters of the level. */
   parameters?: Parameters | undefined;
 
-  /**
-   * Whether the level is refused for SPLIT_TRAIN.
-   *
-   * @generated from field: bool evaluation_only = 4;
-   */
+  /** Whether the level is refused for SPLIT_TRAIN. */
   evaluationOnly: boolean;
 
   /**
    * Whether the level has fewer than 1,000 instances. All of them then lie in every
    * split: an evaluated task may have been trained on.
-   *
-   * @generated from field: bool small = 5;
    */
   small: boolean;
 };
 
-/**
- * Describes the message gradus.v1.LevelInfo.
- * Use `create(LevelInfoSchema)` to create a new message.
- */
 export declare const LevelInfoSchema: GenMessage<LevelInfo>;
 
-/**
- * Rule that computes the reward from the verified facts of an answer.
- *
- * @generated from message gradus.v1.RewardSchemeInfo
- */
+/** Rule that computes the reward from the verified facts of an answer. */
 export declare type RewardSchemeInfo = Message<"gradus.v1.RewardSchemeInfo"> & {
-  /**
-   * Name of the scheme.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the scheme. */
   name: string;
 
-  /**
-   * Sentence that says which reward an answer gets.
-   *
-   * @generated from field: string description = 2;
-   */
+  /** Sentence that says which reward an answer gets. */
   description: string;
 
-  /**
-   * Smallest reward of the scheme.
-   *
-   * @generated from field: double reward_min = 3;
-   */
+  /** Smallest reward of the scheme. */
   rewardMin: number;
 
-  /**
-   * Largest reward of the scheme.
-   *
-   * @generated from field: double reward_max = 4;
-   */
+  /** Largest reward of the scheme. */
   rewardMax: number;
 
-  /**
-   * Parameters of the scheme, with their defaults.
-   *
-   * @generated from field: repeated gradus.v1.ParameterInfo parameters = 5;
-   */
+  /** Parameters of the scheme, with their defaults. */
   parameters: ParameterInfo[];
 };
 
-/**
- * Describes the message gradus.v1.RewardSchemeInfo.
- * Use `create(RewardSchemeInfoSchema)` to create a new message.
- */
 export declare const RewardSchemeInfoSchema: GenMessage<RewardSchemeInfo>;
 
-/**
- * Number of a pool's rows of one level and one split.
- *
- * @generated from message gradus.v1.PoolGroup
- */
+/** Number of a pool's rows of one level and one split. */
 export declare type PoolGroup = Message<"gradus.v1.PoolGroup"> & {
-  /**
-   * Name of the level.
-   *
-   * @generated from field: string level = 1;
-   */
+  /** Name of the level. */
   level: string;
 
-  /**
-   * Split of the rows.
-   *
-   * @generated from field: gradus.v1.Split split = 2;
-   */
+  /** Split of the rows. */
   split: Split;
 
-  /**
-   * Number of rows that hold a task, at least 1.
-   *
-   * @generated from field: uint32 rows = 3;
-   */
+  /** Number of rows that hold a task, at least 1. */
   rows: number;
 };
 
-/**
- * Describes the message gradus.v1.PoolGroup.
- * Use `create(PoolGroupSchema)` to create a new message.
- */
 export declare const PoolGroupSchema: GenMessage<PoolGroup>;
 
 /**
  * Pool of rows from which tasks are drawn. The counts are from one reading of the file,
  * when the server started.
- *
- * @generated from message gradus.v1.PoolInfo
  */
 export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
-  /**
-   * Name of the pool, at most 64 bytes.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the pool, at most 64 bytes. */
   name: string;
 
   /**
    * Number of rows that hold a task over all splits, by the level's name. 0 for a level
    * without any.
-   *
-   * @generated from field: map<string, uint32> rows = 2;
    */
   rows: { [key: string]: number };
 
   /**
    * Counts of `rows` by level and split. Levels are in the environment's order, with
    * train, eval and bench for each. Groups without rows are left out.
-   *
-   * @generated from field: repeated gradus.v1.PoolGroup groups = 3;
    */
   groups: PoolGroup[];
 
   /**
    * Number of rows of the file that hold no task, or repeat an earlier one. The reasons
    * may quote rows, so only the server's log and `gradus pools check` show them.
-   *
-   * @generated from field: uint32 rejected = 4;
    */
   rejected: number;
 
-  /**
-   * Number of rows that the operator's selection leaves out.
-   *
-   * @generated from field: uint32 left_out = 5;
-   */
+  /** Number of rows that the operator's selection leaves out. */
   leftOut: number;
 
   /**
    * Number of rows whose task is not confirmed, because the service that checks them
    * could not be reached. An example is the sandbox that runs a row's own solution.
-   *
-   * @generated from field: uint32 unchecked = 6;
    */
   unchecked: number;
 
-  /**
-   * Whether the pool ships with the environment. If not, the operator named its file.
-   *
-   * @generated from field: bool shipped = 7;
-   */
+  /** Whether the pool ships with the environment. If not, the operator named its file. */
   shipped: boolean;
 
   /**
    * Measure that ranks the rows from easy to hard, in words, e.g. "column pass_rate (a
    * pass rate)". Empty if the rows have no ranks. Policies that need ranks are then
    * refused.
-   *
-   * @generated from field: string ranked_by = 8;
    */
   rankedBy: string;
 
   /**
    * Name of the measure as in RankRange.by: "solutions", or the name of a column. Empty
    * if the rows have no ranks.
-   *
-   * @generated from field: string rank_measure = 9;
    */
   rankMeasure: string;
 
   /**
    * Digest of the rows, 16 hex digits. Pools with the same rows in the same order,
    * levels and splits have equal digests. RateRows takes it.
-   *
-   * @generated from field: string digest = 10;
    */
   digest: string;
 };
 
-/**
- * Describes the message gradus.v1.PoolInfo.
- * Use `create(PoolInfoSchema)` to create a new message.
- */
 export declare const PoolInfoSchema: GenMessage<PoolInfo>;
 
-/**
- * Environment: a family of tasks with one verifier.
- *
- * @generated from message gradus.v1.Environment
- */
+/** Environment: a family of tasks with one verifier. */
 export declare type Environment = Message<"gradus.v1.Environment"> & {
-  /**
-   * Id of the environment, e.g. "np/tsp".
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the environment, e.g. "np/tsp". */
   id: string;
 
-  /**
-   * Version. Under one version, a task never changes.
-   *
-   * @generated from field: uint32 version = 2;
-   */
+  /** Version. Under one version, a task never changes. */
   version: number;
 
-  /**
-   * One paragraph that describes the tasks.
-   *
-   * @generated from field: string description = 3;
-   */
+  /** One paragraph that describes the tasks. */
   description: string;
 
-  /**
-   * Category: the first part of the id, e.g. "np", or the whole id if it has one part.
-   *
-   * @generated from field: string category = 4;
-   */
+  /** Category: the first part of the id, e.g. "np", or the whole id if it has one part. */
   category: string;
 
-  /**
-   * Goal of the objective.
-   *
-   * @generated from field: gradus.v1.Goal goal = 5;
-   */
+  /** Goal of the objective. */
   goal: Goal;
 
-  /**
-   * Levels, sorted from easy to hard.
-   *
-   * @generated from field: repeated gradus.v1.LevelInfo levels = 6;
-   */
+  /** Levels, sorted from easy to hard. */
   levels: LevelInfo[];
 
-  /**
-   * Parameters of the generator.
-   *
-   * @generated from field: repeated gradus.v1.ParameterInfo parameters = 7;
-   */
+  /** Parameters of the generator. */
   parameters: ParameterInfo[];
 
-  /**
-   * Answer formats that the environment accepts. The first is the default.
-   *
-   * @generated from field: repeated gradus.v1.AnswerFormat answer_formats = 8;
-   */
+  /** Answer formats that the environment accepts. The first is the default. */
   answerFormats: AnswerFormat[];
 
   /**
    * Reward schemes that the environment accepts. The first is the default. The default of
    * tasks with turns is "last", and they accept only "last", "best" and "sum".
-   *
-   * @generated from field: repeated gradus.v1.RewardSchemeInfo reward_schemes = 9;
    */
   rewardSchemes: RewardSchemeInfo[];
 
-  /**
-   * Sources of tasks that the environment supports.
-   *
-   * @generated from field: repeated gradus.v1.Source sources = 10;
-   */
+  /** Sources of tasks that the environment supports. */
   sources: Source[];
 
   /**
    * Pools for SOURCE_REAL. The one that ships with the environment comes first, and the
    * others are sorted by name. A TaskSpec without a pool gets the shipped one, or the
    * only one.
-   *
-   * @generated from field: repeated gradus.v1.PoolInfo pools = 11;
    */
   pools: PoolInfo[];
 
@@ -803,92 +396,44 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
    * Earlier versions that have the same tasks, but judged some answers differently.
    * Their tasks and specs stay valid. Answers are judged by the rules of this version,
    * and Score.info says so under "judged_by". Empty: none.
-   *
-   * @generated from field: repeated uint32 earlier_versions = 12;
    */
   earlierVersions: number[];
 
   /**
    * Number of calls of an episode if TaskSpec.calls is 0. 0: tasks have no turns unless
    * TaskSpec.calls asks for several.
-   *
-   * @generated from field: uint32 calls = 13;
    */
   calls: number;
 
-  /**
-   * Maximum of TaskSpec.calls. 0: tasks have no turns.
-   *
-   * @generated from field: uint32 calls_max = 14;
-   */
+  /** Maximum of TaskSpec.calls. 0: tasks have no turns. */
   callsMax: number;
 
-  /**
-   * Tools that TaskSpec.tools may name.
-   *
-   * @generated from field: repeated gradus.v1.Tool tools = 15;
-   */
+  /** Tools that TaskSpec.tools may name. */
   tools: Tool[];
 };
 
-/**
- * Describes the message gradus.v1.Environment.
- * Use `create(EnvironmentSchema)` to create a new message.
- */
 export declare const EnvironmentSchema: GenMessage<Environment>;
 
-/**
- * Request of ListEnvironments.
- *
- * @generated from message gradus.v1.ListEnvironmentsRequest
- */
+/** Request of ListEnvironments. */
 export declare type ListEnvironmentsRequest = Message<"gradus.v1.ListEnvironmentsRequest"> & {
-  /**
-   * Category of the environments to return, at most 64 bytes. Empty: all.
-   *
-   * @generated from field: string category = 1;
-   */
+  /** Category of the environments to return, at most 64 bytes. Empty: all. */
   category: string;
 
-  /**
-   * Maximum number of environments in a page, 1 to 1000. 0 means 100.
-   *
-   * @generated from field: uint32 page_size = 2;
-   */
+  /** Maximum number of environments in a page, 1 to 1000. 0 means 100. */
   pageSize: number;
 
-  /**
-   * Value of next_page_token in the previous page. Empty: the first page.
-   *
-   * @generated from field: string page_token = 3;
-   */
+  /** Value of next_page_token in the previous page. Empty: the first page. */
   pageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListEnvironmentsRequest.
- * Use `create(ListEnvironmentsRequestSchema)` to create a new message.
- */
 export declare const ListEnvironmentsRequestSchema: GenMessage<ListEnvironmentsRequest>;
 
-/**
- * One page of environments.
- *
- * @generated from message gradus.v1.ListEnvironmentsResponse
- */
+/** One page of environments. */
 export declare type ListEnvironmentsResponse = Message<"gradus.v1.ListEnvironmentsResponse"> & {
-  /**
-   * Environments sorted by id, then by version, newest first.
-   *
-   * @generated from field: repeated gradus.v1.Environment environments = 1;
-   */
+  /** Environments sorted by id, then by version, newest first. */
   environments: Environment[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 
   /**
@@ -896,285 +441,129 @@ export declare type ListEnvironmentsResponse = Message<"gradus.v1.ListEnvironmen
    * environments are listed when they are ready. Until then a call for an unknown
    * environment fails with UNAVAILABLE and the reason MOUNTING. Empty: all environments
    * are listed.
-   *
-   * @generated from field: repeated string mounting = 3;
    */
   mounting: string[];
 };
 
-/**
- * Describes the message gradus.v1.ListEnvironmentsResponse.
- * Use `create(ListEnvironmentsResponseSchema)` to create a new message.
- */
 export declare const ListEnvironmentsResponseSchema: GenMessage<ListEnvironmentsResponse>;
 
-/**
- * Request of GetEnvironment.
- *
- * @generated from message gradus.v1.GetEnvironmentRequest
- */
+/** Request of GetEnvironment. */
 export declare type GetEnvironmentRequest = Message<"gradus.v1.GetEnvironmentRequest"> & {
-  /**
-   * Id of the environment, at most 128 bytes. Required.
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the environment, at most 128 bytes. Required. */
   id: string;
 
-  /**
-   * Version of the environment. 0: the newest.
-   *
-   * @generated from field: uint32 version = 2;
-   */
+  /** Version of the environment. 0: the newest. */
   version: number;
 };
 
-/**
- * Describes the message gradus.v1.GetEnvironmentRequest.
- * Use `create(GetEnvironmentRequestSchema)` to create a new message.
- */
 export declare const GetEnvironmentRequestSchema: GenMessage<GetEnvironmentRequest>;
 
-/**
- * Response of GetEnvironment.
- *
- * @generated from message gradus.v1.GetEnvironmentResponse
- */
+/** Response of GetEnvironment. */
 export declare type GetEnvironmentResponse = Message<"gradus.v1.GetEnvironmentResponse"> & {
-  /**
-   * The environment.
-   *
-   * @generated from field: gradus.v1.Environment environment = 1;
-   */
+  /** The environment. */
   environment?: Environment | undefined;
 };
 
-/**
- * Describes the message gradus.v1.GetEnvironmentResponse.
- * Use `create(GetEnvironmentResponseSchema)` to create a new message.
- */
 export declare const GetEnvironmentResponseSchema: GenMessage<GetEnvironmentResponse>;
 
-/**
- * Request of Reset.
- *
- * @generated from message gradus.v1.ResetRequest
- */
+/** Request of Reset. */
 export declare type ResetRequest = Message<"gradus.v1.ResetRequest"> & {
-  /**
-   * Specification of the task: its environment, level and answer format. Required.
-   *
-   * @generated from field: gradus.v1.TaskSpec spec = 1;
-   */
+  /** Specification of the task: its environment, level and answer format. Required. */
   spec?: TaskSpec | undefined;
 
-  /**
-   * Seed of the task. Every value gives a task, also 0.
-   *
-   * @generated from field: fixed64 seed = 2;
-   */
+  /** Seed of the task. Every value gives a task, also 0. */
   seed: bigint;
 };
 
-/**
- * Describes the message gradus.v1.ResetRequest.
- * Use `create(ResetRequestSchema)` to create a new message.
- */
 export declare const ResetRequestSchema: GenMessage<ResetRequest>;
 
-/**
- * Response of Reset.
- *
- * @generated from message gradus.v1.ResetResponse
- */
+/** Response of Reset. */
 export declare type ResetResponse = Message<"gradus.v1.ResetResponse"> & {
-  /**
-   * The task that was made.
-   *
-   * @generated from field: gradus.v1.Task task = 1;
-   */
+  /** The task that was made. */
   task?: Task | undefined;
 };
 
-/**
- * Describes the message gradus.v1.ResetResponse.
- * Use `create(ResetResponseSchema)` to create a new message.
- */
 export declare const ResetResponseSchema: GenMessage<ResetResponse>;
 
-/**
- * Request of BatchReset.
- *
- * @generated from message gradus.v1.BatchResetRequest
- */
+/** Request of BatchReset. */
 export declare type BatchResetRequest = Message<"gradus.v1.BatchResetRequest"> & {
-  /**
-   * Specification of the tasks. Required.
-   *
-   * @generated from field: gradus.v1.TaskSpec spec = 1;
-   */
+  /** Specification of the tasks. Required. */
   spec?: TaskSpec | undefined;
 
-  /**
-   * Seeds, one for each task. At most ServerLimits.batch_seeds (1024 unless configured).
-   *
-   * @generated from field: repeated fixed64 seeds = 2;
-   */
+  /** Seeds, one for each task. At most ServerLimits.batch_seeds (1024 unless configured). */
   seeds: bigint[];
 };
 
-/**
- * Describes the message gradus.v1.BatchResetRequest.
- * Use `create(BatchResetRequestSchema)` to create a new message.
- */
 export declare const BatchResetRequestSchema: GenMessage<BatchResetRequest>;
 
-/**
- * Reason why one task of a batch could not be made.
- *
- * @generated from message gradus.v1.ResetFailure
- */
+/** Reason why one task of a batch could not be made. */
 export declare type ResetFailure = Message<"gradus.v1.ResetFailure"> & {
-  /**
-   * Number of a gRPC status code.
-   *
-   * @generated from field: int32 code = 1;
-   */
+  /** Number of a gRPC status code. */
   code: number;
 
-  /**
-   * Reason in words.
-   *
-   * @generated from field: string message = 2;
-   */
+  /** Reason in words. */
   message: string;
 
-  /**
-   * Time to wait before a retry, in milliseconds. 0: a retry does not help.
-   *
-   * @generated from field: uint32 retry_delay_ms = 3;
-   */
+  /** Time to wait before a retry, in milliseconds. 0: a retry does not help. */
   retryDelayMs: number;
 };
 
-/**
- * Describes the message gradus.v1.ResetFailure.
- * Use `create(ResetFailureSchema)` to create a new message.
- */
 export declare const ResetFailureSchema: GenMessage<ResetFailure>;
 
-/**
- * Result for one seed of a batch.
- *
- * @generated from message gradus.v1.ResetResult
- */
+/** Result for one seed of a batch. */
 export declare type ResetResult = Message<"gradus.v1.ResetResult"> & {
-  /**
-   * Seed from the request.
-   *
-   * @generated from field: fixed64 seed = 1;
-   */
+  /** Seed from the request. */
   seed: bigint;
 
-  /**
-   * The task or the failure. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.ResetResult.result
-   */
+  /** The task or the failure. Exactly one is set. */
   result: {
-    /**
-     * The task that was made.
-     *
-     * @generated from field: gradus.v1.Task task = 2;
-     */
+    /** The task that was made. */
     value: Task;
     case: "task";
   } | {
-    /**
-     * Reason why there is no task.
-     *
-     * @generated from field: gradus.v1.ResetFailure failure = 3;
-     */
+    /** Reason why there is no task. */
     value: ResetFailure;
     case: "failure";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.ResetResult.
- * Use `create(ResetResultSchema)` to create a new message.
- */
 export declare const ResetResultSchema: GenMessage<ResetResult>;
 
-/**
- * Response of BatchReset.
- *
- * @generated from message gradus.v1.BatchResetResponse
- */
+/** Response of BatchReset. */
 export declare type BatchResetResponse = Message<"gradus.v1.BatchResetResponse"> & {
-  /**
-   * One result for each seed, in the order of the request.
-   *
-   * @generated from field: repeated gradus.v1.ResetResult results = 1;
-   */
+  /** One result for each seed, in the order of the request. */
   results: ResetResult[];
 };
 
-/**
- * Describes the message gradus.v1.BatchResetResponse.
- * Use `create(BatchResetResponseSchema)` to create a new message.
- */
 export declare const BatchResetResponseSchema: GenMessage<BatchResetResponse>;
 
-/**
- * Request of Step: one completion of a task.
- *
- * @generated from message gradus.v1.StepRequest
- */
+/** Request of Step: one completion of a task. */
 export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
-  /**
-   * Id of the task. Required.
-   *
-   * @generated from field: string task_id = 1;
-   */
+  /** Id of the task. Required. */
   taskId: string;
 
-  /**
-   * Group of the task. Required within a run. At most 256 bytes.
-   *
-   * @generated from field: string group_id = 2;
-   */
+  /** Group of the task. Required within a run. At most 256 bytes. */
   groupId: string;
 
   /**
    * Index of the completion in its group, counted from 0. Within a run it is below
    * num_generations.
-   *
-   * @generated from field: uint32 sample_index = 3;
    */
   sampleIndex: number;
 
   /**
    * Completion, without the prompt. At most ServerLimits.completion_bytes (256 KiB of
    * UTF-8 unless configured). A longer one gets NO_REWARD_REASON_TOO_LARGE.
-   *
-   * @generated from field: string completion = 4;
    */
   completion: string;
 
-  /**
-   * Reason why generation ended. Unset: unknown.
-   *
-   * @generated from field: gradus.v1.FinishReason finish_reason = 5;
-   */
+  /** Reason why generation ended. Unset: unknown. */
   finishReason: FinishReason;
 
   /**
    * Version of the policy that wrote the completion, e.g. its number of updates. It is
    * kept with the sample for GetGroups. Asynchronous trainers use it, because their
    * policy changes meanwhile.
-   *
-   * @generated from field: optional uint32 policy_version = 6;
    */
   policyVersion?: number | undefined;
 
@@ -1182,8 +571,6 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
    * Calls of tools in the completion, as the trainer parsed them, in order. At most
    * 16,384. Calls after the one that ends the episode are ignored. Empty: the completion
    * is one call, and its marked answer counts. Ignored for tasks without turns.
-   *
-   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 7;
    */
   toolCalls: ToolCall[];
 
@@ -1191,24 +578,18 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
    * Random text, at most 64 bytes, from a client that cannot know sample_index. It stands
    * for the sample instead, and a run gives it an index when the episode closes, see
    * Feedback.sample_index. Empty: sample_index counts.
-   *
-   * @generated from field: string sample_key = 8;
    */
   sampleKey: string;
 
   /**
    * Whether the trainer ends the episode after this completion, e.g. because its context
    * is full. An empty completion without tool_calls then makes no call.
-   *
-   * @generated from field: bool end = 9;
    */
   end: boolean;
 
   /**
    * Format of tool calls that the server reads from the text. Unset: it reads none. Only
    * for clients that do not parse calls themselves.
-   *
-   * @generated from field: gradus.v1.TextTools text_tools = 10;
    */
   textTools: TextTools;
 
@@ -1217,506 +598,250 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
    * completions with their calls, and the replies of each Turn. They are never scored. If
    * this completion ends the episode, they are kept with its sample. At most 256 KiB of
    * text together.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage transcript = 11;
    */
   transcript: ChatMessage[];
 };
 
-/**
- * Describes the message gradus.v1.StepRequest.
- * Use `create(StepRequestSchema)` to create a new message.
- */
 export declare const StepRequestSchema: GenMessage<StepRequest>;
 
-/**
- * Response of Step.
- *
- * @generated from message gradus.v1.StepResponse
- */
+/** Response of Step. */
 export declare type StepResponse = Message<"gradus.v1.StepResponse"> & {
-  /**
-   * Reward of the completion, or the reason why there is none.
-   *
-   * @generated from field: gradus.v1.Outcome outcome = 1;
-   */
+  /** Reward of the completion, or the reason why there is none. */
   outcome?: Outcome | undefined;
 };
 
-/**
- * Describes the message gradus.v1.StepResponse.
- * Use `create(StepResponseSchema)` to create a new message.
- */
 export declare const StepResponseSchema: GenMessage<StepResponse>;
 
-/**
- * Request of TryAnswer: an answer to try.
- *
- * @generated from message gradus.v1.TryAnswerRequest
- */
+/** Request of TryAnswer: an answer to try. */
 export declare type TryAnswerRequest = Message<"gradus.v1.TryAnswerRequest"> & {
-  /**
-   * Id of the task, from a run or not. Required.
-   *
-   * @generated from field: string task_id = 1;
-   */
+  /** Id of the task, from a run or not. Required. */
   taskId: string;
 
-  /**
-   * Text to score. Exactly one is set, or none if there are tool_calls or `end` is set.
-   *
-   * @generated from oneof gradus.v1.TryAnswerRequest.text
-   */
+  /** Text to score. Exactly one is set, or none if there are tool_calls or `end` is set. */
   text: {
     /**
      * Answer alone, without its marks, e.g. "[0, 2, 1]". The server makes a completion
      * in the task's format around it.
-     *
-     * @generated from field: string answer = 2;
      */
     value: string;
     case: "answer";
   } | {
-    /**
-     * Whole completion, see StepRequest.completion.
-     *
-     * @generated from field: string completion = 3;
-     */
+    /** Whole completion, see StepRequest.completion. */
     value: string;
     case: "completion";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Reason why generation ended. Unset: unknown.
-   *
-   * @generated from field: gradus.v1.FinishReason finish_reason = 4;
-   */
+  /** Reason why generation ended. Unset: unknown. */
   finishReason: FinishReason;
 
-  /**
-   * Calls of tools, see StepRequest.tool_calls. At most 16,384.
-   *
-   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 5;
-   */
+  /** Calls of tools, see StepRequest.tool_calls. At most 16,384. */
   toolCalls: ToolCall[];
 
-  /**
-   * Random text for the sample, see StepRequest.sample_key. At most 64 bytes.
-   *
-   * @generated from field: string sample_key = 6;
-   */
+  /** Random text for the sample, see StepRequest.sample_key. At most 64 bytes. */
   sampleKey: string;
 
-  /**
-   * Whether the trainer ends the episode, see StepRequest.end.
-   *
-   * @generated from field: bool end = 7;
-   */
+  /** Whether the trainer ends the episode, see StepRequest.end. */
   end: boolean;
 
-  /**
-   * Format of tool calls in the text, see StepRequest.text_tools.
-   *
-   * @generated from field: gradus.v1.TextTools text_tools = 8;
-   */
+  /** Format of tool calls in the text, see StepRequest.text_tools. */
   textTools: TextTools;
 
   /**
    * Messages of the episode so far, see StepRequest.transcript. At most 256 KiB of text
    * together.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage transcript = 9;
    */
   transcript: ChatMessage[];
 };
 
-/**
- * Describes the message gradus.v1.TryAnswerRequest.
- * Use `create(TryAnswerRequestSchema)` to create a new message.
- */
 export declare const TryAnswerRequestSchema: GenMessage<TryAnswerRequest>;
 
-/**
- * Response of TryAnswer.
- *
- * @generated from message gradus.v1.TryAnswerResponse
- */
+/** Response of TryAnswer. */
 export declare type TryAnswerResponse = Message<"gradus.v1.TryAnswerResponse"> & {
   /**
    * Completion that was scored: the given one, or the one made around the answer.
    * Score.spans has positions in it.
-   *
-   * @generated from field: string completion = 1;
    */
   completion: string;
 
-  /**
-   * Outcome of the completion. It has no feedback.
-   *
-   * @generated from field: gradus.v1.Outcome outcome = 2;
-   */
+  /** Outcome of the completion. It has no feedback. */
   outcome?: Outcome | undefined;
 };
 
-/**
- * Describes the message gradus.v1.TryAnswerResponse.
- * Use `create(TryAnswerResponseSchema)` to create a new message.
- */
 export declare const TryAnswerResponseSchema: GenMessage<TryAnswerResponse>;
 
-/**
- * Request of DrawTask.
- *
- * @generated from message gradus.v1.DrawTaskRequest
- */
+/** Request of DrawTask. */
 export declare type DrawTaskRequest = Message<"gradus.v1.DrawTaskRequest"> & {
-  /**
-   * Id of the task. Required.
-   *
-   * @generated from field: string task_id = 1;
-   */
+  /** Id of the task. Required. */
   taskId: string;
 
   /**
    * Text whose answer is drawn. At most one is set. If neither is set, the picture shows
    * the task alone.
-   *
-   * @generated from oneof gradus.v1.DrawTaskRequest.text
    */
   text: {
-    /**
-     * Answer alone, without its marks.
-     *
-     * @generated from field: string answer = 2;
-     */
+    /** Answer alone, without its marks. */
     value: string;
     case: "answer";
   } | {
-    /**
-     * Completion that marks its answer, see StepRequest.completion.
-     *
-     * @generated from field: string completion = 3;
-     */
+    /** Completion that marks its answer, see StepRequest.completion. */
     value: string;
     case: "completion";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.DrawTaskRequest.
- * Use `create(DrawTaskRequestSchema)` to create a new message.
- */
 export declare const DrawTaskRequestSchema: GenMessage<DrawTaskRequest>;
 
-/**
- * Response of DrawTask.
- *
- * @generated from message gradus.v1.DrawTaskResponse
- */
+/** Response of DrawTask. */
 export declare type DrawTaskResponse = Message<"gradus.v1.DrawTaskResponse"> & {
   /**
    * Picture as a complete SVG document. It has no scripts and no references to other
    * documents, and shows a model's words only as text.
-   *
-   * @generated from field: string svg = 1;
    */
   svg: string;
 };
 
-/**
- * Describes the message gradus.v1.DrawTaskResponse.
- * Use `create(DrawTaskResponseSchema)` to create a new message.
- */
 export declare const DrawTaskResponseSchema: GenMessage<DrawTaskResponse>;
 
-/**
- * Request of SolveTask.
- *
- * @generated from message gradus.v1.SolveTaskRequest
- */
+/** Request of SolveTask. */
 export declare type SolveTaskRequest = Message<"gradus.v1.SolveTaskRequest"> & {
-  /**
-   * Id of the task. Required.
-   *
-   * @generated from field: string task_id = 1;
-   */
+  /** Id of the task. Required. */
   taskId: string;
 
-  /**
-   * Whether to draw the solution.
-   *
-   * @generated from field: bool draw = 2;
-   */
+  /** Whether to draw the solution. */
   draw: boolean;
 
   /**
    * Text whose answer is drawn beside the solution, if `draw` is set. At most one is
    * set.
-   *
-   * @generated from oneof gradus.v1.SolveTaskRequest.beside
    */
   beside: {
-    /**
-     * Answer alone, without its marks.
-     *
-     * @generated from field: string answer = 3;
-     */
+    /** Answer alone, without its marks. */
     value: string;
     case: "answer";
   } | {
-    /**
-     * Completion that marks its answer, see StepRequest.completion.
-     *
-     * @generated from field: string completion = 4;
-     */
+    /** Completion that marks its answer, see StepRequest.completion. */
     value: string;
     case: "completion";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.SolveTaskRequest.
- * Use `create(SolveTaskRequestSchema)` to create a new message.
- */
 export declare const SolveTaskRequestSchema: GenMessage<SolveTaskRequest>;
 
-/**
- * Response of SolveTask: a right answer, or the best one that the solver found.
- *
- * @generated from message gradus.v1.SolveTaskResponse
- */
+/** Response of SolveTask: a right answer, or the best one that the solver found. */
 export declare type SolveTaskResponse = Message<"gradus.v1.SolveTaskResponse"> & {
-  /**
-   * Answer in the form in which a model would write it.
-   *
-   * @generated from field: string answer = 1;
-   */
+  /** Answer in the form in which a model would write it. */
   answer: string;
 
-  /**
-   * Whole completion that gives the answer in the task's format.
-   *
-   * @generated from field: string completion = 2;
-   */
+  /** Whole completion that gives the answer in the task's format. */
   completion: string;
 
-  /**
-   * Baseline for the quality of answers. Unset: answers are only right or wrong.
-   *
-   * @generated from field: gradus.v1.Baseline baseline = 3;
-   */
+  /** Baseline for the quality of answers. Unset: answers are only right or wrong. */
   baseline?: Baseline | undefined;
 
-  /**
-   * Number of search nodes that the solver used. 0 if no solver ran.
-   *
-   * @generated from field: uint64 nodes = 4;
-   */
+  /** Number of search nodes that the solver used. 0 if no solver ran. */
   nodes: bigint;
 
   /**
    * Picture of the solution, as in DrawTaskResponse. Empty if `draw` was not set or the
    * environment draws no pictures. A provider draws only its reference answer.
-   *
-   * @generated from field: string svg = 5;
    */
   svg: string;
 };
 
-/**
- * Describes the message gradus.v1.SolveTaskResponse.
- * Use `create(SolveTaskResponseSchema)` to create a new message.
- */
 export declare const SolveTaskResponseSchema: GenMessage<SolveTaskResponse>;
 
-/**
- * One completion of a group.
- *
- * @generated from message gradus.v1.Completion
- */
+/** One completion of a group. */
 export declare type Completion = Message<"gradus.v1.Completion"> & {
   /**
    * Index of the completion in its group, counted from 0. Within a run it is below
    * num_generations. An index occurs at most once in a message.
-   *
-   * @generated from field: uint32 sample_index = 1;
    */
   sampleIndex: number;
 
-  /**
-   * Completion, without the prompt, see StepRequest.completion.
-   *
-   * @generated from field: string text = 2;
-   */
+  /** Completion, without the prompt, see StepRequest.completion. */
   text: string;
 
-  /**
-   * Reason why generation ended, see StepRequest.finish_reason.
-   *
-   * @generated from field: gradus.v1.FinishReason finish_reason = 3;
-   */
+  /** Reason why generation ended, see StepRequest.finish_reason. */
   finishReason: FinishReason;
 
-  /**
-   * Version of the policy, see StepRequest.policy_version.
-   *
-   * @generated from field: optional uint32 policy_version = 4;
-   */
+  /** Version of the policy, see StepRequest.policy_version. */
   policyVersion?: number | undefined;
 
-  /**
-   * Calls of tools, see StepRequest.tool_calls. At most 16,384.
-   *
-   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 5;
-   */
+  /** Calls of tools, see StepRequest.tool_calls. At most 16,384. */
   toolCalls: ToolCall[];
 
   /**
    * Id of the task, in place of the group's. After the first call of an episode, each
    * sample has its own (Turn.task_id). It must belong to the group. Empty: the group's.
-   *
-   * @generated from field: string task_id = 6;
    */
   taskId: string;
 
-  /**
-   * Random text for the sample, see StepRequest.sample_key. At most 64 bytes.
-   *
-   * @generated from field: string sample_key = 7;
-   */
+  /** Random text for the sample, see StepRequest.sample_key. At most 64 bytes. */
   sampleKey: string;
 
-  /**
-   * Whether the trainer ends the episode, see StepRequest.end.
-   *
-   * @generated from field: bool end = 8;
-   */
+  /** Whether the trainer ends the episode, see StepRequest.end. */
   end: boolean;
 
-  /**
-   * Format of tool calls in the text, see StepRequest.text_tools.
-   *
-   * @generated from field: gradus.v1.TextTools text_tools = 9;
-   */
+  /** Format of tool calls in the text, see StepRequest.text_tools. */
   textTools: TextTools;
 
   /**
    * Messages of the episode so far, see StepRequest.transcript. At most 256 KiB of text
    * together.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage transcript = 10;
    */
   transcript: ChatMessage[];
 };
 
-/**
- * Describes the message gradus.v1.Completion.
- * Use `create(CompletionSchema)` to create a new message.
- */
 export declare const CompletionSchema: GenMessage<Completion>;
 
-/**
- * Completions of one prompt.
- *
- * @generated from message gradus.v1.CompletionGroup
- */
+/** Completions of one prompt. */
 export declare type CompletionGroup = Message<"gradus.v1.CompletionGroup"> & {
-  /**
-   * Id of the task. Required unless all completions have their own.
-   *
-   * @generated from field: string task_id = 1;
-   */
+  /** Id of the task. Required unless all completions have their own. */
   taskId: string;
 
-  /**
-   * Group of the task. Required within a run. At most 256 bytes.
-   *
-   * @generated from field: string group_id = 2;
-   */
+  /** Group of the task. Required within a run. At most 256 bytes. */
   groupId: string;
 
-  /**
-   * Completions of the group. At most ServerLimits.completions (1024 unless configured).
-   *
-   * @generated from field: repeated gradus.v1.Completion completions = 3;
-   */
+  /** Completions of the group. At most ServerLimits.completions (1024 unless configured). */
   completions: Completion[];
 
   /**
    * Size of the whole group. A message with as many completions holds the whole group.
    * 0: the run's num_generations, or outside a run the number of completions in this
    * message.
-   *
-   * @generated from field: uint32 num_generations = 4;
    */
   numGenerations: number;
 };
 
-/**
- * Describes the message gradus.v1.CompletionGroup.
- * Use `create(CompletionGroupSchema)` to create a new message.
- */
 export declare const CompletionGroupSchema: GenMessage<CompletionGroup>;
 
-/**
- * Request of BatchStep.
- *
- * @generated from message gradus.v1.BatchStepRequest
- */
+/** Request of BatchStep. */
 export declare type BatchStepRequest = Message<"gradus.v1.BatchStepRequest"> & {
-  /**
-   * Groups of completions. At most ServerLimits.groups (1024 unless configured).
-   *
-   * @generated from field: repeated gradus.v1.CompletionGroup groups = 1;
-   */
+  /** Groups of completions. At most ServerLimits.groups (1024 unless configured). */
   groups: CompletionGroup[];
 };
 
-/**
- * Describes the message gradus.v1.BatchStepRequest.
- * Use `create(BatchStepRequestSchema)` to create a new message.
- */
 export declare const BatchStepRequestSchema: GenMessage<BatchStepRequest>;
 
-/**
- * Response of BatchStep.
- *
- * @generated from message gradus.v1.BatchStepResponse
- */
+/** Response of BatchStep. */
 export declare type BatchStepResponse = Message<"gradus.v1.BatchStepResponse"> & {
-  /**
-   * One outcome for each group, in the order of the request.
-   *
-   * @generated from field: repeated gradus.v1.GroupOutcome groups = 1;
-   */
+  /** One outcome for each group, in the order of the request. */
   groups: GroupOutcome[];
 };
 
-/**
- * Describes the message gradus.v1.BatchStepResponse.
- * Use `create(BatchStepResponseSchema)` to create a new message.
- */
 export declare const BatchStepResponseSchema: GenMessage<BatchStepResponse>;
 
-/**
- * Request of StreamSteps: groups of completions.
- *
- * @generated from message gradus.v1.StreamStepsRequest
- */
+/** Request of StreamSteps: groups of completions. */
 export declare type StreamStepsRequest = Message<"gradus.v1.StreamStepsRequest"> & {
   /**
    * Id that the client chooses to match the reply. It is unique among the requests of
    * this stream without a reply. At most 128 bytes.
-   *
-   * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
    * Groups of completions, usually one. At most ServerLimits.groups (1024 unless
    * configured).
-   *
-   * @generated from field: repeated gradus.v1.CompletionGroup groups = 2;
    */
   groups: CompletionGroup[];
 
@@ -1725,175 +850,85 @@ export declare type StreamStepsRequest = Message<"gradus.v1.StreamStepsRequest">
    * save the cost of messages, which is higher than that of a small group. The message
    * may have as many bytes as more_bytes of a reply allows, and requests within `more`
    * may not have `more` themselves. Otherwise the stream ends with INVALID_ARGUMENT.
-   *
-   * @generated from field: repeated gradus.v1.StreamStepsRequest more = 3;
    */
   more: StreamStepsRequest[];
 };
 
-/**
- * Describes the message gradus.v1.StreamStepsRequest.
- * Use `create(StreamStepsRequestSchema)` to create a new message.
- */
 export declare const StreamStepsRequestSchema: GenMessage<StreamStepsRequest>;
 
-/**
- * Failure of a whole request of a stream.
- *
- * @generated from message gradus.v1.StreamStepsFailure
- */
+/** Failure of a whole request of a stream. */
 export declare type StreamStepsFailure = Message<"gradus.v1.StreamStepsFailure"> & {
-  /**
-   * Number of a gRPC status code.
-   *
-   * @generated from field: int32 code = 1;
-   */
+  /** Number of a gRPC status code. */
   code: number;
 
-  /**
-   * Reason in words.
-   *
-   * @generated from field: string message = 2;
-   */
+  /** Reason in words. */
   message: string;
 
-  /**
-   * Time to wait before a retry, in milliseconds. 0: a retry does not help.
-   *
-   * @generated from field: uint32 retry_delay_ms = 3;
-   */
+  /** Time to wait before a retry, in milliseconds. 0: a retry does not help. */
   retryDelayMs: number;
 };
 
-/**
- * Describes the message gradus.v1.StreamStepsFailure.
- * Use `create(StreamStepsFailureSchema)` to create a new message.
- */
 export declare const StreamStepsFailureSchema: GenMessage<StreamStepsFailure>;
 
-/**
- * Response to one request of a stream.
- *
- * @generated from message gradus.v1.StreamStepsResponse
- */
+/** Response to one request of a stream. */
 export declare type StreamStepsResponse = Message<"gradus.v1.StreamStepsResponse"> & {
-  /**
-   * Id from the request.
-   *
-   * @generated from field: string request_id = 1;
-   */
+  /** Id from the request. */
   requestId: string;
 
-  /**
-   * One outcome for each group, in the order of the request. Empty if failure is set.
-   *
-   * @generated from field: repeated gradus.v1.GroupOutcome groups = 2;
-   */
+  /** One outcome for each group, in the order of the request. Empty if failure is set. */
   groups: GroupOutcome[];
 
-  /**
-   * Set if the whole request was refused. The stream continues.
-   *
-   * @generated from field: gradus.v1.StreamStepsFailure failure = 3;
-   */
+  /** Set if the whole request was refused. The stream continues. */
   failure?: StreamStepsFailure | undefined;
 
   /**
    * Replies to other requests that were ready at the same time. Sent only if the client
    * has used `more` itself.
-   *
-   * @generated from field: repeated gradus.v1.StreamStepsResponse more = 4;
    */
   more: StreamStepsResponse[];
 
   /**
    * Maximum size of a message with further requests, in bytes. 0 within `more`, and from
    * servers that do not support it.
-   *
-   * @generated from field: uint32 more_bytes = 5;
    */
   moreBytes: number;
 };
 
-/**
- * Describes the message gradus.v1.StreamStepsResponse.
- * Use `create(StreamStepsResponseSchema)` to create a new message.
- */
 export declare const StreamStepsResponseSchema: GenMessage<StreamStepsResponse>;
 
-/**
- * Goal of an environment's objective.
- *
- * @generated from enum gradus.v1.Goal
- */
+/** Goal of an environment's objective. */
 export enum Goal {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: GOAL_UNSPECIFIED = 0;
-   */
+  /** Never sent. */
   UNSPECIFIED = 0,
 
-  /**
-   * An answer is right or not.
-   *
-   * @generated from enum value: GOAL_SATISFY = 1;
-   */
+  /** An answer is right or not. */
   SATISFY = 1,
 
-  /**
-   * Smaller objectives are better.
-   *
-   * @generated from enum value: GOAL_MINIMIZE = 2;
-   */
+  /** Smaller objectives are better. */
   MINIMIZE = 2,
 
-  /**
-   * Larger objectives are better.
-   *
-   * @generated from enum value: GOAL_MAXIMIZE = 3;
-   */
+  /** Larger objectives are better. */
   MAXIMIZE = 3,
 }
 
-/**
- * Describes the enum gradus.v1.Goal.
- */
 export declare const GoalSchema: GenEnum<Goal>;
 
-/**
- * Reason why the generation of a completion ended.
- *
- * @generated from enum gradus.v1.FinishReason
- */
+/** Reason why the generation of a completion ended. */
 export enum FinishReason {
-  /**
-   * Unknown.
-   *
-   * @generated from enum value: FINISH_REASON_UNSPECIFIED = 0;
-   */
+  /** Unknown. */
   UNSPECIFIED = 0,
 
-  /**
-   * The policy ended the completion, or a stop string did.
-   *
-   * @generated from enum value: FINISH_REASON_STOP = 1;
-   */
+  /** The policy ended the completion, or a stop string did. */
   STOP = 1,
 
   /**
    * The completion reached its maximum length, and Score.truncated is true. It is scored
    * all the same, but an answer without an end mark does not count, see AnswerFormat. In
    * a task with turns, none of its calls is made, and the episode ends.
-   *
-   * @generated from enum value: FINISH_REASON_LENGTH = 2;
    */
   LENGTH = 2,
 }
 
-/**
- * Describes the enum gradus.v1.FinishReason.
- */
 export declare const FinishReasonSchema: GenEnum<FinishReason>;
 
 /**
@@ -1903,55 +938,33 @@ export declare const FinishReasonSchema: GenEnum<FinishReason>;
  * Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
  * value. NOT_FOUND suggests the nearest name. RESOURCE_EXHAUSTED says when to retry.
  * UNAUTHENTICATED means that the server requires a token.
- *
- * @generated from service gradus.v1.EnvironmentService
  */
 export declare const EnvironmentService: GenService<{
-  /**
-   * Lists the environments of this server, sorted by id.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.ListEnvironments
-   */
+  /** Lists the environments of this server, sorted by id. */
   listEnvironments: {
     methodKind: "unary";
     input: typeof ListEnvironmentsRequestSchema;
     output: typeof ListEnvironmentsResponseSchema;
   },
-  /**
-   * Describes this server: its version, its outside services and its limits.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.GetServerInfo
-   */
+  /** Describes this server: its version, its outside services and its limits. */
   getServerInfo: {
     methodKind: "unary";
     input: typeof GetServerInfoRequestSchema;
     output: typeof GetServerInfoResponseSchema;
   },
-  /**
-   * Describes one environment.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.GetEnvironment
-   */
+  /** Describes one environment. */
   getEnvironment: {
     methodKind: "unary";
     input: typeof GetEnvironmentRequestSchema;
     output: typeof GetEnvironmentResponseSchema;
   },
-  /**
-   * Makes one task. Equal requests make equal tasks.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.Reset
-   */
+  /** Makes one task. Equal requests make equal tasks. */
   reset: {
     methodKind: "unary";
     input: typeof ResetRequestSchema;
     output: typeof ResetResponseSchema;
   },
-  /**
-   * Makes many tasks. A task that cannot be made does not affect the others.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.BatchReset
-   */
+  /** Makes many tasks. A task that cannot be made does not affect the others. */
   batchReset: {
     methodKind: "unary";
     input: typeof BatchResetRequestSchema;
@@ -1960,8 +973,6 @@ export declare const EnvironmentService: GenService<{
   /**
    * Scores one completion. Fails with FAILED_PRECONDITION if the task's environment is
    * mounted from other sources than when the task was made.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.Step
    */
   step: {
     methodKind: "unary";
@@ -1971,8 +982,6 @@ export declare const EnvironmentService: GenService<{
   /**
    * Scores an answer as Step does, but records it in no run. People use it to see what
    * an answer is worth. Requires the role trainer.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.TryAnswer
    */
   tryAnswer: {
     methodKind: "unary";
@@ -1984,8 +993,6 @@ export declare const EnvironmentService: GenService<{
    * SolveTask draws a best answer. Fails with FAILED_PRECONDITION if the environment
    * draws no pictures, or if this server does not have the version or key of the
    * task_id. Requires the role viewer.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.DrawTask
    */
   drawTask: {
     methodKind: "unary";
@@ -1999,19 +1006,13 @@ export declare const EnvironmentService: GenService<{
    * while the provider does not answer, and with DEADLINE_EXCEEDED if the solver takes
    * longer than the server allows. Requires the role operator, because a trainer with
    * access to answers could train on them.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.SolveTask
    */
   solveTask: {
     methodKind: "unary";
     input: typeof SolveTaskRequestSchema;
     output: typeof SolveTaskResponseSchema;
   },
-  /**
-   * Scores groups of completions. A bad completion does not affect the others.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.BatchStep
-   */
+  /** Scores groups of completions. A bad completion does not affect the others. */
   batchStep: {
     methodKind: "unary";
     input: typeof BatchStepRequestSchema;
@@ -2021,8 +1022,6 @@ export declare const EnvironmentService: GenService<{
    * Scores groups from a stream. Every request gets exactly one reply, matched by
    * request_id. Replies come as soon as they are ready, in any order. Requests that are
    * ready together may share a message. A group may be split over messages and streams.
-   *
-   * @generated from rpc gradus.v1.EnvironmentService.StreamSteps
    */
   streamSteps: {
     methodKind: "bidi_streaming";

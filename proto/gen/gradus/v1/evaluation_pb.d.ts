@@ -11,768 +11,341 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { FinishReason } from "./environment_pb.js";
 import type { Feedback, Outcome, SampleFilter } from "./outcome_pb.js";
 
-/**
- * Describes the file gradus/v1/evaluation.proto.
- */
 export declare const file_gradus_v1_evaluation: GenFile;
 
-/**
- * A fixed set of tasks.
- *
- * @generated from message gradus.v1.Suite
- */
+/** A fixed set of tasks. */
 export declare type Suite = Message<"gradus.v1.Suite"> & {
-  /**
-   * Id of the suite, e.g. "forge-bench".
-   *
-   * @generated from field: string id = 1;
-   */
+  /** Id of the suite, e.g. "forge-bench". */
   id: string;
 
-  /**
-   * Version of the suite. Under one version, a suite never changes.
-   *
-   * @generated from field: uint32 version = 2;
-   */
+  /** Version of the suite. Under one version, a suite never changes. */
   version: number;
 
-  /**
-   * Sentence that says what the suite measures.
-   *
-   * @generated from field: string description = 3;
-   */
+  /** Sentence that says what the suite measures. */
   description: string;
 
-  /**
-   * Number of tasks.
-   *
-   * @generated from field: uint32 tasks = 4;
-   */
+  /** Number of tasks. */
   tasks: number;
 
-  /**
-   * Parts of the suite, in order.
-   *
-   * @generated from field: repeated gradus.v1.SuitePart parts = 5;
-   */
+  /** Parts of the suite, in order. */
   parts: SuitePart[];
 };
 
-/**
- * Describes the message gradus.v1.Suite.
- * Use `create(SuiteSchema)` to create a new message.
- */
 export declare const SuiteSchema: GenMessage<Suite>;
 
-/**
- * Part of a suite: tasks of one environment at one difficulty.
- *
- * @generated from message gradus.v1.SuitePart
- */
+/** Part of a suite: tasks of one environment at one difficulty. */
 export declare type SuitePart = Message<"gradus.v1.SuitePart"> & {
-  /**
-   * Name, unique within the suite, e.g. "np/tsp".
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name, unique within the suite, e.g. "np/tsp". */
   name: string;
 
-  /**
-   * Number of tasks.
-   *
-   * @generated from field: uint32 tasks = 2;
-   */
+  /** Number of tasks. */
   tasks: number;
 
-  /**
-   * Id of the environment.
-   *
-   * @generated from field: string environment = 3;
-   */
+  /** Id of the environment. */
   environment: string;
 
-  /**
-   * Version of the environment.
-   *
-   * @generated from field: uint32 version = 4;
-   */
+  /** Version of the environment. */
   version: number;
 
-  /**
-   * Name of the level. Empty if the suite gives parameters.
-   *
-   * @generated from field: string level = 5;
-   */
+  /** Name of the level. Empty if the suite gives parameters. */
   level: string;
 
-  /**
-   * All parameters of the generator.
-   *
-   * @generated from field: gradus.v1.Parameters parameters = 6;
-   */
+  /** All parameters of the generator. */
   parameters?: Parameters | undefined;
 
-  /**
-   * Split of the instances.
-   *
-   * @generated from field: gradus.v1.Split split = 7;
-   */
+  /** Split of the instances. */
   split: Split;
 
-  /**
-   * Maximum number of calls of an episode. 0: the tasks have no turns.
-   *
-   * @generated from field: uint32 calls = 8;
-   */
+  /** Maximum number of calls of an episode. 0: the tasks have no turns. */
   calls: number;
 
-  /**
-   * Names of the tools that the model may call. Empty: none.
-   *
-   * @generated from field: repeated string tools = 9;
-   */
+  /** Names of the tools that the model may call. Empty: none. */
   tools: string[];
 };
 
-/**
- * Describes the message gradus.v1.SuitePart.
- * Use `create(SuitePartSchema)` to create a new message.
- */
 export declare const SuitePartSchema: GenMessage<SuitePart>;
 
-/**
- * Request of ListSuites.
- *
- * @generated from message gradus.v1.ListSuitesRequest
- */
+/** Request of ListSuites. */
 export declare type ListSuitesRequest = Message<"gradus.v1.ListSuitesRequest"> & {
-  /**
-   * Maximum number of suites in a page, 1 to 1000. 0 means 100.
-   *
-   * @generated from field: uint32 page_size = 1;
-   */
+  /** Maximum number of suites in a page, 1 to 1000. 0 means 100. */
   pageSize: number;
 
-  /**
-   * Value of next_page_token in the previous page. Empty: the first page.
-   *
-   * @generated from field: string page_token = 2;
-   */
+  /** Value of next_page_token in the previous page. Empty: the first page. */
   pageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListSuitesRequest.
- * Use `create(ListSuitesRequestSchema)` to create a new message.
- */
 export declare const ListSuitesRequestSchema: GenMessage<ListSuitesRequest>;
 
-/**
- * One page of suites.
- *
- * @generated from message gradus.v1.ListSuitesResponse
- */
+/** One page of suites. */
 export declare type ListSuitesResponse = Message<"gradus.v1.ListSuitesResponse"> & {
-  /**
-   * Suites, sorted by id.
-   *
-   * @generated from field: repeated gradus.v1.Suite suites = 1;
-   */
+  /** Suites, sorted by id. */
   suites: Suite[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListSuitesResponse.
- * Use `create(ListSuitesResponseSchema)` to create a new message.
- */
 export declare const ListSuitesResponseSchema: GenMessage<ListSuitesResponse>;
 
-/**
- * Evaluation of one model on one suite.
- *
- * @generated from message gradus.v1.Evaluation
- */
+/** Evaluation of one model on one suite. */
 export declare type Evaluation = Message<"gradus.v1.Evaluation"> & {
-  /**
-   * Id that the client chose.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id that the client chose. */
   evaluationId: string;
 
-  /**
-   * Id of the suite.
-   *
-   * @generated from field: string suite = 2;
-   */
+  /** Id of the suite. */
   suite: string;
 
-  /**
-   * Version of the suite.
-   *
-   * @generated from field: uint32 suite_version = 3;
-   */
+  /** Version of the suite. */
   suiteVersion: number;
 
-  /**
-   * Number of completions of each task.
-   *
-   * @generated from field: uint32 samples_per_task = 4;
-   */
+  /** Number of completions of each task. */
   samplesPerTask: number;
 
-  /**
-   * Number of completions expected in all.
-   *
-   * @generated from field: uint64 samples_total = 5;
-   */
+  /** Number of completions expected in all. */
   samplesTotal: bigint;
 
-  /**
-   * Number of completions scored so far.
-   *
-   * @generated from field: uint64 samples_scored = 6;
-   */
+  /** Number of completions scored so far. */
   samplesScored: bigint;
 
-  /**
-   * Name of the model, as the client gave it.
-   *
-   * @generated from field: string model = 7;
-   */
+  /** Name of the model, as the client gave it. */
   model: string;
 
-  /**
-   * How completions mark the answer. Unset: the default of each environment.
-   *
-   * @generated from field: gradus.v1.AnswerFormat answer_format = 8;
-   */
+  /** How completions mark the answer. Unset: the default of each environment. */
   answerFormat: AnswerFormat;
 
-  /**
-   * Part of its thinking that a completion contains.
-   *
-   * @generated from field: gradus.v1.Thinking thinking = 9;
-   */
+  /** Part of its thinking that a completion contains. */
   thinking: Thinking;
 
-  /**
-   * Time of creation. Unset if an older server created it.
-   *
-   * @generated from field: google.protobuf.Timestamp create_time = 10;
-   */
+  /** Time of creation. Unset if an older server created it. */
   createTime?: Timestamp | undefined;
 
   /**
    * Reason why this server cannot read the evaluation, set only in lists: it does not
    * have the suite, or has another suite of that version. Empty: it can be read.
-   *
-   * @generated from field: string unreadable = 11;
    */
   unreadable: string;
 };
 
-/**
- * Describes the message gradus.v1.Evaluation.
- * Use `create(EvaluationSchema)` to create a new message.
- */
 export declare const EvaluationSchema: GenMessage<Evaluation>;
 
-/**
- * Request of CreateEvaluation.
- *
- * @generated from message gradus.v1.CreateEvaluationRequest
- */
+/** Request of CreateEvaluation. */
 export declare type CreateEvaluationRequest = Message<"gradus.v1.CreateEvaluationRequest"> & {
-  /**
-   * Id that the client chooses: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id that the client chooses: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required. */
   evaluationId: string;
 
-  /**
-   * Id of the suite. Required.
-   *
-   * @generated from field: string suite = 2;
-   */
+  /** Id of the suite. Required. */
   suite: string;
 
-  /**
-   * Version of the suite. 0: the newest.
-   *
-   * @generated from field: uint32 suite_version = 3;
-   */
+  /** Version of the suite. 0: the newest. */
   suiteVersion: number;
 
-  /**
-   * Number of completions of each task, 1 to 1024. 0 means 1.
-   *
-   * @generated from field: uint32 samples_per_task = 4;
-   */
+  /** Number of completions of each task, 1 to 1024. 0 means 1. */
   samplesPerTask: number;
 
-  /**
-   * Name of the model for the report, at most 256 bytes.
-   *
-   * @generated from field: string model = 5;
-   */
+  /** Name of the model for the report, at most 256 bytes. */
   model: string;
 
-  /**
-   * How completions mark the answer. Unset: the default of each environment.
-   *
-   * @generated from field: gradus.v1.AnswerFormat answer_format = 6;
-   */
+  /** How completions mark the answer. Unset: the default of each environment. */
   answerFormat: AnswerFormat;
 
-  /**
-   * Part of its thinking that a completion contains. Unset: THINKING_REQUIRED.
-   *
-   * @generated from field: gradus.v1.Thinking thinking = 7;
-   */
+  /** Part of its thinking that a completion contains. Unset: THINKING_REQUIRED. */
   thinking: Thinking;
 };
 
-/**
- * Describes the message gradus.v1.CreateEvaluationRequest.
- * Use `create(CreateEvaluationRequestSchema)` to create a new message.
- */
 export declare const CreateEvaluationRequestSchema: GenMessage<CreateEvaluationRequest>;
 
-/**
- * Response of CreateEvaluation.
- *
- * @generated from message gradus.v1.CreateEvaluationResponse
- */
+/** Response of CreateEvaluation. */
 export declare type CreateEvaluationResponse = Message<"gradus.v1.CreateEvaluationResponse"> & {
-  /**
-   * The new or existing evaluation.
-   *
-   * @generated from field: gradus.v1.Evaluation evaluation = 1;
-   */
+  /** The new or existing evaluation. */
   evaluation?: Evaluation | undefined;
 };
 
-/**
- * Describes the message gradus.v1.CreateEvaluationResponse.
- * Use `create(CreateEvaluationResponseSchema)` to create a new message.
- */
 export declare const CreateEvaluationResponseSchema: GenMessage<CreateEvaluationResponse>;
 
-/**
- * Request of GetEvaluation.
- *
- * @generated from message gradus.v1.GetEvaluationRequest
- */
+/** Request of GetEvaluation. */
 export declare type GetEvaluationRequest = Message<"gradus.v1.GetEvaluationRequest"> & {
-  /**
-   * Id of the evaluation. Required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id of the evaluation. Required. */
   evaluationId: string;
 };
 
-/**
- * Describes the message gradus.v1.GetEvaluationRequest.
- * Use `create(GetEvaluationRequestSchema)` to create a new message.
- */
 export declare const GetEvaluationRequestSchema: GenMessage<GetEvaluationRequest>;
 
-/**
- * Response of GetEvaluation.
- *
- * @generated from message gradus.v1.GetEvaluationResponse
- */
+/** Response of GetEvaluation. */
 export declare type GetEvaluationResponse = Message<"gradus.v1.GetEvaluationResponse"> & {
-  /**
-   * The evaluation.
-   *
-   * @generated from field: gradus.v1.Evaluation evaluation = 1;
-   */
+  /** The evaluation. */
   evaluation?: Evaluation | undefined;
 };
 
-/**
- * Describes the message gradus.v1.GetEvaluationResponse.
- * Use `create(GetEvaluationResponseSchema)` to create a new message.
- */
 export declare const GetEvaluationResponseSchema: GenMessage<GetEvaluationResponse>;
 
-/**
- * Request of ListEvaluations.
- *
- * @generated from message gradus.v1.ListEvaluationsRequest
- */
+/** Request of ListEvaluations. */
 export declare type ListEvaluationsRequest = Message<"gradus.v1.ListEvaluationsRequest"> & {
-  /**
-   * Maximum number of evaluations in a page, 1 to 1000. 0 means 100.
-   *
-   * @generated from field: uint32 page_size = 1;
-   */
+  /** Maximum number of evaluations in a page, 1 to 1000. 0 means 100. */
   pageSize: number;
 
-  /**
-   * Value of next_page_token in the previous page. Empty: the first page.
-   *
-   * @generated from field: string page_token = 2;
-   */
+  /** Value of next_page_token in the previous page. Empty: the first page. */
   pageToken: string;
 
-  /**
-   * Id of the suite whose evaluations are returned, at most 128 bytes. Empty: all.
-   *
-   * @generated from field: string suite = 3;
-   */
+  /** Id of the suite whose evaluations are returned, at most 128 bytes. Empty: all. */
   suite: string;
 };
 
-/**
- * Describes the message gradus.v1.ListEvaluationsRequest.
- * Use `create(ListEvaluationsRequestSchema)` to create a new message.
- */
 export declare const ListEvaluationsRequestSchema: GenMessage<ListEvaluationsRequest>;
 
-/**
- * One page of evaluations.
- *
- * @generated from message gradus.v1.ListEvaluationsResponse
- */
+/** One page of evaluations. */
 export declare type ListEvaluationsResponse = Message<"gradus.v1.ListEvaluationsResponse"> & {
   /**
    * Evaluations, sorted by id. With a suite, any page may have fewer than page_size, or
    * none.
-   *
-   * @generated from field: repeated gradus.v1.Evaluation evaluations = 1;
    */
   evaluations: Evaluation[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListEvaluationsResponse.
- * Use `create(ListEvaluationsResponseSchema)` to create a new message.
- */
 export declare const ListEvaluationsResponseSchema: GenMessage<ListEvaluationsResponse>;
 
-/**
- * Request of DeleteEvaluation.
- *
- * @generated from message gradus.v1.DeleteEvaluationRequest
- */
+/** Request of DeleteEvaluation. */
 export declare type DeleteEvaluationRequest = Message<"gradus.v1.DeleteEvaluationRequest"> & {
-  /**
-   * Id of the evaluation. Required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id of the evaluation. Required. */
   evaluationId: string;
 };
 
-/**
- * Describes the message gradus.v1.DeleteEvaluationRequest.
- * Use `create(DeleteEvaluationRequestSchema)` to create a new message.
- */
 export declare const DeleteEvaluationRequestSchema: GenMessage<DeleteEvaluationRequest>;
 
-/**
- * Response of DeleteEvaluation: the evaluation is deleted.
- *
- * @generated from message gradus.v1.DeleteEvaluationResponse
- */
+/** Response of DeleteEvaluation: the evaluation is deleted. */
 export declare type DeleteEvaluationResponse = Message<"gradus.v1.DeleteEvaluationResponse"> & {
 };
 
-/**
- * Describes the message gradus.v1.DeleteEvaluationResponse.
- * Use `create(DeleteEvaluationResponseSchema)` to create a new message.
- */
 export declare const DeleteEvaluationResponseSchema: GenMessage<DeleteEvaluationResponse>;
 
-/**
- * Request of HoldEvaluation.
- *
- * @generated from message gradus.v1.HoldEvaluationRequest
- */
+/** Request of HoldEvaluation. */
 export declare type HoldEvaluationRequest = Message<"gradus.v1.HoldEvaluationRequest"> & {
-  /**
-   * Id of an existing evaluation. Required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id of an existing evaluation. Required. */
   evaluationId: string;
 };
 
-/**
- * Describes the message gradus.v1.HoldEvaluationRequest.
- * Use `create(HoldEvaluationRequestSchema)` to create a new message.
- */
 export declare const HoldEvaluationRequestSchema: GenMessage<HoldEvaluationRequest>;
 
-/**
- * Response of HoldEvaluation: the client holds the evaluation from now on. Sent once.
- *
- * @generated from message gradus.v1.HoldEvaluationResponse
- */
+/** Response of HoldEvaluation: the client holds the evaluation from now on. Sent once. */
 export declare type HoldEvaluationResponse = Message<"gradus.v1.HoldEvaluationResponse"> & {
 };
 
-/**
- * Describes the message gradus.v1.HoldEvaluationResponse.
- * Use `create(HoldEvaluationResponseSchema)` to create a new message.
- */
 export declare const HoldEvaluationResponseSchema: GenMessage<HoldEvaluationResponse>;
 
-/**
- * Request of ListPendingTasks.
- *
- * @generated from message gradus.v1.ListPendingTasksRequest
- */
+/** Request of ListPendingTasks. */
 export declare type ListPendingTasksRequest = Message<"gradus.v1.ListPendingTasksRequest"> & {
-  /**
-   * Id of the evaluation. Required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id of the evaluation. Required. */
   evaluationId: string;
 
-  /**
-   * Maximum number of tasks in a page, 1 to 1000. 0 means 100.
-   *
-   * @generated from field: uint32 page_size = 2;
-   */
+  /** Maximum number of tasks in a page, 1 to 1000. 0 means 100. */
   pageSize: number;
 
-  /**
-   * Value of next_page_token in the previous page. Empty: the first page.
-   *
-   * @generated from field: string page_token = 3;
-   */
+  /** Value of next_page_token in the previous page. Empty: the first page. */
   pageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListPendingTasksRequest.
- * Use `create(ListPendingTasksRequestSchema)` to create a new message.
- */
 export declare const ListPendingTasksRequestSchema: GenMessage<ListPendingTasksRequest>;
 
-/**
- * A task whose completions are missing.
- *
- * @generated from message gradus.v1.PendingTask
- */
+/** A task whose completions are missing. */
 export declare type PendingTask = Message<"gradus.v1.PendingTask"> & {
-  /**
-   * The task, ready for a policy.
-   *
-   * @generated from field: gradus.v1.Task task = 1;
-   */
+  /** The task, ready for a policy. */
   task?: Task | undefined;
 
-  /**
-   * Indices of the missing completions, as sample_index.
-   *
-   * @generated from field: repeated uint32 sample_indices = 2;
-   */
+  /** Indices of the missing completions, as sample_index. */
   sampleIndices: number[];
 };
 
-/**
- * Describes the message gradus.v1.PendingTask.
- * Use `create(PendingTaskSchema)` to create a new message.
- */
 export declare const PendingTaskSchema: GenMessage<PendingTask>;
 
-/**
- * One page of tasks.
- *
- * @generated from message gradus.v1.ListPendingTasksResponse
- */
+/** One page of tasks. */
 export declare type ListPendingTasksResponse = Message<"gradus.v1.ListPendingTasksResponse"> & {
-  /**
-   * Tasks, in the suite's order.
-   *
-   * @generated from field: repeated gradus.v1.PendingTask tasks = 1;
-   */
+  /** Tasks, in the suite's order. */
   tasks: PendingTask[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListPendingTasksResponse.
- * Use `create(ListPendingTasksResponseSchema)` to create a new message.
- */
 export declare const ListPendingTasksResponseSchema: GenMessage<ListPendingTasksResponse>;
 
-/**
- * Request of SubmitCompletions: one completion.
- *
- * @generated from message gradus.v1.SubmitCompletionsRequest
- */
+/** Request of SubmitCompletions: one completion. */
 export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompletionsRequest"> & {
-  /**
-   * Id of the evaluation. Required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id of the evaluation. Required. */
   evaluationId: string;
 
   /**
    * Id of the task from ListPendingTasks, or for the later completions of an episode
    * from the last turn (Turn.task_id). Required.
-   *
-   * @generated from field: string task_id = 2;
    */
   taskId: string;
 
   /**
    * Index of the completion in its task, counted from 0. An episode belongs to the index
    * of its first completion.
-   *
-   * @generated from field: uint32 sample_index = 3;
    */
   sampleIndex: number;
 
-  /**
-   * Completion, without the prompt, see StepRequest.completion.
-   *
-   * @generated from field: string completion = 4;
-   */
+  /** Completion, without the prompt, see StepRequest.completion. */
   completion: string;
 
-  /**
-   * Reason why generation ended. Unset: unknown. See StepRequest.finish_reason.
-   *
-   * @generated from field: gradus.v1.FinishReason finish_reason = 5;
-   */
+  /** Reason why generation ended. Unset: unknown. See StepRequest.finish_reason. */
   finishReason: FinishReason;
 
-  /**
-   * Calls of tools, see StepRequest.tool_calls. At most 16,384.
-   *
-   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 6;
-   */
+  /** Calls of tools, see StepRequest.tool_calls. At most 16,384. */
   toolCalls: ToolCall[];
 
   /**
    * Random text for the sample, see StepRequest.sample_key. Its sample gets the first
    * free index of the task, see Feedback.sample_index. At most 64 bytes.
-   *
-   * @generated from field: string sample_key = 7;
    */
   sampleKey: string;
 
-  /**
-   * Whether the trainer ends the episode, see StepRequest.end.
-   *
-   * @generated from field: bool end = 8;
-   */
+  /** Whether the trainer ends the episode, see StepRequest.end. */
   end: boolean;
 
-  /**
-   * Format of tool calls in the text, see StepRequest.text_tools.
-   *
-   * @generated from field: gradus.v1.TextTools text_tools = 9;
-   */
+  /** Format of tool calls in the text, see StepRequest.text_tools. */
   textTools: TextTools;
 
   /**
    * Messages of the episode so far, see StepRequest.transcript. At most 256 KiB of text
    * together.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage transcript = 10;
    */
   transcript: ChatMessage[];
 };
 
-/**
- * Describes the message gradus.v1.SubmitCompletionsRequest.
- * Use `create(SubmitCompletionsRequestSchema)` to create a new message.
- */
 export declare const SubmitCompletionsRequestSchema: GenMessage<SubmitCompletionsRequest>;
 
-/**
- * Reason why a completion was not accepted.
- *
- * @generated from message gradus.v1.SubmitFailure
- */
+/** Reason why a completion was not accepted. */
 export declare type SubmitFailure = Message<"gradus.v1.SubmitFailure"> & {
-  /**
-   * Number of the gRPC status code that a separate call would have got.
-   *
-   * @generated from field: int32 code = 1;
-   */
+  /** Number of the gRPC status code that a separate call would have got. */
   code: number;
 
-  /**
-   * Reason in words.
-   *
-   * @generated from field: string message = 2;
-   */
+  /** Reason in words. */
   message: string;
 
   /**
    * Time to wait before sending the completion again, in milliseconds. 0: a retry does
    * not help.
-   *
-   * @generated from field: uint32 retry_delay_ms = 3;
    */
   retryDelayMs: number;
 };
 
-/**
- * Describes the message gradus.v1.SubmitFailure.
- * Use `create(SubmitFailureSchema)` to create a new message.
- */
 export declare const SubmitFailureSchema: GenMessage<SubmitFailure>;
 
-/**
- * Response of SubmitCompletions.
- *
- * @generated from message gradus.v1.SubmitCompletionsResponse
- */
+/** Response of SubmitCompletions. */
 export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitCompletionsResponse"> & {
-  /**
-   * Id of the task.
-   *
-   * @generated from field: string task_id = 1;
-   */
+  /** Id of the task. */
   taskId: string;
 
   /**
    * Outcome of the completion. Unset if failure is set. If the sample was submitted
    * before, this is the outcome of its first completion.
-   *
-   * @generated from field: gradus.v1.Outcome outcome = 2;
    */
   outcome?: Outcome | undefined;
 
-  /**
-   * Index of the completion, from the request.
-   *
-   * @generated from field: uint32 sample_index = 3;
-   */
+  /** Index of the completion, from the request. */
   sampleIndex: number;
 
   /**
@@ -780,303 +353,147 @@ export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitComplet
    * NOT_RECORDED if there is no reward yet: send the completion again. NOT_RECORDED also
    * if all samples of the task have completions of other sample keys. Unset if failure is
    * set, or the episode is not over.
-   *
-   * @generated from field: gradus.v1.Feedback feedback = 4;
    */
   feedback?: Feedback | undefined;
 
   /**
    * Reason why the completion was not accepted, e.g. INVALID_ARGUMENT for a task of
    * another suite.
-   *
-   * @generated from field: gradus.v1.SubmitFailure failure = 5;
    */
   failure?: SubmitFailure | undefined;
 
-  /**
-   * Random text for the sample, from the request.
-   *
-   * @generated from field: string sample_key = 6;
-   */
+  /** Random text for the sample, from the request. */
   sampleKey: string;
 };
 
-/**
- * Describes the message gradus.v1.SubmitCompletionsResponse.
- * Use `create(SubmitCompletionsResponseSchema)` to create a new message.
- */
 export declare const SubmitCompletionsResponseSchema: GenMessage<SubmitCompletionsResponse>;
 
-/**
- * Request of BatchSubmitCompletions: completions of one or several evaluations.
- *
- * @generated from message gradus.v1.BatchSubmitCompletionsRequest
- */
+/** Request of BatchSubmitCompletions: completions of one or several evaluations. */
 export declare type BatchSubmitCompletionsRequest = Message<"gradus.v1.BatchSubmitCompletionsRequest"> & {
-  /**
-   * Completions, at most 1024.
-   *
-   * @generated from field: repeated gradus.v1.SubmitCompletionsRequest completions = 1;
-   */
+  /** Completions, at most 1024. */
   completions: SubmitCompletionsRequest[];
 };
 
-/**
- * Describes the message gradus.v1.BatchSubmitCompletionsRequest.
- * Use `create(BatchSubmitCompletionsRequestSchema)` to create a new message.
- */
 export declare const BatchSubmitCompletionsRequestSchema: GenMessage<BatchSubmitCompletionsRequest>;
 
-/**
- * Response of BatchSubmitCompletions.
- *
- * @generated from message gradus.v1.BatchSubmitCompletionsResponse
- */
+/** Response of BatchSubmitCompletions. */
 export declare type BatchSubmitCompletionsResponse = Message<"gradus.v1.BatchSubmitCompletionsResponse"> & {
-  /**
-   * One result for each completion, in the order of the request.
-   *
-   * @generated from field: repeated gradus.v1.SubmitCompletionsResponse results = 1;
-   */
+  /** One result for each completion, in the order of the request. */
   results: SubmitCompletionsResponse[];
 };
 
-/**
- * Describes the message gradus.v1.BatchSubmitCompletionsResponse.
- * Use `create(BatchSubmitCompletionsResponseSchema)` to create a new message.
- */
 export declare const BatchSubmitCompletionsResponseSchema: GenMessage<BatchSubmitCompletionsResponse>;
 
-/**
- * Request of ListSamples.
- *
- * @generated from message gradus.v1.ListSamplesRequest
- */
+/** Request of ListSamples. */
 export declare type ListSamplesRequest = Message<"gradus.v1.ListSamplesRequest"> & {
-  /**
-   * Id of the evaluation. Required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id of the evaluation. Required. */
   evaluationId: string;
 
-  /**
-   * Maximum number of samples in a page, 1 to 1000. 0 means 100.
-   *
-   * @generated from field: uint32 page_size = 2;
-   */
+  /** Maximum number of samples in a page, 1 to 1000. 0 means 100. */
   pageSize: number;
 
   /**
    * Value of next_page_token in the previous page, which must have had the same filter.
    * Empty: the first page.
-   *
-   * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
-  /**
-   * Filter of the samples to return. Unset: all.
-   *
-   * @generated from field: gradus.v1.SampleFilter filter = 4;
-   */
+  /** Filter of the samples to return. Unset: all. */
   filter?: SampleFilter | undefined;
 
-  /**
-   * Part of the suite whose samples are returned, at most 128 bytes. Empty: all.
-   *
-   * @generated from field: string part = 5;
-   */
+  /** Part of the suite whose samples are returned, at most 128 bytes. Empty: all. */
   part: string;
 
-  /**
-   * Category of the suite whose samples are returned, at most 128 bytes. Empty: all.
-   *
-   * @generated from field: string category = 6;
-   */
+  /** Category of the suite whose samples are returned, at most 128 bytes. Empty: all. */
   category: string;
 
-  /**
-   * Hash of the instance whose samples are returned, see Task.instance_hash. Empty: all.
-   *
-   * @generated from field: string instance_hash = 7;
-   */
+  /** Hash of the instance whose samples are returned, see Task.instance_hash. Empty: all. */
   instanceHash: string;
 
   /**
    * Whether to leave out prompts, completions and transcripts, for overviews of many
    * samples.
-   *
-   * @generated from field: bool brief = 8;
    */
   brief: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ListSamplesRequest.
- * Use `create(ListSamplesRequestSchema)` to create a new message.
- */
 export declare const ListSamplesRequestSchema: GenMessage<ListSamplesRequest>;
 
-/**
- * A completion that was scored.
- *
- * @generated from message gradus.v1.Sample
- */
+/** A completion that was scored. */
 export declare type Sample = Message<"gradus.v1.Sample"> & {
-  /**
-   * Task of the completion.
-   *
-   * @generated from field: gradus.v1.Task task = 1;
-   */
+  /** Task of the completion. */
   task?: Task | undefined;
 
-  /**
-   * Index of the completion in its task, counted from 0.
-   *
-   * @generated from field: uint32 sample_index = 2;
-   */
+  /** Index of the completion in its task, counted from 0. */
   sampleIndex: number;
 
-  /**
-   * The completion, or the last completion of an episode.
-   *
-   * @generated from field: string completion = 3;
-   */
+  /** The completion, or the last completion of an episode. */
   completion: string;
 
-  /**
-   * Outcome of the completion.
-   *
-   * @generated from field: gradus.v1.Outcome outcome = 4;
-   */
+  /** Outcome of the completion. */
   outcome?: Outcome | undefined;
 
-  /**
-   * Part of the suite to which the task belongs.
-   *
-   * @generated from field: string part = 5;
-   */
+  /** Part of the suite to which the task belongs. */
   part: string;
 
-  /**
-   * Category of the suite to which the task belongs.
-   *
-   * @generated from field: string category = 6;
-   */
+  /** Category of the suite to which the task belongs. */
   category: string;
 
-  /**
-   * Name of the pool, if the task is a row. Otherwise empty.
-   *
-   * @generated from field: string pool = 7;
-   */
+  /** Name of the pool, if the task is a row. Otherwise empty. */
   pool: string;
 
   /**
    * Number of the row in the pool's present file, counted from 0, as RateRows takes it.
    * Unset if the task is no row, or the pool no longer has the row.
-   *
-   * @generated from field: optional uint32 row = 8;
    */
   row?: number | undefined;
 
-  /**
-   * Digest of the pool for `row`, see PoolInfo. Empty if `row` is unset.
-   *
-   * @generated from field: string pool_digest = 9;
-   */
+  /** Digest of the pool for `row`, see PoolInfo. Empty if `row` is unset. */
   poolDigest: string;
 
   /**
    * Messages of the episode before the completion, as they were submitted with it. Empty:
    * there were none, or the request set `brief`.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage transcript = 10;
    */
   transcript: ChatMessage[];
 
   /**
    * Calls of tools in the completion, as they were submitted, up to 256 KiB of text.
    * Empty: there were none, or the request set `brief`.
-   *
-   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 11;
    */
   toolCalls: ToolCall[];
 };
 
-/**
- * Describes the message gradus.v1.Sample.
- * Use `create(SampleSchema)` to create a new message.
- */
 export declare const SampleSchema: GenMessage<Sample>;
 
-/**
- * One page of samples.
- *
- * @generated from message gradus.v1.ListSamplesResponse
- */
+/** One page of samples. */
 export declare type ListSamplesResponse = Message<"gradus.v1.ListSamplesResponse"> & {
   /**
    * Samples in the suite's order, then by sample_index. With a filter, any page may have
    * fewer than page_size, or none.
-   *
-   * @generated from field: repeated gradus.v1.Sample samples = 1;
    */
   samples: Sample[];
 
-  /**
-   * Token for the next page. Empty: this page is the last.
-   *
-   * @generated from field: string next_page_token = 2;
-   */
+  /** Token for the next page. Empty: this page is the last. */
   nextPageToken: string;
 };
 
-/**
- * Describes the message gradus.v1.ListSamplesResponse.
- * Use `create(ListSamplesResponseSchema)` to create a new message.
- */
 export declare const ListSamplesResponseSchema: GenMessage<ListSamplesResponse>;
 
-/**
- * Request of GetReport.
- *
- * @generated from message gradus.v1.GetReportRequest
- */
+/** Request of GetReport. */
 export declare type GetReportRequest = Message<"gradus.v1.GetReportRequest"> & {
-  /**
-   * Id of the evaluation. Required.
-   *
-   * @generated from field: string evaluation_id = 1;
-   */
+  /** Id of the evaluation. Required. */
   evaluationId: string;
 };
 
-/**
- * Describes the message gradus.v1.GetReportRequest.
- * Use `create(GetReportRequestSchema)` to create a new message.
- */
 export declare const GetReportRequestSchema: GenMessage<GetReportRequest>;
 
-/**
- * Figures of one part, environment or category, or of the whole suite.
- *
- * @generated from message gradus.v1.ReportRow
- */
+/** Figures of one part, environment or category, or of the whole suite. */
 export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
-  /**
-   * Name of the part, environment id, or category. "overall" for the whole suite.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the part, environment id, or category. "overall" for the whole suite. */
   name: string;
 
-  /**
-   * Number of submitted samples, including those without a reward.
-   *
-   * @generated from field: uint64 samples = 2;
-   */
+  /** Number of submitted samples, including those without a reward. */
   samples: bigint;
 
   /**
@@ -1111,30 +528,18 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    *   no_reward_rate  samples without a reward, of all that came in
    * A task counts once however many samples it has; tasks of which no sample has a
    * reward are left out.
-   *
-   * @generated from field: map<string, double> figures = 3;
    */
   figures: { [key: string]: number };
 
-  /**
-   * Number of tasks with at least one sample.
-   *
-   * @generated from field: uint64 tasks = 4;
-   */
+  /** Number of tasks with at least one sample. */
   tasks: bigint;
 
-  /**
-   * Number of samples expected in all.
-   *
-   * @generated from field: uint64 samples_expected = 5;
-   */
+  /** Number of samples expected in all. */
   samplesExpected: bigint;
 
   /**
    * Number of these tasks that lie in every split, because their level has fewer than
    * 1,000 instances. The model may have been trained on them.
-   *
-   * @generated from field: uint64 tasks_in_every_split = 6;
    */
   tasksInEverySplit: bigint;
 
@@ -1143,16 +548,12 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    * about 1.96 standard errors to either side. For a mean of categories, it is computed
    * from the categories' standard errors. Left out if fewer than two tasks have the
    * figure.
-   *
-   * @generated from field: map<string, double> standard_errors = 7;
    */
   standardErrors: { [key: string]: number };
 
   /**
    * Number of `samples` that have no reward and never will. Only no_reward_rate
    * counts them.
-   *
-   * @generated from field: uint64 samples_without_reward = 8;
    */
   samplesWithoutReward: bigint;
 
@@ -1161,121 +562,63 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    * a reward than it needs. The key is the figure's name: mean_reward stands for
    * every figure of one sample, and pass@k for first_verifying_pass@k too. Figures
    * that leave out none are missing.
-   *
-   * @generated from field: map<string, uint64> tasks_left_out = 9;
    */
   tasksLeftOut: { [key: string]: bigint };
 };
 
-/**
- * Describes the message gradus.v1.ReportRow.
- * Use `create(ReportRowSchema)` to create a new message.
- */
 export declare const ReportRowSchema: GenMessage<ReportRow>;
 
-/**
- * Report on an evaluation.
- *
- * @generated from message gradus.v1.Report
- */
+/** Report on an evaluation. */
 export declare type Report = Message<"gradus.v1.Report"> & {
-  /**
-   * The evaluation that the report describes.
-   *
-   * @generated from field: gradus.v1.Evaluation evaluation = 1;
-   */
+  /** The evaluation that the report describes. */
   evaluation?: Evaluation | undefined;
 
-  /**
-   * Figures of each environment.
-   *
-   * @generated from field: repeated gradus.v1.ReportRow environments = 2;
-   */
+  /** Figures of each environment. */
   environments: ReportRow[];
 
-  /**
-   * Figures of each category.
-   *
-   * @generated from field: repeated gradus.v1.ReportRow categories = 3;
-   */
+  /** Figures of each category. */
   categories: ReportRow[];
 
   /**
    * Figures of the whole suite: the unweighted mean over its categories, or over its
    * tasks if the suite says so.
-   *
-   * @generated from field: gradus.v1.ReportRow overall = 4;
    */
   overall?: ReportRow | undefined;
 
-  /**
-   * Baseline of the ratios, in words.
-   *
-   * @generated from field: string baseline = 5;
-   */
+  /** Baseline of the ratios, in words. */
   baseline: string;
 
-  /**
-   * Figures of each part of the suite, in its order.
-   *
-   * @generated from field: repeated gradus.v1.ReportRow parts = 6;
-   */
+  /** Figures of each part of the suite, in its order. */
   parts: ReportRow[];
 
-  /**
-   * The suite of the evaluation.
-   *
-   * @generated from field: gradus.v1.Suite suite = 7;
-   */
+  /** The suite of the evaluation. */
   suite?: Suite | undefined;
 
   /**
    * Warnings to show before any figure, e.g. that more than 1% of the samples have no
    * reward.
-   *
-   * @generated from field: repeated string warnings = 8;
    */
   warnings: string[];
 };
 
-/**
- * Describes the message gradus.v1.Report.
- * Use `create(ReportSchema)` to create a new message.
- */
 export declare const ReportSchema: GenMessage<Report>;
 
-/**
- * Response of GetReport.
- *
- * @generated from message gradus.v1.GetReportResponse
- */
+/** Response of GetReport. */
 export declare type GetReportResponse = Message<"gradus.v1.GetReportResponse"> & {
-  /**
-   * Report on the samples so far.
-   *
-   * @generated from field: gradus.v1.Report report = 1;
-   */
+  /** Report on the samples so far. */
   report?: Report | undefined;
 };
 
-/**
- * Describes the message gradus.v1.GetReportResponse.
- * Use `create(GetReportResponseSchema)` to create a new message.
- */
 export declare const GetReportResponseSchema: GenMessage<GetReportResponse>;
 
 /**
  * Issues the tasks of suites, scores completions, and reports. Every call may be
  * repeated: work that was done stays done.
- *
- * @generated from service gradus.v1.EvaluationService
  */
 export declare const EvaluationService: GenService<{
   /**
    * Lists the suites that this server can issue: it has their environments in the
    * suite's versions.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.ListSuites
    */
   listSuites: {
     methodKind: "unary";
@@ -1286,29 +629,19 @@ export declare const EvaluationService: GenService<{
    * Starts an evaluation of one model on one suite. If the evaluation_id exists with the
    * same choices, the call returns the existing evaluation, so that a client can resume.
    * ALREADY_EXISTS if it exists with other choices.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.CreateEvaluation
    */
   createEvaluation: {
     methodKind: "unary";
     input: typeof CreateEvaluationRequestSchema;
     output: typeof CreateEvaluationResponseSchema;
   },
-  /**
-   * Returns the current state of an evaluation.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.GetEvaluation
-   */
+  /** Returns the current state of an evaluation. */
   getEvaluation: {
     methodKind: "unary";
     input: typeof GetEvaluationRequestSchema;
     output: typeof GetEvaluationResponseSchema;
   },
-  /**
-   * Lists evaluations, sorted by id.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.ListEvaluations
-   */
+  /** Lists evaluations, sorted by id. */
   listEvaluations: {
     methodKind: "unary";
     input: typeof ListEvaluationsRequestSchema;
@@ -1317,8 +650,6 @@ export declare const EvaluationService: GenService<{
   /**
    * Deletes an evaluation with its samples. The tasks of its suite stay, because other
    * evaluations use them. Later calls on it fail with NOT_FOUND.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.DeleteEvaluation
    */
   deleteEvaluation: {
     methodKind: "unary";
@@ -1330,19 +661,13 @@ export declare const EvaluationService: GenService<{
    * message when it is held, and then nothing until the client leaves.
    * FAILED_PRECONDITION while another client holds it. It prevents two programs from
    * completing the same missing samples. Other calls are accepted from anyone.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.HoldEvaluation
    */
   holdEvaluation: {
     methodKind: "server_streaming";
     input: typeof HoldEvaluationRequestSchema;
     output: typeof HoldEvaluationResponseSchema;
   },
-  /**
-   * Lists tasks whose completions are missing.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.ListPendingTasks
-   */
+  /** Lists tasks whose completions are missing. */
   listPendingTasks: {
     methodKind: "unary";
     input: typeof ListPendingTasksRequestSchema;
@@ -1353,39 +678,25 @@ export declare const EvaluationService: GenService<{
    * task with turns, a completion that does not end its episode gets the next turn, and
    * only the end of the episode is stored. Replies come as they are ready. A completion
    * that cannot be accepted gets a failure of its own, and the stream continues.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.SubmitCompletions
    */
   submitCompletions: {
     methodKind: "bidi_streaming";
     input: typeof SubmitCompletionsRequestSchema;
     output: typeof SubmitCompletionsResponseSchema;
   },
-  /**
-   * SubmitCompletions for a list of completions, for clients that cannot stream.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.BatchSubmitCompletions
-   */
+  /** SubmitCompletions for a list of completions, for clients that cannot stream. */
   batchSubmitCompletions: {
     methodKind: "unary";
     input: typeof BatchSubmitCompletionsRequestSchema;
     output: typeof BatchSubmitCompletionsResponseSchema;
   },
-  /**
-   * Lists submitted completions, with their scores and tasks.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.ListSamples
-   */
+  /** Lists submitted completions, with their scores and tasks. */
   listSamples: {
     methodKind: "unary";
     input: typeof ListSamplesRequestSchema;
     output: typeof ListSamplesResponseSchema;
   },
-  /**
-   * Returns the report on the samples so far.
-   *
-   * @generated from rpc gradus.v1.EvaluationService.GetReport
-   */
+  /** Returns the report on the samples so far. */
   getReport: {
     methodKind: "unary";
     input: typeof GetReportRequestSchema;

@@ -8,262 +8,131 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import type { Message } from "@bufbuild/protobuf";
 import type { ChatMessage } from "./task_pb.js";
 
-/**
- * Describes the file gradus/v1/outcome.proto.
- */
 export declare const file_gradus_v1_outcome: GenFile;
 
-/**
- * Effect of a score on the run that issued the task.
- *
- * @generated from message gradus.v1.Feedback
- */
+/** Effect of a score on the run that issued the task. */
 export declare type Feedback = Message<"gradus.v1.Feedback"> & {
-  /**
-   * Whether the sample was recorded.
-   *
-   * @generated from field: gradus.v1.FeedbackStatus status = 1;
-   */
+  /** Whether the sample was recorded. */
   status: FeedbackStatus;
 
   /**
    * Reason why the sample was not recorded, for FEEDBACK_STATUS_NOT_RECORDED, e.g. "the
    * task was not issued by a run" or "the group was closed". Otherwise empty.
-   *
-   * @generated from field: string detail = 2;
    */
   detail: string;
 
   /**
    * Index that the run gave the sample_key, for RECORDED, DUPLICATE and
    * CONFLICTING_COMPLETION. Unset: the sample has no key.
-   *
-   * @generated from field: optional uint32 sample_index = 3;
    */
   sampleIndex?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.Feedback.
- * Use `create(FeedbackSchema)` to create a new message.
- */
 export declare const FeedbackSchema: GenMessage<Feedback>;
 
-/**
- * One named part of a reward.
- *
- * @generated from message gradus.v1.RewardComponent
- */
+/** One named part of a reward. */
 export declare type RewardComponent = Message<"gradus.v1.RewardComponent"> & {
-  /**
-   * Name of the component, e.g. "format", "feasibility" or "quality".
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the component, e.g. "format", "feasibility" or "quality". */
   name: string;
 
   /**
    * Value before weighting. Unset: the component is undefined for this answer and left
    * out of the sum.
-   *
-   * @generated from field: optional double value = 2;
    */
   value?: number | undefined;
 
-  /**
-   * Weight of the component in the sum.
-   *
-   * @generated from field: double weight = 3;
-   */
+  /** Weight of the component in the sum. */
   weight: number;
 
-  /**
-   * Reason why the component has no value, in words. Empty if it has one.
-   *
-   * @generated from field: string reason = 4;
-   */
+  /** Reason why the component has no value, in words. Empty if it has one. */
   reason: string;
 };
 
-/**
- * Describes the message gradus.v1.RewardComponent.
- * Use `create(RewardComponentSchema)` to create a new message.
- */
 export declare const RewardComponentSchema: GenMessage<RewardComponent>;
 
-/**
- * Value to which the objective of an answer is compared.
- *
- * @generated from message gradus.v1.Baseline
- */
+/** Value to which the objective of an answer is compared. */
 export declare type Baseline = Message<"gradus.v1.Baseline"> & {
-  /**
-   * Objective of the best known answer.
-   *
-   * @generated from field: double value = 1;
-   */
+  /** Objective of the best known answer. */
   value: number;
 
-  /**
-   * Certified bound: no answer is better. Equals `value` if that is optimal.
-   *
-   * @generated from field: double bound = 2;
-   */
+  /** Certified bound: no answer is better. Equals `value` if that is optimal. */
   bound: number;
 
-  /**
-   * How well the value is proven.
-   *
-   * @generated from field: gradus.v1.Proof proof = 3;
-   */
+  /** How well the value is proven. */
   proof: Proof;
 };
 
-/**
- * Describes the message gradus.v1.Baseline.
- * Use `create(BaselineSchema)` to create a new message.
- */
 export declare const BaselineSchema: GenMessage<Baseline>;
 
-/**
- * One marked answer found in a completion.
- *
- * @generated from message gradus.v1.AnswerSpan
- */
+/** One marked answer found in a completion. */
 export declare type AnswerSpan = Message<"gradus.v1.AnswerSpan"> & {
   /**
    * First Unicode code point of the answer's text without its marks, counted from 0, as
    * an index into a Python string.
-   *
-   * @generated from field: uint32 start = 1;
    */
   start: number;
 
-  /**
-   * One past the last code point of the answer's text.
-   *
-   * @generated from field: uint32 end = 2;
-   */
+  /** One past the last code point of the answer's text. */
   end: number;
 
-  /**
-   * Verdict on this answer.
-   *
-   * @generated from field: gradus.v1.Verdict verdict = 3;
-   */
+  /** Verdict on this answer. */
   verdict: Verdict;
 
-  /**
-   * Whether the answer reaches the goal: it is right, or equals a proven optimum.
-   *
-   * @generated from field: bool solved = 4;
-   */
+  /** Whether the answer reaches the goal: it is right, or equals a proven optimum. */
   solved: boolean;
 
   /**
    * One past the last code point of the closing mark. The part of the completion before
    * it ends with this answer. 0 unless the reward scheme scans for commits.
-   *
-   * @generated from field: uint32 marked_end = 5;
    */
   markedEnd: number;
 };
 
-/**
- * Describes the message gradus.v1.AnswerSpan.
- * Use `create(AnswerSpanSchema)` to create a new message.
- */
 export declare const AnswerSpanSchema: GenMessage<AnswerSpan>;
 
-/**
- * Commit: the first right answer of a completion, even within its thoughts (VCC 3.3).
- *
- * @generated from message gradus.v1.Commit
- */
+/** Commit: the first right answer of a completion, even within its thoughts (VCC 3.3). */
 export declare type Commit = Message<"gradus.v1.Commit"> & {
-  /**
-   * Index of the answer among the completion's marked answers, counted from 0.
-   *
-   * @generated from field: uint32 answer = 1;
-   */
+  /** Index of the answer among the completion's marked answers, counted from 0. */
   answer: number;
 
-  /**
-   * Index of the answer in Score.spans, counted from 0. The span always exists.
-   *
-   * @generated from field: uint32 span = 2;
-   */
+  /** Index of the answer in Score.spans, counted from 0. The span always exists. */
   span: number;
 
   /**
    * One past the last code point of the closing mark. The completion continued with the
    * text after it.
-   *
-   * @generated from field: uint32 end = 3;
    */
   end: number;
 };
 
-/**
- * Describes the message gradus.v1.Commit.
- * Use `create(CommitSchema)` to create a new message.
- */
 export declare const CommitSchema: GenMessage<Commit>;
 
-/**
- * Reward of a verified completion, and the facts behind it.
- *
- * @generated from message gradus.v1.Score
- */
+/** Reward of a verified completion, and the facts behind it. */
 export declare type Score = Message<"gradus.v1.Score"> & {
-  /**
-   * The reward: the weighted sum of the defined components.
-   *
-   * @generated from field: double reward = 1;
-   */
+  /** The reward: the weighted sum of the defined components. */
   reward: number;
 
-  /**
-   * Components of the reward, including undefined ones.
-   *
-   * @generated from field: repeated gradus.v1.RewardComponent components = 2;
-   */
+  /** Components of the reward, including undefined ones. */
   components: RewardComponent[];
 
-  /**
-   * Finding of the verifier on the answer that counts.
-   *
-   * @generated from field: gradus.v1.Verdict verdict = 3;
-   */
+  /** Finding of the verifier on the answer that counts. */
   verdict: Verdict;
 
-  /**
-   * Whether the answer reaches the goal: it is right, or equals a proven optimum.
-   *
-   * @generated from field: bool solved = 4;
-   */
+  /** Whether the answer reaches the goal: it is right, or equals a proven optimum. */
   solved: boolean;
 
   /**
    * Objective of a feasible answer. Unset if the answer is not feasible, or the
    * environment has no objective.
-   *
-   * @generated from field: optional double objective = 5;
    */
   objective?: number | undefined;
 
-  /**
-   * Baseline to which the objective is compared. Unset if the environment has none.
-   *
-   * @generated from field: gradus.v1.Baseline baseline = 6;
-   */
+  /** Baseline to which the objective is compared. Unset if the environment has none. */
   baseline?: Baseline | undefined;
 
   /**
    * Quality of a feasible answer relative to the baseline, in [0, 1]. Unset if the
    * answer is not feasible, or there is no baseline.
-   *
-   * @generated from field: optional double ratio = 7;
    */
   ratio?: number | undefined;
 
@@ -271,23 +140,15 @@ export declare type Score = Message<"gradus.v1.Score"> & {
    * Faults of an answer that is malformed, infeasible, or graded and short of the goal,
    * in words. The first violated constraint comes first. At most 512 bytes. Empty for
    * other answers.
-   *
-   * @generated from field: string violation = 8;
    */
   violation: string;
 
-  /**
-   * Whether the episode is over. Always true, because other outcomes have a Turn.
-   *
-   * @generated from field: bool terminated = 9;
-   */
+  /** Whether the episode is over. Always true, because other outcomes have a Turn. */
   terminated: boolean;
 
   /**
    * Whether the completion was cut off: its finish_reason says so, or a thinking or
    * answer mark is open at its end.
-   *
-   * @generated from field: bool truncated = 10;
    */
   truncated: boolean;
 
@@ -296,8 +157,6 @@ export declare type Score = Message<"gradus.v1.Score"> & {
    * environments with a judge or a sandbox, only the answer that counts. If the reward
    * scheme scans for commits, answers in the thoughts are included, and the commit comes
    * first.
-   *
-   * @generated from field: repeated gradus.v1.AnswerSpan spans = 11;
    */
   spans: AnswerSpan[];
 
@@ -307,24 +166,18 @@ export declare type Score = Message<"gradus.v1.Score"> & {
    * earns as much as a wrong one, and reports count it apart (ReportRow.figures).
    * "judged_by" says that the task is from an earlier version of its environment, which
    * judged some answers differently (Environment.earlier_versions).
-   *
-   * @generated from field: map<string, string> info = 12;
    */
   info: { [key: string]: string };
 
   /**
    * First right answer. Unset if no verified answer is right (see the scheme's
    * answers_max), or the reward scheme does not scan for commits.
-   *
-   * @generated from field: gradus.v1.Commit commit = 13;
    */
   commit?: Commit | undefined;
 
   /**
    * Number of marked answers in the whole completion, including its thoughts. 0 unless
    * the reward scheme scans for commits.
-   *
-   * @generated from field: uint32 answers = 14;
    */
   answers: number;
 
@@ -332,159 +185,79 @@ export declare type Score = Message<"gradus.v1.Score"> & {
    * Reason why the episode ended. Unset: the task has no turns. Otherwise `reward` is the
    * return that the reward scheme defines, and the fields on the answer describe the call
    * that the scheme takes it from. `spans` is empty.
-   *
-   * @generated from field: gradus.v1.StopReason stop_reason = 15;
    */
   stopReason: StopReason;
 
-  /**
-   * Number of calls of the episode. 0: the task has no turns.
-   *
-   * @generated from field: uint32 calls = 16;
-   */
+  /** Number of calls of the episode. 0: the task has no turns. */
   calls: number;
 };
 
-/**
- * Describes the message gradus.v1.Score.
- * Use `create(ScoreSchema)` to create a new message.
- */
 export declare const ScoreSchema: GenMessage<Score>;
 
-/**
- * Next turn of an episode that is not over.
- *
- * @generated from message gradus.v1.Turn
- */
+/** Next turn of an episode that is not over. */
 export declare type Turn = Message<"gradus.v1.Turn"> & {
   /**
    * Id of the task for the next completion of this sample. It contains the state of the
    * episode, so any server with the same keys continues it. At most 8,192 bytes.
-   *
-   * @generated from field: string task_id = 1;
    */
   taskId: string;
 
-  /**
-   * Messages to append to the conversation: one for each call that was made, in order.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage messages = 2;
-   */
+  /** Messages to append to the conversation: one for each call that was made, in order. */
   messages: ChatMessage[];
 
   /**
    * Sum of what these calls were worth by themselves, without discount. It is reported
    * only: the return comes with the Score. Unset: they have no worth of their own.
-   *
-   * @generated from field: optional double turn_reward = 3;
    */
   turnReward?: number | undefined;
 
-  /**
-   * Number of calls that are left, at least 1.
-   *
-   * @generated from field: uint32 calls_left = 4;
-   */
+  /** Number of calls that are left, at least 1. */
   callsLeft: number;
 };
 
-/**
- * Describes the message gradus.v1.Turn.
- * Use `create(TurnSchema)` to create a new message.
- */
 export declare const TurnSchema: GenMessage<Turn>;
 
-/**
- * Reason why a sample has no reward, and when to retry.
- *
- * @generated from message gradus.v1.NoReward
- */
+/** Reason why a sample has no reward, and when to retry. */
 export declare type NoReward = Message<"gradus.v1.NoReward"> & {
-  /**
-   * The reason.
-   *
-   * @generated from field: gradus.v1.NoRewardReason reason = 1;
-   */
+  /** The reason. */
   reason: NoRewardReason;
 
-  /**
-   * Reason in words: the field, the limit and the given value.
-   *
-   * @generated from field: string detail = 2;
-   */
+  /** Reason in words: the field, the limit and the given value. */
   detail: string;
 
-  /**
-   * Time to wait before a retry, in milliseconds. 0: a retry does not help.
-   *
-   * @generated from field: uint32 retry_delay_ms = 3;
-   */
+  /** Time to wait before a retry, in milliseconds. 0: a retry does not help. */
   retryDelayMs: number;
 
   /**
    * Resource that failed, for NO_REWARD_REASON_RESOURCE_UNAVAILABLE: "judge", "sandbox"
    * or an environment's own. Otherwise empty.
-   *
-   * @generated from field: string resource = 4;
    */
   resource: string;
 };
 
-/**
- * Describes the message gradus.v1.NoReward.
- * Use `create(NoRewardSchema)` to create a new message.
- */
 export declare const NoRewardSchema: GenMessage<NoReward>;
 
-/**
- * Result of one completion.
- *
- * @generated from message gradus.v1.Outcome
- */
+/** Result of one completion. */
 export declare type Outcome = Message<"gradus.v1.Outcome"> & {
-  /**
-   * Index of the sample, from the request.
-   *
-   * @generated from field: uint32 sample_index = 1;
-   */
+  /** Index of the sample, from the request. */
   sampleIndex: number;
 
-  /**
-   * Score, missing reward or next turn. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.Outcome.result
-   */
+  /** Score, missing reward or next turn. Exactly one is set. */
   result: {
-    /**
-     * Score of a completion that was verified.
-     *
-     * @generated from field: gradus.v1.Score score = 2;
-     */
+    /** Score of a completion that was verified. */
     value: Score;
     case: "score";
   } | {
-    /**
-     * Reason why there is no score. The policy's answer is not at fault.
-     *
-     * @generated from field: gradus.v1.NoReward no_reward = 3;
-     */
+    /** Reason why there is no score. The policy's answer is not at fault. */
     value: NoReward;
     case: "noReward";
   } | {
-    /**
-     * Next turn of the episode, which is not over.
-     *
-     * @generated from field: gradus.v1.Turn turn = 8;
-     */
+    /** Next turn of the episode, which is not over. */
     value: Turn;
     case: "turn";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Effect on the run. Unset if no run issued the task, or the episode is not over.
-   *
-   * @generated from field: gradus.v1.Feedback feedback = 4;
-   */
+  /** Effect on the run. Unset if no run issued the task, or the episode is not over. */
   feedback?: Feedback | undefined;
 
   /**
@@ -492,128 +265,66 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
    * of this message that have a reward. Unset unless GroupOutcome.statistics is set. 0
    * if the group's rewards differ by less than 1e-9 of the reward scheme's range,
    * because such a difference is an error of rounding.
-   *
-   * @generated from field: optional double rloo_advantage = 5;
    */
   rlooAdvantage?: number | undefined;
 
   /**
    * GRPO advantage: (r − mean) / std, and 0 if std is 0. Set together with
    * rloo_advantage.
-   *
-   * @generated from field: optional double grpo_advantage = 6;
    */
   grpoAdvantage?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.Outcome.
- * Use `create(OutcomeSchema)` to create a new message.
- */
 export declare const OutcomeSchema: GenMessage<Outcome>;
 
-/**
- * Statistics of a whole group.
- *
- * @generated from message gradus.v1.GroupStatistics
- */
+/** Statistics of a whole group. */
 export declare type GroupStatistics = Message<"gradus.v1.GroupStatistics"> & {
-  /**
-   * Number of samples with a reward.
-   *
-   * @generated from field: uint32 count = 1;
-   */
+  /** Number of samples with a reward. */
   count: number;
 
-  /**
-   * Mean of these rewards.
-   *
-   * @generated from field: double mean = 2;
-   */
+  /** Mean of these rewards. */
   mean: number;
 
   /**
    * Population standard deviation of these rewards, as in GRPO. 0 if they differ by less
    * than 1e-9 of the reward scheme's range.
-   *
-   * @generated from field: double std = 3;
    */
   std: number;
 };
 
-/**
- * Describes the message gradus.v1.GroupStatistics.
- * Use `create(GroupStatisticsSchema)` to create a new message.
- */
 export declare const GroupStatisticsSchema: GenMessage<GroupStatistics>;
 
 /**
  * Pair for a contrastive loss: a preferred and a rejected text, each the beginning of a
  * completion of the group (VCC 3.3).
- *
- * @generated from message gradus.v1.ContrastPair
  */
 export declare type ContrastPair = Message<"gradus.v1.ContrastPair"> & {
-  /**
-   * Index of the preferred completion, its sample_index.
-   *
-   * @generated from field: uint32 preferred_sample_index = 1;
-   */
+  /** Index of the preferred completion, its sample_index. */
   preferredSampleIndex: number;
 
-  /**
-   * Length of the preferred text in code points, from the completion's start.
-   *
-   * @generated from field: uint32 preferred_end = 2;
-   */
+  /** Length of the preferred text in code points, from the completion's start. */
   preferredEnd: number;
 
-  /**
-   * Index of the rejected completion, its sample_index.
-   *
-   * @generated from field: uint32 rejected_sample_index = 3;
-   */
+  /** Index of the rejected completion, its sample_index. */
   rejectedSampleIndex: number;
 
-  /**
-   * Length of the rejected text in code points, from the completion's start.
-   *
-   * @generated from field: uint32 rejected_end = 4;
-   */
+  /** Length of the rejected text in code points, from the completion's start. */
   rejectedEnd: number;
 };
 
-/**
- * Describes the message gradus.v1.ContrastPair.
- * Use `create(ContrastPairSchema)` to create a new message.
- */
 export declare const ContrastPairSchema: GenMessage<ContrastPair>;
 
-/**
- * Outcomes of the completions of one group in one message.
- *
- * @generated from message gradus.v1.GroupOutcome
- */
+/** Outcomes of the completions of one group in one message. */
 export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
-  /**
-   * Id of the group, from the request.
-   *
-   * @generated from field: string group_id = 1;
-   */
+  /** Id of the group, from the request. */
   groupId: string;
 
-  /**
-   * One outcome for each completion, in the order of the request.
-   *
-   * @generated from field: repeated gradus.v1.Outcome outcomes = 2;
-   */
+  /** One outcome for each completion, in the order of the request. */
   outcomes: Outcome[];
 
   /**
    * Statistics of the group. Set if the message held the whole group, no episode of it is
    * still going on, and at least one sample has a reward.
-   *
-   * @generated from field: gradus.v1.GroupStatistics statistics = 3;
    */
   statistics?: GroupStatistics | undefined;
 
@@ -623,197 +334,95 @@ export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
    * prefer a commit to the whole of its own completion, if more than white space follows
    * the commit, ordered by sample_index. Then come pairs that prefer commits to
    * completions without any, taking each of both in turn.
-   *
-   * @generated from field: repeated gradus.v1.ContrastPair contrast_pairs = 4;
    */
   contrastPairs: ContrastPair[];
 };
 
-/**
- * Describes the message gradus.v1.GroupOutcome.
- * Use `create(GroupOutcomeSchema)` to create a new message.
- */
 export declare const GroupOutcomeSchema: GenMessage<GroupOutcome>;
 
 /**
  * Warning that 95% or more of the samples are malformed. A training then earns almost
  * nothing, and an evaluation measures the format instead of the answers. Either the
  * model ignores answer_format and thinking, or these settings do not fit the model.
- *
- * @generated from message gradus.v1.FormatWarning
  */
 export declare type FormatWarning = Message<"gradus.v1.FormatWarning"> & {
-  /**
-   * Number of samples with a reward that were examined, at least 1.
-   *
-   * @generated from field: uint64 samples = 1;
-   */
+  /** Number of samples with a reward that were examined, at least 1. */
   samples: bigint;
 
-  /**
-   * Number of malformed samples among them.
-   *
-   * @generated from field: uint64 malformed = 2;
-   */
+  /** Number of malformed samples among them. */
   malformed: bigint;
 
   /**
    * Most frequent violation of the malformed samples, with "…" in place of numbers and
    * words of answers. At most 512 bytes. If other settings would read the answers, the
    * text names them.
-   *
-   * @generated from field: string violation = 3;
    */
   violation: string;
 };
 
-/**
- * Describes the message gradus.v1.FormatWarning.
- * Use `create(FormatWarningSchema)` to create a new message.
- */
 export declare const FormatWarningSchema: GenMessage<FormatWarning>;
 
-/**
- * Filter of samples. A sample passes if it matches every field that is set.
- *
- * @generated from message gradus.v1.SampleFilter
- */
+/** Filter of samples. A sample passes if it matches every field that is set. */
 export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
-  /**
-   * Verdicts that pass. Empty: all. Samples without a reward have no verdict.
-   *
-   * @generated from field: repeated gradus.v1.Verdict verdicts = 1;
-   */
+  /** Verdicts that pass. Empty: all. Samples without a reward have no verdict. */
   verdicts: Verdict[];
 
-  /**
-   * Text that the violation must contain, ignoring case. At most 256 bytes.
-   *
-   * @generated from field: string violation = 2;
-   */
+  /** Text that the violation must contain, ignoring case. At most 256 bytes. */
   violation: string;
 
-  /**
-   * Minimum reward. Samples without a reward do not pass.
-   *
-   * @generated from field: optional double reward_min = 3;
-   */
+  /** Minimum reward. Samples without a reward do not pass. */
   rewardMin?: number | undefined;
 
-  /**
-   * Maximum reward. Samples without a reward do not pass.
-   *
-   * @generated from field: optional double reward_max = 4;
-   */
+  /** Maximum reward. Samples without a reward do not pass. */
   rewardMax?: number | undefined;
 
-  /**
-   * Whether the goal must be reached (true) or missed (false).
-   *
-   * @generated from field: optional bool solved = 5;
-   */
+  /** Whether the goal must be reached (true) or missed (false). */
   solved?: boolean | undefined;
 
-  /**
-   * Whether the reward must be missing (true) or present (false).
-   *
-   * @generated from field: optional bool no_reward = 6;
-   */
+  /** Whether the reward must be missing (true) or present (false). */
   noReward?: boolean | undefined;
 
-  /**
-   * Text that the completion must contain, ignoring case. At most 1,024 bytes.
-   *
-   * @generated from field: string text = 7;
-   */
+  /** Text that the completion must contain, ignoring case. At most 1,024 bytes. */
   text: string;
 };
 
-/**
- * Describes the message gradus.v1.SampleFilter.
- * Use `create(SampleFilterSchema)` to create a new message.
- */
 export declare const SampleFilterSchema: GenMessage<SampleFilter>;
 
-/**
- * Finding of the verifier.
- *
- * @generated from enum gradus.v1.Verdict
- */
+/** Finding of the verifier. */
 export enum Verdict {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: VERDICT_UNSPECIFIED = 0;
-   */
+  /** Never sent. */
   UNSPECIFIED = 0,
 
-  /**
-   * The answer could not be read: no marked answer, or not in the task's syntax.
-   *
-   * @generated from enum value: VERDICT_MALFORMED = 1;
-   */
+  /** The answer could not be read: no marked answer, or not in the task's syntax. */
   MALFORMED = 1,
 
-  /**
-   * The answer was read and breaks a constraint. Score.violation names it.
-   *
-   * @generated from enum value: VERDICT_INFEASIBLE = 2;
-   */
+  /** The answer was read and breaks a constraint. Score.violation names it. */
   INFEASIBLE = 2,
 
-  /**
-   * The answer meets every constraint.
-   *
-   * @generated from enum value: VERDICT_FEASIBLE = 3;
-   */
+  /** The answer meets every constraint. */
   FEASIBLE = 3,
 
   /**
    * The answer was read and graded by components. Score.components has the value of
    * each, and Score.solved says whether the goal is reached.
-   *
-   * @generated from enum value: VERDICT_GRADED = 4;
    */
   GRADED = 4,
 }
 
-/**
- * Describes the enum gradus.v1.Verdict.
- */
 export declare const VerdictSchema: GenEnum<Verdict>;
 
-/**
- * How well a baseline is proven.
- *
- * @generated from enum gradus.v1.Proof
- */
+/** How well a baseline is proven. */
 export enum Proof {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: PROOF_UNSPECIFIED = 0;
-   */
+  /** Never sent. */
   UNSPECIFIED = 0,
 
-  /**
-   * Proven optimal: the value equals the bound.
-   *
-   * @generated from enum value: PROOF_OPTIMAL = 1;
-   */
+  /** Proven optimal: the value equals the bound. */
   OPTIMAL = 1,
 
-  /**
-   * Best value found within a budget of search nodes, with a certified bound.
-   *
-   * @generated from enum value: PROOF_BOUNDED = 2;
-   */
+  /** Best value found within a budget of search nodes, with a certified bound. */
   BOUNDED = 2,
 }
 
-/**
- * Describes the enum gradus.v1.Proof.
- */
 export declare const ProofSchema: GenEnum<Proof>;
 
 /**
@@ -821,75 +430,45 @@ export declare const ProofSchema: GenEnum<Proof>;
  * NoReward.retry_delay_ms is above 0, the completion may be sent again after that time.
  * Otherwise the reason is final: a run counts the sample as done without a reward, and
  * the trainer leaves it out of the update.
- *
- * @generated from enum gradus.v1.NoRewardReason
  */
 export enum NoRewardReason {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: NO_REWARD_REASON_UNSPECIFIED = 0;
-   */
+  /** Never sent. */
   UNSPECIFIED = 0,
 
   /**
    * The task_id was changed, or this server does not have the key, version or pool with
    * which it was issued. Final. If the environment is mounted from other sources now,
    * the reason is FAILED_PRECONDITION instead.
-   *
-   * @generated from enum value: NO_REWARD_REASON_INVALID_TASK_ID = 1;
    */
   INVALID_TASK_ID = 1,
 
-  /**
-   * The completion is longer than the server's limit. Final.
-   *
-   * @generated from enum value: NO_REWARD_REASON_TOO_LARGE = 2;
-   */
+  /** The completion is longer than the server's limit. Final. */
   TOO_LARGE = 2,
 
-  /**
-   * Verification took longer than its limit.
-   *
-   * @generated from enum value: NO_REWARD_REASON_TIMEOUT = 3;
-   */
+  /** Verification took longer than its limit. */
   TIMEOUT = 3,
 
   /**
    * The judge that scores this task did not answer. Only older servers send it. Newer
    * servers send RESOURCE_UNAVAILABLE with the resource "judge".
-   *
-   * @generated from enum value: NO_REWARD_REASON_JUDGE_UNAVAILABLE = 4;
    */
   JUDGE_UNAVAILABLE = 4,
 
   /**
    * The sandbox that runs this task's answers failed. Only older servers send it. Newer
    * servers send RESOURCE_UNAVAILABLE with the resource "sandbox".
-   *
-   * @generated from enum value: NO_REWARD_REASON_SANDBOX_FAILED = 5;
    */
   SANDBOX_FAILED = 5,
 
-  /**
-   * The server's queues are full.
-   *
-   * @generated from enum value: NO_REWARD_REASON_OVERLOADED = 6;
-   */
+  /** The server's queues are full. */
   OVERLOADED = 6,
 
-  /**
-   * The server failed by a fault of its own, which its log describes.
-   *
-   * @generated from enum value: NO_REWARD_REASON_INTERNAL = 7;
-   */
+  /** The server failed by a fault of its own, which its log describes. */
   INTERNAL = 7,
 
   /**
    * An outside service that verifies this task's answers failed or is missing.
    * NoReward.resource names it.
-   *
-   * @generated from enum value: NO_REWARD_REASON_RESOURCE_UNAVAILABLE = 8;
    */
   RESOURCE_UNAVAILABLE = 8,
 
@@ -898,118 +477,61 @@ export enum NoRewardReason {
    * its answers may get other rewards. NoReward.detail names the mount and both digests.
    * Final on this server. A server with the former digest scores the task. Step fails
    * with the status FAILED_PRECONDITION instead.
-   *
-   * @generated from enum value: NO_REWARD_REASON_FAILED_PRECONDITION = 9;
    */
   FAILED_PRECONDITION = 9,
 }
 
-/**
- * Describes the enum gradus.v1.NoRewardReason.
- */
 export declare const NoRewardReasonSchema: GenEnum<NoRewardReason>;
 
-/**
- * Effect of a score on the run that issued the task.
- *
- * @generated from enum gradus.v1.FeedbackStatus
- */
+/** Effect of a score on the run that issued the task. */
 export enum FeedbackStatus {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: FEEDBACK_STATUS_UNSPECIFIED = 0;
-   */
+  /** Never sent. */
   UNSPECIFIED = 0,
 
-  /**
-   * The sample is recorded in the store.
-   *
-   * @generated from enum value: FEEDBACK_STATUS_RECORDED = 1;
-   */
+  /** The sample is recorded in the store. */
   RECORDED = 1,
 
-  /**
-   * The run had recorded the same completion of this sample before. Nothing changed.
-   *
-   * @generated from enum value: FEEDBACK_STATUS_DUPLICATE = 2;
-   */
+  /** The run had recorded the same completion of this sample before. Nothing changed. */
   DUPLICATE = 2,
 
   /**
    * The run had recorded another completion of this sample before, which counts. This
    * one was ignored.
-   *
-   * @generated from enum value: FEEDBACK_STATUS_CONFLICTING_COMPLETION = 3;
    */
   CONFLICTING_COMPLETION = 3,
 
   /**
    * Another incarnation of the run issued the task, so the score was ignored. A run gets
    * a new incarnation when it is created and at each import.
-   *
-   * @generated from enum value: FEEDBACK_STATUS_STALE_EPOCH = 4;
    */
   STALE_EPOCH = 4,
 
-  /**
-   * The sample was not recorded. Feedback.detail has the reason.
-   *
-   * @generated from enum value: FEEDBACK_STATUS_NOT_RECORDED = 5;
-   */
+  /** The sample was not recorded. Feedback.detail has the reason. */
   NOT_RECORDED = 5,
 }
 
-/**
- * Describes the enum gradus.v1.FeedbackStatus.
- */
 export declare const FeedbackStatusSchema: GenEnum<FeedbackStatus>;
 
-/**
- * Reason why an episode ended.
- *
- * @generated from enum gradus.v1.StopReason
- */
+/** Reason why an episode ended. */
 export enum StopReason {
-  /**
-   * The task has no turns.
-   *
-   * @generated from enum value: STOP_REASON_UNSPECIFIED = 0;
-   */
+  /** The task has no turns. */
   UNSPECIFIED = 0,
 
-  /**
-   * The environment ended it, e.g. because the goal was reached.
-   *
-   * @generated from enum value: STOP_REASON_GOAL = 1;
-   */
+  /** The environment ended it, e.g. because the goal was reached. */
   GOAL = 1,
 
-  /**
-   * All calls of Task.calls_max were made.
-   *
-   * @generated from enum value: STOP_REASON_BUDGET = 2;
-   */
+  /** All calls of Task.calls_max were made. */
   BUDGET = 2,
 
-  /**
-   * The trainer ended it, see StepRequest.end.
-   *
-   * @generated from enum value: STOP_REASON_ENDED = 3;
-   */
+  /** The trainer ended it, see StepRequest.end. */
   ENDED = 3,
 
   /**
    * A completion reached its maximum length, see FINISH_REASON_LENGTH. The goal is then
    * never reached.
-   *
-   * @generated from enum value: STOP_REASON_TRUNCATED = 4;
    */
   TRUNCATED = 4,
 }
 
-/**
- * Describes the enum gradus.v1.StopReason.
- */
 export declare const StopReasonSchema: GenEnum<StopReason>;
 

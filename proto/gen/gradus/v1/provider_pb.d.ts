@@ -10,1474 +10,424 @@ import type { Goal } from "./environment_pb.js";
 import type { AnswerFormat, ChatMessage } from "./task_pb.js";
 import type { Verdict } from "./outcome_pb.js";
 
-/**
- * Describes the file gradus/v1/provider.proto.
- */
 export declare const file_gradus_v1_provider: GenFile;
 
-/**
- * Reason why there is no instance or no verdict.
- *
- * @generated from message gradus.v1.ProviderFailure
- */
 export declare type ProviderFailure = Message<"gradus.v1.ProviderFailure"> & {
-  /**
-   * Kind of failure.
-   *
-   * @generated from field: gradus.v1.ProviderFailureKind kind = 1;
-   */
   kind: ProviderFailureKind;
 
-  /**
-   * Details in words for the operator, e.g. the exception's last line. At most 2,000
-   * characters.
-   *
-   * @generated from field: string detail = 2;
-   */
   detail: string;
 };
 
-/**
- * Describes the message gradus.v1.ProviderFailure.
- * Use `create(ProviderFailureSchema)` to create a new message.
- */
 export declare const ProviderFailureSchema: GenMessage<ProviderFailure>;
 
-/**
- * A level of a provided environment.
- *
- * @generated from message gradus.v1.ProviderLevel
- */
 export declare type ProviderLevel = Message<"gradus.v1.ProviderLevel"> & {
-  /**
-   * Name, unique within the environment, at most 64 characters. Runs refer to it.
-   *
-   * @generated from field: string name = 1;
-   */
   name: string;
 
-  /**
-   * Sentence that distinguishes the level from others, at most 1,000 characters.
-   *
-   * @generated from field: string description = 2;
-   */
   description: string;
 
-  /**
-   * Parameters as a JSON object of at most 16 KiB, which GenerateRequest returns to the
-   * provider. Empty: {}. The server does not interpret them.
-   *
-   * @generated from field: string parameters_json = 3;
-   */
   parametersJson: string;
 
-  /**
-   * Number of rows, below 2^53. The seed of a GenerateRequest is then the index of a
-   * row, counted from 0. 0: the level makes instances from seeds.
-   *
-   * @generated from field: uint64 rows = 4;
-   */
   rows: bigint;
 
-  /**
-   * Whether the level is refused for SPLIT_TRAIN.
-   *
-   * @generated from field: bool evaluation_only = 5;
-   */
   evaluationOnly: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ProviderLevel.
- * Use `create(ProviderLevelSchema)` to create a new message.
- */
 export declare const ProviderLevelSchema: GenMessage<ProviderLevel>;
 
-/**
- * Component of the reward for graded answers.
- *
- * @generated from message gradus.v1.ProviderComponent
- */
 export declare type ProviderComponent = Message<"gradus.v1.ProviderComponent"> & {
-  /**
-   * Name, unique within the environment, at most 64 characters. The names "format",
-   * "format_strict" and "tags" are reserved for components of the completion.
-   *
-   * @generated from field: string name = 1;
-   */
   name: string;
 
-  /**
-   * Meaning, at most 1,000 characters.
-   *
-   * @generated from field: string description = 2;
-   */
   description: string;
 
-  /**
-   * Weight in the reward, in [0, 1], unless the reward scheme's parameters set another.
-   *
-   * @generated from field: double weight = 3;
-   */
   weight: number;
 };
 
-/**
- * Describes the message gradus.v1.ProviderComponent.
- * Use `create(ProviderComponentSchema)` to create a new message.
- */
 export declare const ProviderComponentSchema: GenMessage<ProviderComponent>;
 
-/**
- * Limits of an environment. The server's own limits apply too. 0: only the server's
- * limit applies.
- *
- * @generated from message gradus.v1.ProviderLimits
- */
 export declare type ProviderLimits = Message<"gradus.v1.ProviderLimits"> & {
-  /**
-   * Maximum time for making one instance, in milliseconds.
-   *
-   * @generated from field: uint32 generate_ms = 1;
-   */
   generateMs: number;
 
-  /**
-   * Maximum time for verifying one answer, in milliseconds.
-   *
-   * @generated from field: uint32 verify_ms = 2;
-   */
   verifyMs: number;
 
-  /**
-   * Maximum size of an answer, in bytes of UTF-8. A longer answer is malformed.
-   *
-   * @generated from field: uint32 answer_bytes = 3;
-   */
   answerBytes: number;
 };
 
-/**
- * Describes the message gradus.v1.ProviderLimits.
- * Use `create(ProviderLimitsSchema)` to create a new message.
- */
 export declare const ProviderLimitsSchema: GenMessage<ProviderLimits>;
 
-/**
- * Description of one of the provider's environments.
- *
- * @generated from message gradus.v1.ProvidedEnvironment
- */
 export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment"> & {
-  /**
-   * Id: lower-case words of a-z, 0-9 and "-", separated by "/", e.g. "mine/anagram". At
-   * most 128 characters. Required.
-   *
-   * @generated from field: string id = 1;
-   */
   id: string;
 
-  /**
-   * Version of the environment, from 1 to 2^31 - 1. A changed environment is a new
-   * version.
-   *
-   * @generated from field: uint32 version = 2;
-   */
   version: number;
 
-  /**
-   * SHA-256 in hex of the sources, the versions of the packages that they load, and the
-   * table of levels. A task is verified only under the digest under which it was made.
-   * 64 characters. Required.
-   *
-   * @generated from field: string digest = 3;
-   */
   digest: string;
 
-  /**
-   * One paragraph that describes the tasks, at most 4,000 characters.
-   *
-   * @generated from field: string description = 4;
-   */
   description: string;
 
-  /**
-   * Goal of the objective. Unset: GOAL_SATISFY.
-   *
-   * @generated from field: gradus.v1.Goal goal = 5;
-   */
   goal: Goal;
 
-  /**
-   * Levels, sorted from easy to hard: 1 to 1,024. Required.
-   *
-   * @generated from field: repeated gradus.v1.ProviderLevel levels = 6;
-   */
   levels: ProviderLevel[];
 
-  /**
-   * Answer formats that the environment accepts. The first is the default. Empty: all.
-   *
-   * @generated from field: repeated gradus.v1.AnswerFormat answer_formats = 7;
-   */
   answerFormats: AnswerFormat[];
 
-  /**
-   * Components of graded answers, at most 32. The first is the primary component. Empty:
-   * answers are only right or wrong, or have an objective.
-   *
-   * @generated from field: repeated gradus.v1.ProviderComponent components = 8;
-   */
   components: ProviderComponent[];
 
-  /**
-   * Whether answers are verified without removing any wrapping around them, as a program
-   * must be.
-   *
-   * @generated from field: bool verbatim = 9;
-   */
   verbatim: boolean;
 
-  /**
-   * Whether the provider supports Draw for the environment.
-   *
-   * @generated from field: bool draws = 10;
-   */
   draws: boolean;
 
-  /**
-   * Limits of requests.
-   *
-   * @generated from field: gradus.v1.ProviderLimits limits = 11;
-   */
   limits?: ProviderLimits | undefined;
 
-  /**
-   * Remarks for the operator, e.g. "depends on Python's hash seed, which is fixed here".
-   * At most 32, of 1,000 characters each.
-   *
-   * @generated from field: repeated string remarks = 12;
-   */
   remarks: string[];
 
-  /**
-   * Maximum number of turns. Servers accept only 1 at present, and 0 means 1.
-   *
-   * @generated from field: uint32 turns_max = 13;
-   */
   turnsMax: number;
 
-  /**
-   * Whether Verify runs answers as code, each in a process that ends after it. Unset:
-   * Verify only reads answers and runs no part of them.
-   *
-   * @generated from field: bool runs_answers = 14;
-   */
   runsAnswers: boolean;
 };
 
-/**
- * Describes the message gradus.v1.ProvidedEnvironment.
- * Use `create(ProvidedEnvironmentSchema)` to create a new message.
- */
 export declare const ProvidedEnvironmentSchema: GenMessage<ProvidedEnvironment>;
 
-/**
- * Environment or level that the provider does not serve.
- *
- * @generated from message gradus.v1.LeftOut
- */
 export declare type LeftOut = Message<"gradus.v1.LeftOut"> & {
-  /**
-   * Id of the environment, or of one of its levels as "id#level".
-   *
-   * @generated from field: string name = 1;
-   */
   name: string;
 
-  /**
-   * Reason, and the remedy.
-   *
-   * @generated from field: string reason = 2;
-   */
   reason: string;
 };
 
-/**
- * Describes the message gradus.v1.LeftOut.
- * Use `create(LeftOutSchema)` to create a new message.
- */
 export declare const LeftOutSchema: GenMessage<LeftOut>;
 
-/**
- * Request of Describe.
- *
- * @generated from message gradus.v1.DescribeRequest
- */
 export declare type DescribeRequest = Message<"gradus.v1.DescribeRequest"> & {
 };
 
-/**
- * Describes the message gradus.v1.DescribeRequest.
- * Use `create(DescribeRequestSchema)` to create a new message.
- */
 export declare const DescribeRequestSchema: GenMessage<DescribeRequest>;
 
-/**
- * Response of Describe.
- *
- * @generated from message gradus.v1.DescribeResponse
- */
 export declare type DescribeResponse = Message<"gradus.v1.DescribeResponse"> & {
-  /**
-   * Revision of this contract that the provider speaks: 1. A server that speaks
-   * another revision refuses to mount it, in words.
-   *
-   * @generated from field: uint32 protocol = 1;
-   */
   protocol: number;
 
-  /**
-   * Program that serves the provider, for logs, e.g. "Python 3.12.3, reasoning-gym
-   * 0.1.25".
-   *
-   * @generated from field: string host = 2;
-   */
   host: string;
 
-  /**
-   * Environments, sorted by id, at most 1,024.
-   *
-   * @generated from field: repeated gradus.v1.ProvidedEnvironment environments = 3;
-   */
   environments: ProvidedEnvironment[];
 
-  /**
-   * Environments and levels that the provider does not serve, sorted by name.
-   *
-   * @generated from field: repeated gradus.v1.LeftOut left_out = 4;
-   */
   leftOut: LeftOut[];
 };
 
-/**
- * Describes the message gradus.v1.DescribeResponse.
- * Use `create(DescribeResponseSchema)` to create a new message.
- */
 export declare const DescribeResponseSchema: GenMessage<DescribeResponse>;
 
-/**
- * Request of Generate.
- *
- * @generated from message gradus.v1.GenerateRequest
- */
 export declare type GenerateRequest = Message<"gradus.v1.GenerateRequest"> & {
-  /**
-   * Id of the environment.
-   *
-   * @generated from field: string environment = 1;
-   */
   environment: string;
 
-  /**
-   * Version of the environment.
-   *
-   * @generated from field: uint32 version = 2;
-   */
   version: number;
 
-  /**
-   * Digest of the environment from Describe. Empty: any.
-   *
-   * @generated from field: string digest = 3;
-   */
   digest: string;
 
-  /**
-   * Name of the level.
-   *
-   * @generated from field: string level = 4;
-   */
   level: string;
 
-  /**
-   * Value of parameters_json of the level.
-   *
-   * @generated from field: string parameters_json = 5;
-   */
   parametersJson: string;
 
-  /**
-   * Seeds, one for each instance, at most 256. Every value gives an instance, also 0.
-   * For a level with rows, they are indices of rows.
-   *
-   * @generated from field: repeated fixed64 seeds = 6;
-   */
   seeds: bigint[];
 };
 
-/**
- * Describes the message gradus.v1.GenerateRequest.
- * Use `create(GenerateRequestSchema)` to create a new message.
- */
 export declare const GenerateRequestSchema: GenMessage<GenerateRequest>;
 
-/**
- * Instance with everything that is known about it.
- *
- * @generated from message gradus.v1.ProvidedInstance
- */
 export declare type ProvidedInstance = Message<"gradus.v1.ProvidedInstance"> & {
-  /**
-   * Encoded instance, by convention in JSON, at most 1 MiB. Verify and Draw get it back
-   * unchanged, in any process. If it deflates to at most about 2,500 bytes, the task's
-   * id contains it, which is best. Otherwise the server calls Generate again for it.
-   *
-   * @generated from field: bytes instance = 1;
-   */
   instance: Uint8Array;
 
-  /**
-   * Prompt without the instruction on how to mark the answer, which the server adds to
-   * the last message. It must not contain an answer. At most 16 messages and 1 MiB.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage prompt = 2;
-   */
   prompt: ChatMessage[];
 
-  /**
-   * Canonical text. Two instances have equal texts exactly if they are the same task.
-   * Its hash decides the split and finds repeats. Empty: the instance's bytes. At most 1
-   * MiB.
-   *
-   * @generated from field: string canonical = 3;
-   */
   canonical: string;
 
-  /**
-   * Right or best answer, in the form in which a policy would write it between the
-   * marks. SolveTask returns it. The server also verifies it to find out whether a
-   * failure is the answer's or the environment's fault. A policy never sees it. Unset:
-   * none is known.
-   *
-   * @generated from field: optional string reference = 4;
-   */
   reference?: string | undefined;
 
-  /**
-   * Objective of the best known answer, finite. Required unless the goal is
-   * GOAL_SATISFY, for which it has no meaning.
-   *
-   * @generated from field: optional double baseline = 5;
-   */
   baseline?: number | undefined;
 
-  /**
-   * Certified bound: no answer is better. Unset: the baseline.
-   *
-   * @generated from field: optional double baseline_bound = 6;
-   */
   baselineBound?: number | undefined;
 
-  /**
-   * Facts for the trainer that do not reveal the answer: at most 32, of 1,000 characters
-   * each.
-   *
-   * @generated from field: map<string, string> metadata = 7;
-   */
   metadata: { [key: string]: string };
 };
 
-/**
- * Describes the message gradus.v1.ProvidedInstance.
- * Use `create(ProvidedInstanceSchema)` to create a new message.
- */
 export declare const ProvidedInstanceSchema: GenMessage<ProvidedInstance>;
 
-/**
- * Result for one seed.
- *
- * @generated from message gradus.v1.GenerateResponse
- */
 export declare type GenerateResponse = Message<"gradus.v1.GenerateResponse"> & {
-  /**
-   * Index of the seed in the request, counted from 0.
-   *
-   * @generated from field: uint32 index = 1;
-   */
   index: number;
 
-  /**
-   * Instance, or the reason why there is none. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.GenerateResponse.result
-   */
   result: {
-    /**
-     * The instance that was made.
-     *
-     * @generated from field: gradus.v1.ProvidedInstance made = 2;
-     */
     value: ProvidedInstance;
     case: "made";
   } | {
-    /**
-     * Reason, in words, why this seed has no instance and never will.
-     *
-     * @generated from field: string exhausted = 3;
-     */
     value: string;
     case: "exhausted";
   } | {
-    /**
-     * Failure, after which the same seed may have an instance.
-     *
-     * @generated from field: gradus.v1.ProviderFailure failure = 4;
-     */
     value: ProviderFailure;
     case: "failure";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.GenerateResponse.
- * Use `create(GenerateResponseSchema)` to create a new message.
- */
 export declare const GenerateResponseSchema: GenMessage<GenerateResponse>;
 
-/**
- * Answer to verify.
- *
- * @generated from message gradus.v1.ProvidedAnswer
- */
 export declare type ProvidedAnswer = Message<"gradus.v1.ProvidedAnswer"> & {
-  /**
-   * Index that the server chooses, unique within the call.
-   *
-   * @generated from field: uint32 index = 1;
-   */
   index: number;
 
-  /**
-   * Text of the answer, without its marks.
-   *
-   * @generated from field: string text = 2;
-   */
   text: string;
 };
 
-/**
- * Describes the message gradus.v1.ProvidedAnswer.
- * Use `create(ProvidedAnswerSchema)` to create a new message.
- */
 export declare const ProvidedAnswerSchema: GenMessage<ProvidedAnswer>;
 
-/**
- * Request of Verify: answers to one instance.
- *
- * @generated from message gradus.v1.VerifyRequest
- */
 export declare type VerifyRequest = Message<"gradus.v1.VerifyRequest"> & {
-  /**
-   * Id of the environment. Only in the first request of a call.
-   *
-   * @generated from field: string environment = 1;
-   */
   environment: string;
 
-  /**
-   * Version of the environment. Only in the first request.
-   *
-   * @generated from field: uint32 version = 2;
-   */
   version: number;
 
-  /**
-   * Digest of the environment from Describe. Empty: any. Only in the first request.
-   *
-   * @generated from field: string digest = 3;
-   */
   digest: string;
 
-  /**
-   * Value of ProvidedInstance.instance. Only in the first request.
-   *
-   * @generated from field: bytes instance = 4;
-   */
   instance: Uint8Array;
 
-  /**
-   * Answers, in the order in which they are verified.
-   *
-   * @generated from field: repeated gradus.v1.ProvidedAnswer answers = 5;
-   */
   answers: ProvidedAnswer[];
 };
 
-/**
- * Describes the message gradus.v1.VerifyRequest.
- * Use `create(VerifyRequestSchema)` to create a new message.
- */
 export declare const VerifyRequestSchema: GenMessage<VerifyRequest>;
 
-/**
- * Value of one component of a graded answer.
- *
- * @generated from message gradus.v1.ProvidedComponent
- */
 export declare type ProvidedComponent = Message<"gradus.v1.ProvidedComponent"> & {
-  /**
-   * Name of the component, from ProvidedEnvironment.components.
-   *
-   * @generated from field: string name = 1;
-   */
   name: string;
 
-  /**
-   * Value in [0, 1]. Unset: the component has no value for this answer and is left out
-   * of the sum.
-   *
-   * @generated from field: optional double value = 2;
-   */
   value?: number | undefined;
 
-  /**
-   * Reason why the component has no value, in words. Empty if it has one.
-   *
-   * @generated from field: string reason = 3;
-   */
   reason: string;
 };
 
-/**
- * Describes the message gradus.v1.ProvidedComponent.
- * Use `create(ProvidedComponentSchema)` to create a new message.
- */
 export declare const ProvidedComponentSchema: GenMessage<ProvidedComponent>;
 
-/**
- * Facts about an answer that the provider found.
- *
- * @generated from message gradus.v1.ProvidedFacts
- */
 export declare type ProvidedFacts = Message<"gradus.v1.ProvidedFacts"> & {
-  /**
-   * Verdict. MALFORMED: the answer cannot be read, and earns as much as a completion
-   * without marks. GRADED if the environment has components, otherwise FEASIBLE or
-   * INFEASIBLE.
-   *
-   * @generated from field: gradus.v1.Verdict verdict = 1;
-   */
   verdict: Verdict;
 
-  /**
-   * Fault of the answer, for people. At most 2,000 characters.
-   *
-   * @generated from field: string violation = 2;
-   */
   violation: string;
 
-  /**
-   * Objective of a feasible answer, finite. Unset if the environment has no objective.
-   *
-   * @generated from field: optional double objective = 3;
-   */
   objective?: number | undefined;
 
-  /**
-   * Components of a graded answer.
-   *
-   * @generated from field: repeated gradus.v1.ProvidedComponent components = 4;
-   */
   components: ProvidedComponent[];
 
-  /**
-   * Whether a graded answer reaches the goal.
-   *
-   * @generated from field: bool solved = 5;
-   */
   solved: boolean;
 
-  /**
-   * Further facts for people: at most 16, of 1,000 characters each.
-   *
-   * @generated from field: map<string, string> info = 6;
-   */
   info: { [key: string]: string };
 };
 
-/**
- * Describes the message gradus.v1.ProvidedFacts.
- * Use `create(ProvidedFactsSchema)` to create a new message.
- */
 export declare const ProvidedFactsSchema: GenMessage<ProvidedFacts>;
 
-/**
- * Result of one answer.
- *
- * @generated from message gradus.v1.VerifyResponse
- */
 export declare type VerifyResponse = Message<"gradus.v1.VerifyResponse"> & {
-  /**
-   * Index of the answer, from the request.
-   *
-   * @generated from field: uint32 index = 1;
-   */
   index: number;
 
-  /**
-   * Facts or failure. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.VerifyResponse.result
-   */
   result: {
-    /**
-     * Facts about the answer.
-     *
-     * @generated from field: gradus.v1.ProvidedFacts facts = 2;
-     */
     value: ProvidedFacts;
     case: "facts";
   } | {
-    /**
-     * Reason why there is no verdict.
-     *
-     * @generated from field: gradus.v1.ProviderFailure failure = 3;
-     */
     value: ProviderFailure;
     case: "failure";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.VerifyResponse.
- * Use `create(VerifyResponseSchema)` to create a new message.
- */
 export declare const VerifyResponseSchema: GenMessage<VerifyResponse>;
 
-/**
- * Results of several successive answers, between a local host and its server.
- * VerifyResponses that are equal except for their index appear once.
- *
- * @generated from message gradus.v1.VerifyResponses
- */
 export declare type VerifyResponses = Message<"gradus.v1.VerifyResponses"> & {
-  /**
-   * Index of the first of these answers.
-   *
-   * @generated from field: uint32 index = 1;
-   */
   index: number;
 
-  /**
-   * Distinct results. Their own indices have no meaning.
-   *
-   * @generated from field: repeated gradus.v1.VerifyResponse results = 2;
-   */
   results: VerifyResponse[];
 
-  /**
-   * Position in `results` of the result of each answer, in order.
-   *
-   * @generated from field: repeated uint32 places = 3;
-   */
   places: number[];
 };
 
-/**
- * Describes the message gradus.v1.VerifyResponses.
- * Use `create(VerifyResponsesSchema)` to create a new message.
- */
 export declare const VerifyResponsesSchema: GenMessage<VerifyResponses>;
 
-/**
- * Request of Draw.
- *
- * @generated from message gradus.v1.DrawRequest
- */
 export declare type DrawRequest = Message<"gradus.v1.DrawRequest"> & {
-  /**
-   * Id of the environment.
-   *
-   * @generated from field: string environment = 1;
-   */
   environment: string;
 
-  /**
-   * Version of the environment.
-   *
-   * @generated from field: uint32 version = 2;
-   */
   version: number;
 
-  /**
-   * Value of ProvidedInstance.instance.
-   *
-   * @generated from field: bytes instance = 3;
-   */
   instance: Uint8Array;
 
-  /**
-   * Answer to draw with the instance. Unset: none.
-   *
-   * @generated from field: optional string answer = 4;
-   */
   answer?: string | undefined;
 };
 
-/**
- * Describes the message gradus.v1.DrawRequest.
- * Use `create(DrawRequestSchema)` to create a new message.
- */
 export declare const DrawRequestSchema: GenMessage<DrawRequest>;
 
-/**
- * Response of Draw.
- *
- * @generated from message gradus.v1.DrawResponse
- */
 export declare type DrawResponse = Message<"gradus.v1.DrawResponse"> & {
-  /**
-   * Drawing or failure. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.DrawResponse.result
-   */
   result: {
-    /**
-     * Complete SVG document of at most 1 MiB, without scripts and references.
-     *
-     * @generated from field: string svg = 1;
-     */
     value: string;
     case: "svg";
   } | {
-    /**
-     * Reason why the instance could not be drawn.
-     *
-     * @generated from field: gradus.v1.ProviderFailure failure = 2;
-     */
     value: ProviderFailure;
     case: "failure";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.DrawResponse.
- * Use `create(DrawResponseSchema)` to create a new message.
- */
 export declare const DrawResponseSchema: GenMessage<DrawResponse>;
 
-/**
- * Access that the operator grants a local host beyond its own folder and packages. The
- * server sends it at the start.
- *
- * @generated from message gradus.v1.HostAllowance
- */
 export declare type HostAllowance = Message<"gradus.v1.HostAllowance"> & {
-  /**
-   * Folders and files that the host may read.
-   *
-   * @generated from field: repeated string read = 1;
-   */
   read: string[];
 
-  /**
-   * Network hosts that the local host may reach, e.g. "hub.example.org" or
-   * "10.0.0.7:8080". Any entry opens the whole network, because the kernel cannot
-   * restrict it to addresses.
-   *
-   * @generated from field: repeated string net = 2;
-   */
   net: string[];
 };
 
-/**
- * Describes the message gradus.v1.HostAllowance.
- * Use `create(HostAllowanceSchema)` to create a new message.
- */
 export declare const HostAllowanceSchema: GenMessage<HostAllowance>;
 
-/**
- * First frame to a host: what to serve, and its limits. The host replies with a
- * HostReady.
- *
- * @generated from message gradus.v1.HostStart
- */
 export declare type HostStart = Message<"gradus.v1.HostStart"> & {
-  /**
-   * Target to mount: the path of a Python file, or "reasoning-gym", "verifiers" and
-   * others, followed by ":" and names.
-   *
-   * @generated from field: string target = 1;
-   */
   target: string;
 
-  /**
-   * Number of worker processes, at least 1.
-   *
-   * @generated from field: uint32 workers = 2;
-   */
   workers: number;
 
-  /**
-   * Access to the machine that the host may have.
-   *
-   * @generated from field: gradus.v1.HostAllowance allow = 3;
-   */
   allow?: HostAllowance | undefined;
 
-  /**
-   * Maximum address space of each worker beyond its size at the start, in MiB.
-   *
-   * @generated from field: uint32 memory_mib = 4;
-   */
   memoryMib: number;
 
-  /**
-   * Path of a Unix socket to which the host connects for each new worker. The first
-   * frame of such a connection is a WorkerHello.
-   *
-   * @generated from field: string socket = 5;
-   */
   socket: string;
 
-  /**
-   * Secret that each WorkerHello must contain, so that no other process can pose as a
-   * worker. Only the host's first process may know it, because it runs none of the
-   * mounted code.
-   *
-   * @generated from field: bytes secret = 6;
-   */
   secret: Uint8Array;
 
-  /**
-   * Maximum processor time for making one instance, in milliseconds, unless the
-   * environment's own limit is lower. The kernel ends a worker that exceeds it, and
-   * WorkerEnded then says TIMEOUT.
-   *
-   * @generated from field: uint32 generate_ms = 7;
-   */
   generateMs: number;
 
-  /**
-   * Maximum time for verifying one answer, in milliseconds. If hold_ms is set, it may
-   * delay the answer by that much more.
-   *
-   * @generated from field: uint32 verify_ms = 8;
-   */
   verifyMs: number;
 
-  /**
-   * Maximum time for which a worker may hold results of answers, in milliseconds, to
-   * send them together in one VerifyResponses. The indices of a call must then be
-   * successive. 0: the worker sends each result at once, in a VerifyResponse.
-   *
-   * @generated from field: uint32 hold_ms = 9;
-   */
   holdMs: number;
 
-  /**
-   * Absolute paths of files and folders that mounted code must not read, even if they
-   * lie in its own folder: the server's data folder, and files that its options name.
-   * Unset: none.
-   *
-   * @generated from field: repeated string hidden = 10;
-   */
   hidden: string[];
 
-  /**
-   * Absolute path of the folder in which the server was started. Of this folder, mounted
-   * code sees only its own folder and package folders below. Names in `target` may be
-   * relative to it. Unset: the folder in which the host was started.
-   *
-   * @generated from field: string start_folder = 11;
-   */
   startFolder: string;
 };
 
-/**
- * Describes the message gradus.v1.HostStart.
- * Use `create(HostStartSchema)` to create a new message.
- */
 export declare const HostStartSchema: GenMessage<HostStart>;
 
-/**
- * First frame from a host: the result of loading the target.
- *
- * @generated from message gradus.v1.HostReady
- */
 export declare type HostReady = Message<"gradus.v1.HostReady"> & {
-  /**
-   * Environments that the host serves. Unset: it serves none, for the reason in
-   * `refused`.
-   *
-   * @generated from field: gradus.v1.DescribeResponse described = 1;
-   */
   described?: DescribeResponse | undefined;
 
-  /**
-   * Reason why the host serves nothing, in words, e.g. the exception that importing the
-   * file raised.
-   *
-   * @generated from field: string refused = 2;
-   */
   refused: string;
 
-  /**
-   * Mechanisms that confine the workers, for the operator, e.g. "seccomp, Landlock 3".
-   *
-   * @generated from field: string locked = 3;
-   */
   locked: string;
 
-  /**
-   * Level of confinement that the host implements. A server refuses a host with a lower
-   * level than it needs. Level 2 has four rules. HostStart.hidden is hidden. The
-   * confinement is in force before any mounted code runs. Only the first process knows
-   * HostStart.secret. All processes belong to the process group that the first one
-   * leads. Unset: an older host, which implements none of this.
-   *
-   * @generated from field: uint32 walls = 4;
-   */
   walls: number;
 
-  /**
-   * Absolute paths of the Python files, in the folder of the mounted file, that decide
-   * what the host serves. They are the files that it loaded. If the target is refused,
-   * they include the files that the error names. With `--reload` the server watches
-   * these files, at most 1,024, and ignores files elsewhere. Unset: the server watches
-   * only the mounted file.
-   *
-   * @generated from field: repeated string sources = 5;
-   */
   sources: string[];
 };
 
-/**
- * Describes the message gradus.v1.HostReady.
- * Use `create(HostReadySchema)` to create a new message.
- */
 export declare const HostReadySchema: GenMessage<HostReady>;
 
-/**
- * First frame of a worker on its connection.
- *
- * @generated from message gradus.v1.WorkerHello
- */
 export declare type WorkerHello = Message<"gradus.v1.WorkerHello"> & {
-  /**
-   * Value of HostStart.secret.
-   *
-   * @generated from field: bytes secret = 1;
-   */
   secret: Uint8Array;
 
-  /**
-   * Number of the worker. A host never uses a number twice.
-   *
-   * @generated from field: uint32 worker = 2;
-   */
   worker: number;
 };
 
-/**
- * Describes the message gradus.v1.WorkerHello.
- * Use `create(WorkerHelloSchema)` to create a new message.
- */
 export declare const WorkerHelloSchema: GenMessage<WorkerHello>;
 
-/**
- * Command to a host to end a worker at once with SIGKILL. The host starts another.
- *
- * @generated from message gradus.v1.KillWorker
- */
 export declare type KillWorker = Message<"gradus.v1.KillWorker"> & {
-  /**
-   * Number of the worker, see WorkerHello.worker.
-   *
-   * @generated from field: uint32 worker = 1;
-   */
   worker: number;
 };
 
-/**
- * Describes the message gradus.v1.KillWorker.
- * Use `create(KillWorkerSchema)` to create a new message.
- */
 export declare const KillWorkerSchema: GenMessage<KillWorker>;
 
-/**
- * Request to a host for the results that a worker holds and has not sent, e.g. while a
- * slow answer keeps it busy. The host replies with a WorkerHeld.
- *
- * @generated from message gradus.v1.TellHeld
- */
 export declare type TellHeld = Message<"gradus.v1.TellHeld"> & {
-  /**
-   * Number of the worker, see WorkerHello.worker.
-   *
-   * @generated from field: uint32 worker = 1;
-   */
   worker: number;
 };
 
-/**
- * Describes the message gradus.v1.TellHeld.
- * Use `create(TellHeldSchema)` to create a new message.
- */
 export declare const TellHeldSchema: GenMessage<TellHeld>;
 
-/**
- * Results that a worker holds and may not have sent. They are in memory that it shares
- * with its host, so that none is lost when the worker ends. A worker that continues
- * sends the same results itself.
- *
- * @generated from message gradus.v1.WorkerHeld
- */
 export declare type WorkerHeld = Message<"gradus.v1.WorkerHeld"> & {
-  /**
-   * Number of the worker, see WorkerHello.worker.
-   *
-   * @generated from field: uint32 worker = 1;
-   */
   worker: number;
 
-  /**
-   * Number of the call.
-   *
-   * @generated from field: uint32 call = 2;
-   */
   call: number;
 
-  /**
-   * Results of the call's answers.
-   *
-   * @generated from field: gradus.v1.VerifyResponses verified = 3;
-   */
   verified?: VerifyResponses | undefined;
 };
 
-/**
- * Describes the message gradus.v1.WorkerHeld.
- * Use `create(WorkerHeldSchema)` to create a new message.
- */
 export declare const WorkerHeldSchema: GenMessage<WorkerHeld>;
 
-/**
- * Report of a host that a worker ended, for any reason. The worker that replaces it
- * connects by itself.
- *
- * @generated from message gradus.v1.WorkerEnded
- */
 export declare type WorkerEnded = Message<"gradus.v1.WorkerEnded"> & {
-  /**
-   * Number of the worker, see WorkerHello.worker.
-   *
-   * @generated from field: uint32 worker = 1;
-   */
   worker: number;
 
-  /**
-   * TIMEOUT or MEMORY if a limit ended the worker, otherwise CRASHED.
-   *
-   * @generated from field: gradus.v1.ProviderFailureKind kind = 2;
-   */
   kind: ProviderFailureKind;
 
-  /**
-   * How the worker ended, in words, e.g. "signal SIGSEGV".
-   *
-   * @generated from field: string how = 3;
-   */
   how: string;
 };
 
-/**
- * Describes the message gradus.v1.WorkerEnded.
- * Use `create(WorkerEndedSchema)` to create a new message.
- */
 export declare const WorkerEndedSchema: GenMessage<WorkerEnded>;
 
-/**
- * One message between the server and a local host or one of its workers. It is preceded
- * by its length: four bytes, big-endian, without themselves, at most 64 MiB.
- *
- * The host is a process, `python -m gradus.serve.host`, which reads frames from
- * descriptor 0 and writes frames to descriptor 1. The server sends HostStart and later
- * KillWorker. The host sends HostReady and later WorkerEnded. The host's first process
- * runs none of the mounted code, and leads a process group with all others. A second
- * process imports the target once and forks the workers. The first process connects to
- * HostStart.socket for each worker and passes the connection on. The end of descriptor 0
- * ends the host and all its workers.
- *
- * A worker handles one request at a time. It replies to a GenerateRequest with one
- * GenerateResponse for each seed, to a VerifyRequest with one VerifyResponse for each
- * answer, and to a DrawRequest with one DrawResponse. Responses come in order, each
- * before the next item is begun. All frames of a call have its number.
- *
- * If HostStart.hold_ms is set, a worker collects results in memory that its host can
- * read. It sends them in a VerifyResponses after that time, or when the request is
- * complete. The host sends a WorkerHeld before the WorkerEnded of a worker that held
- * results, and in reply to a TellHeld.
- *
- * @generated from message gradus.v1.ProviderFrame
- */
 export declare type ProviderFrame = Message<"gradus.v1.ProviderFrame"> & {
-  /**
-   * Number of the call, chosen by the server. 0 for frames that belong to no call.
-   *
-   * @generated from field: uint32 call = 1;
-   */
   call: number;
 
-  /**
-   * Message of the frame. Exactly one is set.
-   *
-   * @generated from oneof gradus.v1.ProviderFrame.content
-   */
   content: {
-    /**
-     * To a worker: makes instances.
-     *
-     * @generated from field: gradus.v1.GenerateRequest generate = 2;
-     */
     value: GenerateRequest;
     case: "generate";
   } | {
-    /**
-     * From a worker: an instance.
-     *
-     * @generated from field: gradus.v1.GenerateResponse generated = 3;
-     */
     value: GenerateResponse;
     case: "generated";
   } | {
-    /**
-     * To a worker: verifies answers. Each request names the environment and has the
-     * instance.
-     *
-     * @generated from field: gradus.v1.VerifyRequest verify = 4;
-     */
     value: VerifyRequest;
     case: "verify";
   } | {
-    /**
-     * From a worker: the result of one answer.
-     *
-     * @generated from field: gradus.v1.VerifyResponse verified = 5;
-     */
     value: VerifyResponse;
     case: "verified";
   } | {
-    /**
-     * To a worker: draws an instance.
-     *
-     * @generated from field: gradus.v1.DrawRequest draw = 6;
-     */
     value: DrawRequest;
     case: "draw";
   } | {
-    /**
-     * From a worker: a drawing.
-     *
-     * @generated from field: gradus.v1.DrawResponse drawn = 7;
-     */
     value: DrawResponse;
     case: "drawn";
   } | {
-    /**
-     * To a host: starts it.
-     *
-     * @generated from field: gradus.v1.HostStart start = 8;
-     */
     value: HostStart;
     case: "start";
   } | {
-    /**
-     * From a host: it is ready, or refuses.
-     *
-     * @generated from field: gradus.v1.HostReady ready = 9;
-     */
     value: HostReady;
     case: "ready";
   } | {
-    /**
-     * From a worker: its first frame.
-     *
-     * @generated from field: gradus.v1.WorkerHello hello = 10;
-     */
     value: WorkerHello;
     case: "hello";
   } | {
-    /**
-     * To a host: ends a worker.
-     *
-     * @generated from field: gradus.v1.KillWorker kill = 11;
-     */
     value: KillWorker;
     case: "kill";
   } | {
-    /**
-     * From a host: a worker ended.
-     *
-     * @generated from field: gradus.v1.WorkerEnded ended = 12;
-     */
     value: WorkerEnded;
     case: "ended";
   } | {
-    /**
-     * From a worker: results of several answers.
-     *
-     * @generated from field: gradus.v1.VerifyResponses verified_together = 13;
-     */
     value: VerifyResponses;
     case: "verifiedTogether";
   } | {
-    /**
-     * To a host: asks for the results that a worker holds.
-     *
-     * @generated from field: gradus.v1.TellHeld tell_held = 14;
-     */
     value: TellHeld;
     case: "tellHeld";
   } | {
-    /**
-     * From a host: results that a worker holds.
-     *
-     * @generated from field: gradus.v1.WorkerHeld held = 15;
-     */
     value: WorkerHeld;
     case: "held";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.v1.ProviderFrame.
- * Use `create(ProviderFrameSchema)` to create a new message.
- */
 export declare const ProviderFrameSchema: GenMessage<ProviderFrame>;
 
-/**
- * Kind of failure that prevented making an instance or verifying an answer. No kind says
- * anything about the answer, and none is a reward.
- *
- * @generated from enum gradus.v1.ProviderFailureKind
- */
 export enum ProviderFailureKind {
-  /**
-   * Never sent.
-   *
-   * @generated from enum value: PROVIDER_FAILURE_KIND_UNSPECIFIED = 0;
-   */
   UNSPECIFIED = 0,
 
-  /**
-   * The environment's code raised an exception, or returned an invalid result, e.g. NaN.
-   * A retry would do the same.
-   *
-   * @generated from enum value: PROVIDER_FAILURE_KIND_RAISED = 1;
-   */
   RAISED = 1,
 
-  /**
-   * The request took longer than its time limit.
-   *
-   * @generated from enum value: PROVIDER_FAILURE_KIND_TIMEOUT = 2;
-   */
   TIMEOUT = 2,
 
-  /**
-   * The process that handled the request ended.
-   *
-   * @generated from enum value: PROVIDER_FAILURE_KIND_CRASHED = 3;
-   */
   CRASHED = 3,
 
-  /**
-   * The request took more memory than its limit.
-   *
-   * @generated from enum value: PROVIDER_FAILURE_KIND_MEMORY = 4;
-   */
   MEMORY = 4,
 
-  /**
-   * Something that the environment needs is missing, e.g. a runtime or an address.
-   * A retry may help.
-   *
-   * @generated from enum value: PROVIDER_FAILURE_KIND_UNAVAILABLE = 5;
-   */
   UNAVAILABLE = 5,
 }
 
-/**
- * Describes the enum gradus.v1.ProviderFailureKind.
- */
 export declare const ProviderFailureKindSchema: GenEnum<ProviderFailureKind>;
 
-/**
- * A provider makes instances and verifies answers. The server does the rest: the task's
- * id and split, the marks around the answer, the reward, and the choice of the next
- * task. A provider keeps no state between calls. Generate depends only on the level and
- * the seed, and Verify only on the instance and the answer, in every process of one
- * digest.
- *
- * Two transports carry these messages. A provider on another machine (`gradus serve
- * --mount name=host:port`) serves this service over gRPC, with a token as every client
- * has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
- * ProviderFrames, see there.
- *
- * If one item fails, a ProviderFailure takes its place, and the other items are not
- * affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given
- * value. NOT_FOUND: the provider does not have the environment, version or level.
- * FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
- * missing or wrong. If the caller leaves, the provider stops the work for it.
- *
- * A server tries the rules of this file on each level before it serves the level. It
- * refuses a level that breaks a rule, and names the message and the field. `gradus
- * conformance` reports each rule by the same name.
- *
- * @generated from service gradus.v1.EnvironmentProvider
- */
 export declare const EnvironmentProvider: GenService<{
-  /**
-   * Describes the provider. The server calls it twice when it mounts the provider, and
-   * again after a lost connection. Another digest means another provider.
-   *
-   * @generated from rpc gradus.v1.EnvironmentProvider.Describe
-   */
   describe: {
     methodKind: "unary";
     input: typeof DescribeRequestSchema;
     output: typeof DescribeResponseSchema;
   },
-  /**
-   * Makes instances: one response for each seed, matched by index. Responses come in any
-   * order, each as soon as it is ready.
-   *
-   * @generated from rpc gradus.v1.EnvironmentProvider.Generate
-   */
   generate: {
     methodKind: "server_streaming";
     input: typeof GenerateRequestSchema;
     output: typeof GenerateResponseSchema;
   },
-  /**
-   * Verifies answers: one response for each answer, matched by index. Responses come in
-   * any order, each as soon as it is ready. The first request of a call names the
-   * environment and has the instance. Every request may have answers.
-   *
-   * @generated from rpc gradus.v1.EnvironmentProvider.Verify
-   */
   verify: {
     methodKind: "bidi_streaming";
     input: typeof VerifyRequestSchema;
     output: typeof VerifyResponseSchema;
   },
-  /**
-   * Draws an instance, with an answer if the request has one.
-   *
-   * @generated from rpc gradus.v1.EnvironmentProvider.Draw
-   */
   draw: {
     methodKind: "unary";
     input: typeof DrawRequestSchema;

@@ -7,231 +7,124 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file gradus/v1/task.proto.
- */
 export declare const file_gradus_v1_task: GenFile;
 
-/**
- * Call of a tool by the policy.
- *
- * @generated from message gradus.v1.ToolCall
- */
+/** Call of a tool by the policy. */
 export declare type ToolCall = Message<"gradus.v1.ToolCall"> & {
   /**
    * Id that the trainer gives the call. The server never reads it. The reply has it as
    * ChatMessage.tool_call_id. At most 128 bytes. Empty: the call has no id.
-   *
-   * @generated from field: string id = 1;
    */
   id: string;
 
-  /**
-   * Name of the tool, one of Task.tools. Another name gets a reply that says so.
-   *
-   * @generated from field: string name = 2;
-   */
+  /** Name of the tool, one of Task.tools. Another name gets a reply that says so. */
   name: string;
 
   /**
    * Arguments, a JSON object as text. A JSON string that holds such an object counts as
    * the object. Other text gets a reply that says so.
-   *
-   * @generated from field: string arguments_json = 3;
    */
   argumentsJson: string;
 };
 
-/**
- * Describes the message gradus.v1.ToolCall.
- * Use `create(ToolCallSchema)` to create a new message.
- */
 export declare const ToolCallSchema: GenMessage<ToolCall>;
 
-/**
- * Tool that a policy may call.
- *
- * @generated from message gradus.v1.Tool
- */
+/** Tool that a policy may call. */
 export declare type Tool = Message<"gradus.v1.Tool"> & {
-  /**
-   * Name of the tool, unique within its environment, at most 64 bytes.
-   *
-   * @generated from field: string name = 1;
-   */
+  /** Name of the tool, unique within its environment, at most 64 bytes. */
   name: string;
 
-  /**
-   * Sentences that tell the policy what the tool does.
-   *
-   * @generated from field: string description = 2;
-   */
+  /** Sentences that tell the policy what the tool does. */
   description: string;
 
-  /**
-   * JSON Schema of the arguments, as text: "function.parameters" of an OpenAI tool.
-   *
-   * @generated from field: string parameters_json = 3;
-   */
+  /** JSON Schema of the arguments, as text: "function.parameters" of an OpenAI tool. */
   parametersJson: string;
 };
 
-/**
- * Describes the message gradus.v1.Tool.
- * Use `create(ToolSchema)` to create a new message.
- */
 export declare const ToolSchema: GenMessage<Tool>;
 
-/**
- * One message of a conversation.
- *
- * @generated from message gradus.v1.ChatMessage
- */
+/** One message of a conversation. */
 export declare type ChatMessage = Message<"gradus.v1.ChatMessage"> & {
   /**
    * Role of the author, as chat templates expect: "system", "user", "assistant", or
    * "tool" for the reply to a call.
-   *
-   * @generated from field: string role = 1;
    */
   role: string;
 
   /**
    * Text of the message. Replies may repeat text of the policy, so a trainer renders them
    * without reading control tokens in it.
-   *
-   * @generated from field: string content = 2;
    */
   content: string;
 
-  /**
-   * Calls of the policy, only for the role "assistant".
-   *
-   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 3;
-   */
+  /** Calls of the policy, only for the role "assistant". */
   toolCalls: ToolCall[];
 
-  /**
-   * Id of the call that the message answers, only for the role "tool", see ToolCall.id.
-   *
-   * @generated from field: string tool_call_id = 4;
-   */
+  /** Id of the call that the message answers, only for the role "tool", see ToolCall.id. */
   toolCallId: string;
 
-  /**
-   * Name of the tool that the message answers for, only for the role "tool".
-   *
-   * @generated from field: string name = 5;
-   */
+  /** Name of the tool that the message answers for, only for the role "tool". */
   name: string;
 
   /**
    * What the call that the message answers was worth by itself, without discount. Set
    * only in replies of a Turn, and in transcripts that repeat them. It is reported only.
    * Unset: the call has no worth of its own.
-   *
-   * @generated from field: optional double reward = 7;
    */
   reward?: number | undefined;
 };
 
-/**
- * Describes the message gradus.v1.ChatMessage.
- * Use `create(ChatMessageSchema)` to create a new message.
- */
 export declare const ChatMessageSchema: GenMessage<ChatMessage>;
 
-/**
- * Choice of a reward scheme: how verified facts become a reward.
- *
- * @generated from message gradus.v1.RewardScheme
- */
+/** Choice of a reward scheme: how verified facts become a reward. */
 export declare type RewardScheme = Message<"gradus.v1.RewardScheme"> & {
   /**
    * Name from Environment.reward_schemes, at most 64 bytes. Empty: the environment's
    * default.
-   *
-   * @generated from field: string name = 1;
    */
   name: string;
 
   /**
    * Parameters of the scheme by name, e.g. {"format_score": 0.1}. Missing ones have the
    * scheme's defaults. At most 16.
-   *
-   * @generated from field: map<string, double> parameters = 2;
    */
   parameters: { [key: string]: number };
 };
 
-/**
- * Describes the message gradus.v1.RewardScheme.
- * Use `create(RewardSchemeSchema)` to create a new message.
- */
 export declare const RewardSchemeSchema: GenMessage<RewardScheme>;
 
-/**
- * Parameters of an environment's generator.
- *
- * @generated from message gradus.v1.Parameters
- */
+/** Parameters of an environment's generator. */
 export declare type Parameters = Message<"gradus.v1.Parameters"> & {
   /**
    * Values by name, within the ranges of Environment.parameters. Missing ones have the
    * defaults given there. Integers are whole numbers. At most 32.
-   *
-   * @generated from field: map<string, double> values = 1;
    */
   values: { [key: string]: number };
 };
 
-/**
- * Describes the message gradus.v1.Parameters.
- * Use `create(ParametersSchema)` to create a new message.
- */
 export declare const ParametersSchema: GenMessage<Parameters>;
 
-/**
- * Specification of tasks: everything that determines a task except its seed.
- *
- * @generated from message gradus.v1.TaskSpec
- */
+/** Specification of tasks: everything that determines a task except its seed. */
 export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
-  /**
-   * Id of the environment, e.g. "np/tsp", at most 128 bytes. Required.
-   *
-   * @generated from field: string environment = 1;
-   */
+  /** Id of the environment, e.g. "np/tsp", at most 128 bytes. Required. */
   environment: string;
 
   /**
    * Version of the environment, or one of Environment.earlier_versions. 0: the newest
    * version on this server.
-   *
-   * @generated from field: uint32 version = 2;
    */
   version: number;
 
   /**
    * Difficulty. Unset: the environment's first level. For SOURCE_REAL, it is the first
    * level for which the pool has rows in the split.
-   *
-   * @generated from oneof gradus.v1.TaskSpec.difficulty
    */
   difficulty: {
-    /**
-     * Name of a level from Environment.levels, e.g. "easy", at most 64 bytes.
-     *
-     * @generated from field: string level = 3;
-     */
+    /** Name of a level from Environment.levels, e.g. "easy", at most 64 bytes. */
     value: string;
     case: "level";
   } | {
-    /**
-     * Parameters of the generator, instead of a level. Only for synthetic tasks.
-     *
-     * @generated from field: gradus.v1.Parameters parameters = 4;
-     */
+    /** Parameters of the generator, instead of a level. Only for synthetic tasks. */
     value: Parameters;
     case: "parameters";
   } | { case: undefined; value?: undefined };
@@ -239,16 +132,12 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   /**
    * Split of the task. Unset: SPLIT_TRAIN. A level for evaluation only is refused
    * for SPLIT_TRAIN.
-   *
-   * @generated from field: gradus.v1.Split split = 5;
    */
   split: Split;
 
   /**
    * Origin of the instances. Unset: SOURCE_SYNTHETIC, or SOURCE_REAL if the environment
    * has no generator. Naming a pool does not change this default.
-   *
-   * @generated from field: gradus.v1.Source source = 6;
    */
   source: Source;
 
@@ -257,38 +146,22 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
    * with the environment, or else the only one that the server has for it. If no pool
    * ships and the operator has named several, the call fails with NOT_FOUND and their
    * names. Must be empty for other sources.
-   *
-   * @generated from field: string pool = 7;
    */
   pool: string;
 
-  /**
-   * How completions mark the answer. Unset: the environment's default.
-   *
-   * @generated from field: gradus.v1.AnswerFormat answer_format = 8;
-   */
+  /** How completions mark the answer. Unset: the environment's default. */
   answerFormat: AnswerFormat;
 
-  /**
-   * How answers are rewarded. Unset: the environment's default.
-   *
-   * @generated from field: gradus.v1.RewardScheme reward_scheme = 9;
-   */
+  /** How answers are rewarded. Unset: the environment's default. */
   rewardScheme?: RewardScheme | undefined;
 
-  /**
-   * Part of its thinking that a completion contains. Unset: THINKING_REQUIRED.
-   *
-   * @generated from field: gradus.v1.Thinking thinking = 10;
-   */
+  /** Part of its thinking that a completion contains. Unset: THINKING_REQUIRED. */
   thinking: Thinking;
 
   /**
    * Maximum number of calls of an episode, at most Environment.calls_max. A call is a
    * call of a tool, or a message without one. 0: Environment.calls. Settings whose
    * task_id could exceed its limit are refused.
-   *
-   * @generated from field: uint32 calls = 11;
    */
   calls: number;
 
@@ -296,168 +169,88 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
    * Names of the tools that the policy may call, from Environment.tools, at most 32.
    * Empty: none, so each call is a message with a marked answer. Environments whose
    * tasks cannot be solved without tools, such as tools/ledger, then give all of them.
-   *
-   * @generated from field: repeated string tools = 12;
    */
   tools: string[];
 };
 
-/**
- * Describes the message gradus.v1.TaskSpec.
- * Use `create(TaskSpecSchema)` to create a new message.
- */
 export declare const TaskSpecSchema: GenMessage<TaskSpec>;
 
-/**
- * Facts for the trainer. They are never part of the prompt.
- *
- * @generated from message gradus.v1.TaskHints
- */
+/** Facts for the trainer. They are never part of the prompt. */
 export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
   /**
    * Strings at which generation can stop, because the answer is complete. They must stay
    * in the completion. A sampler that drops its stop string leaves the answer open; vLLM
    * does so unless include_stop_str_in_output is set. Empty if the reward scheme scans
    * for commits, because it examines the text after an answer.
-   *
-   * @generated from field: repeated string stop = 1;
    */
   stop: string[];
 
-  /**
-   * KL coefficient of the arm from which the task was drawn. Unset: the run sets none.
-   *
-   * @generated from field: optional double kl_coefficient = 2;
-   */
+  /** KL coefficient of the arm from which the task was drawn. Unset: the run sets none. */
   klCoefficient?: number | undefined;
 
-  /**
-   * Facts about the instance that do not reveal the answer, e.g. {"cities": "50"}.
-   *
-   * @generated from field: map<string, string> metadata = 3;
-   */
+  /** Facts about the instance that do not reveal the answer, e.g. {"cities": "50"}. */
   metadata: { [key: string]: string };
 };
 
-/**
- * Describes the message gradus.v1.TaskHints.
- * Use `create(TaskHintsSchema)` to create a new message.
- */
 export declare const TaskHintsSchema: GenMessage<TaskHints>;
 
-/**
- * One task, ready for a policy.
- *
- * @generated from message gradus.v1.Task
- */
+/** One task, ready for a policy. */
 export declare type Task = Message<"gradus.v1.Task"> & {
   /**
    * Opaque, authenticated id. It names the instance and contains what scoring needs.
    * Return it unchanged. It is not secret, but the policy never sees it. At most 4,096
    * bytes. See Turn.task_id for those after the first call.
-   *
-   * @generated from field: string task_id = 1;
    */
   taskId: string;
 
   /**
    * Id of the group of completions of this prompt. Return it unchanged. Outside a run,
    * equal requests get equal ids. Within a run each cursor has its own id.
-   *
-   * @generated from field: string group_id = 2;
    */
   groupId: string;
 
-  /**
-   * Messages of the prompt, in order, at least one.
-   *
-   * @generated from field: repeated gradus.v1.ChatMessage prompt = 3;
-   */
+  /** Messages of the prompt, in order, at least one. */
   prompt: ChatMessage[];
 
-  /**
-   * Id of the environment.
-   *
-   * @generated from field: string environment = 4;
-   */
+  /** Id of the environment. */
   environment: string;
 
-  /**
-   * Version of the environment.
-   *
-   * @generated from field: uint32 version = 5;
-   */
+  /** Version of the environment. */
   version: number;
 
-  /**
-   * Name of the level. Empty if the request gave parameters.
-   *
-   * @generated from field: string level = 6;
-   */
+  /** Name of the level. Empty if the request gave parameters. */
   level: string;
 
-  /**
-   * Split of the instance.
-   *
-   * @generated from field: gradus.v1.Split split = 7;
-   */
+  /** Split of the instance. */
   split: Split;
 
-  /**
-   * Origin of the instance.
-   *
-   * @generated from field: gradus.v1.Source source = 8;
-   */
+  /** Origin of the instance. */
   source: Source;
 
-  /**
-   * How the completion must mark its answer.
-   *
-   * @generated from field: gradus.v1.AnswerFormat answer_format = 9;
-   */
+  /** How the completion must mark its answer. */
   answerFormat: AnswerFormat;
 
-  /**
-   * Hints for the trainer.
-   *
-   * @generated from field: gradus.v1.TaskHints hints = 10;
-   */
+  /** Hints for the trainer. */
   hints?: TaskHints | undefined;
 
-  /**
-   * Id of the run that issued the task. Empty outside runs.
-   *
-   * @generated from field: string run_id = 11;
-   */
+  /** Id of the run that issued the task. Empty outside runs. */
   runId: string;
 
-  /**
-   * Id of the arm from which the task was drawn. Empty outside runs.
-   *
-   * @generated from field: string arm_id = 12;
-   */
+  /** Id of the arm from which the task was drawn. Empty outside runs. */
   armId: string;
 
   /**
    * Position of the task in the run, counted in tasks from 0. For an evaluation arm, its
    * position in the arm's set. 0 outside runs.
-   *
-   * @generated from field: uint64 cursor = 13;
    */
   cursor: bigint;
 
-  /**
-   * Part of its thinking that the completion must contain.
-   *
-   * @generated from field: gradus.v1.Thinking thinking = 14;
-   */
+  /** Part of its thinking that the completion must contain. */
   thinking: Thinking;
 
   /**
    * Hash of the instance, 16 hexadecimal digits. Equal instances have equal hashes in
    * all runs and on all servers.
-   *
-   * @generated from field: string instance_hash = 15;
    */
   instanceHash: string;
 
@@ -465,138 +258,77 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * Number of times that the run had gone through all rows of the arm's pool before it
    * drew this task. Each row comes once in such an epoch. 0 for other sources and
    * outside runs.
-   *
-   * @generated from field: uint32 pool_epoch = 16;
    */
   poolEpoch: number;
 
-  /**
-   * Index of the update batch, counted from 0. 0 outside runs.
-   *
-   * @generated from field: uint64 update_batch = 17;
-   */
+  /** Index of the update batch, counted from 0. 0 outside runs. */
   updateBatch: bigint;
 
-  /**
-   * Epoch of the run when the task was issued. 0 outside runs.
-   *
-   * @generated from field: uint32 epoch = 18;
-   */
+  /** Epoch of the run when the task was issued. 0 outside runs. */
   epoch: number;
 
   /**
    * Probability of the task's arm in the draw, before constraints. Off-policy trainers
    * use it as an importance weight. 0 outside runs.
-   *
-   * @generated from field: double arm_probability = 19;
    */
   armProbability: number;
 
   /**
    * Round of evaluation for which the task was issued. Unset: the task is not from an
    * evaluation arm. If set, update_batch and arm_probability are 0.
-   *
-   * @generated from field: optional uint64 evaluation_round = 20;
    */
   evaluationRound?: bigint | undefined;
 
   /**
    * Whether the instance lies in every split, because its level has fewer than 1,000
    * instances. The policy may then have trained on it, whatever its split.
-   *
-   * @generated from field: bool in_every_split = 21;
    */
   inEverySplit: boolean;
 
-  /**
-   * Tools that the policy may call, see TaskSpec.tools.
-   *
-   * @generated from field: repeated gradus.v1.Tool tools = 22;
-   */
+  /** Tools that the policy may call, see TaskSpec.tools. */
   tools: Tool[];
 
   /**
    * Maximum number of calls of an episode, see TaskSpec.calls. 0: the task has no turns,
    * and its completion is scored at once.
-   *
-   * @generated from field: uint32 calls_max = 23;
    */
   callsMax: number;
 };
 
-/**
- * Describes the message gradus.v1.Task.
- * Use `create(TaskSchema)` to create a new message.
- */
 export declare const TaskSchema: GenMessage<Task>;
 
 /**
  * Set of instances that a task is drawn from. The three sets are disjoint. A hash of the
  * canonical instance decides its set, whatever its seed or level.
- *
- * @generated from enum gradus.v1.Split
  */
 export enum Split {
-  /**
-   * Unset. Means SPLIT_TRAIN.
-   *
-   * @generated from enum value: SPLIT_UNSPECIFIED = 0;
-   */
+  /** Unset. Means SPLIT_TRAIN. */
   UNSPECIFIED = 0,
 
-  /**
-   * Instances for training. Only their scores feed a curriculum.
-   *
-   * @generated from enum value: SPLIT_TRAIN = 1;
-   */
+  /** Instances for training. Only their scores feed a curriculum. */
   TRAIN = 1,
 
-  /**
-   * Held-out instances for measuring progress.
-   *
-   * @generated from enum value: SPLIT_EVAL = 2;
-   */
+  /** Held-out instances for measuring progress. */
   EVAL = 2,
 
-  /**
-   * Instances of published benchmark suites.
-   *
-   * @generated from enum value: SPLIT_BENCH = 3;
-   */
+  /** Instances of published benchmark suites. */
   BENCH = 3,
 }
 
-/**
- * Describes the enum gradus.v1.Split.
- */
 export declare const SplitSchema: GenEnum<Split>;
 
-/**
- * Origin of the instances of a task.
- *
- * @generated from enum gradus.v1.Source
- */
+/** Origin of the instances of a task. */
 export enum Source {
   /**
    * Unset. Means SOURCE_SYNTHETIC, or SOURCE_REAL if the environment has no generator
    * (Environment.sources).
-   *
-   * @generated from enum value: SOURCE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
-  /**
-   * Instances that the environment's generator makes.
-   *
-   * @generated from enum value: SOURCE_SYNTHETIC = 1;
-   */
+  /** Instances that the environment's generator makes. */
   SYNTHETIC = 1,
 
-  /**
-   * Rows of a data pool.
-   *
-   * @generated from enum value: SOURCE_REAL = 2;
-   */
+  /** Rows of a data pool. */
   REAL = 2,
 
   /**
@@ -609,15 +341,10 @@ export enum Source {
    * retry delay. After some failures, the arms of that level and split are masked until
    * the next attempt. FAILED_PRECONDITION if the server has no teacher. INVALID_ARGUMENT
    * if the environment does not support it (Environment.sources).
-   *
-   * @generated from enum value: SOURCE_TEACHER = 3;
    */
   TEACHER = 3,
 }
 
-/**
- * Describes the enum gradus.v1.Source.
- */
 export declare const SourceSchema: GenEnum<Source>;
 
 /**
@@ -642,51 +369,30 @@ export declare const SourceSchema: GenEnum<Source>;
  * it: the closing tag or brace, or a line break after an answer line. Others do not
  * count, because "Answer: 5" may be the start of "Answer: 50". A marked answer before
  * them counts instead.
- *
- * @generated from enum gradus.v1.AnswerFormat
  */
 export enum AnswerFormat {
-  /**
-   * Unset. Means the environment's default, see Environment.answer_formats.
-   *
-   * @generated from enum value: ANSWER_FORMAT_UNSPECIFIED = 0;
-   */
+  /** Unset. Means the environment's default, see Environment.answer_formats. */
   UNSPECIFIED = 0,
 
   /**
    * "<think>…</think>", followed by "<answer>…</answer>" (FORGE 3.1). If the completion
    * lacks some of its thoughts, see Thinking.
-   *
-   * @generated from enum value: ANSWER_FORMAT_THINK_ANSWER = 1;
    */
   THINK_ANSWER = 1,
 
   /**
    * "Answer: …" on a line of its own at the end (NP-ENGINE 3.2). It may be in any case,
    * in bold or italics, a heading, or "Final answer: …".
-   *
-   * @generated from enum value: ANSWER_FORMAT_ANSWER_LINE = 2;
    */
   ANSWER_LINE = 2,
 
-  /**
-   * "<answer>…</answer>". Thinking tags are allowed but not required.
-   *
-   * @generated from enum value: ANSWER_FORMAT_ANSWER_TAG = 3;
-   */
+  /** "<answer>…</answer>". Thinking tags are allowed but not required. */
   ANSWER_TAG = 3,
 
-  /**
-   * "\boxed{…}" or "\boxed {…}" with balanced braces.
-   *
-   * @generated from enum value: ANSWER_FORMAT_BOXED = 4;
-   */
+  /** "\boxed{…}" or "\boxed {…}" with balanced braces. */
   BOXED = 4,
 }
 
-/**
- * Describes the enum gradus.v1.AnswerFormat.
- */
 export declare const AnswerFormatSchema: GenEnum<AnswerFormat>;
 
 /**
@@ -706,70 +412,40 @@ export declare const AnswerFormatSchema: GenEnum<AnswerFormat>;
  * STRIPPED: none for all formats.
  *
  * THINK_ANSWER also requires that no "<think>" is open at the end.
- *
- * @generated from enum gradus.v1.Thinking
  */
 export enum Thinking {
-  /**
-   * Unset. Means THINKING_REQUIRED.
-   *
-   * @generated from enum value: THINKING_UNSPECIFIED = 0;
-   */
+  /** Unset. Means THINKING_REQUIRED. */
   UNSPECIFIED = 0,
 
   /**
    * The completion contains all of its thinking. ANSWER_FORMAT_THINK_ANSWER requires
    * "<think>" and "</think>". The other formats require no thinking.
-   *
-   * @generated from enum value: THINKING_REQUIRED = 1;
    */
   REQUIRED = 1,
 
   /**
    * The prompt ends with "<think>", so the completion begins within its thoughts. Every
    * format requires "</think>", and none requires "<think>".
-   *
-   * @generated from enum value: THINKING_PREFILLED = 2;
    */
   PREFILLED = 2,
 
-  /**
-   * The thoughts were removed. No format requires either tag.
-   *
-   * @generated from enum value: THINKING_STRIPPED = 3;
-   */
+  /** The thoughts were removed. No format requires either tag. */
   STRIPPED = 3,
 }
 
-/**
- * Describes the enum gradus.v1.Thinking.
- */
 export declare const ThinkingSchema: GenEnum<Thinking>;
 
-/**
- * Format of tool calls within the text of a completion.
- *
- * @generated from enum gradus.v1.TextTools
- */
+/** Format of tool calls within the text of a completion. */
 export enum TextTools {
-  /**
-   * Unset. The text has no calls.
-   *
-   * @generated from enum value: TEXT_TOOLS_UNSPECIFIED = 0;
-   */
+  /** Unset. The text has no calls. */
   UNSPECIFIED = 0,
 
   /**
    * Hermes: each call is <tool_call>{"name": …, "arguments": {…}}</tool_call>. Calls
    * within the thoughts do not count.
-   *
-   * @generated from enum value: TEXT_TOOLS_HERMES = 1;
    */
   HERMES = 1,
 }
 
-/**
- * Describes the enum gradus.v1.TextTools.
- */
 export declare const TextToolsSchema: GenEnum<TextTools>;
 

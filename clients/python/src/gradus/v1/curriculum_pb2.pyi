@@ -12,7 +12,6 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class BanditSignal(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     BANDIT_SIGNAL_UNSPECIFIED: _ClassVar[BanditSignal]
     BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE: _ClassVar[BanditSignal]
     BANDIT_SIGNAL_SOLVED_VARIANCE: _ClassVar[BanditSignal]
@@ -20,13 +19,11 @@ class BanditSignal(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     BANDIT_SIGNAL_MIXED_OUTCOMES: _ClassVar[BanditSignal]
 
 class ReplayInstances(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     REPLAY_INSTANCES_UNSPECIFIED: _ClassVar[ReplayInstances]
     REPLAY_INSTANCES_FRESH: _ClassVar[ReplayInstances]
     REPLAY_INSTANCES_SAME: _ClassVar[ReplayInstances]
 
 class SuccessMeasure(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     SUCCESS_MEASURE_UNSPECIFIED: _ClassVar[SuccessMeasure]
     SUCCESS_MEASURE_QUALITY: _ClassVar[SuccessMeasure]
     SUCCESS_MEASURE_SOLVED: _ClassVar[SuccessMeasure]
@@ -34,25 +31,21 @@ class SuccessMeasure(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SUCCESS_MEASURE_IMPROVEMENT: _ClassVar[SuccessMeasure]
 
 class CompetenceStep(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     COMPETENCE_STEP_UNSPECIFIED: _ClassVar[CompetenceStep]
     COMPETENCE_STEP_WIDEN: _ClassVar[CompetenceStep]
     COMPETENCE_STEP_MOVE_ON: _ClassVar[CompetenceStep]
 
 class FeedbackSource(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     FEEDBACK_SOURCE_UNSPECIFIED: _ClassVar[FeedbackSource]
     FEEDBACK_SOURCE_STEP: _ClassVar[FeedbackSource]
     FEEDBACK_SOURCE_REPORTED: _ClassVar[FeedbackSource]
 
 class AlikeOutcomes(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     ALIKE_OUTCOMES_UNSPECIFIED: _ClassVar[AlikeOutcomes]
     ALIKE_OUTCOMES_REWARDS: _ClassVar[AlikeOutcomes]
     ALIKE_OUTCOMES_SOLVED: _ClassVar[AlikeOutcomes]
 
 class CloseCause(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     CLOSE_CAUSE_UNSPECIFIED: _ClassVar[CloseCause]
     CLOSE_CAUSE_TOO_MANY_OPEN: _ClassVar[CloseCause]
     CLOSE_CAUSE_ROW_GONE: _ClassVar[CloseCause]
@@ -85,7 +78,6 @@ CLOSE_CAUSE_ROW_GONE: CloseCause
 CLOSE_CAUSE_REPLACED: CloseCause
 
 class Arm(_message.Message):
-    __slots__ = ("id", "spec", "weight", "hard", "kl_coefficient", "rank_group", "rows")
     ID_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
@@ -103,7 +95,6 @@ class Arm(_message.Message):
     def __init__(self, id: _Optional[str] = ..., spec: _Optional[_Union[_task_pb2.TaskSpec, _Mapping]] = ..., weight: _Optional[float] = ..., hard: bool = ..., kl_coefficient: _Optional[float] = ..., rank_group: _Optional[str] = ..., rows: _Optional[_Union[RowCurriculum, _Mapping]] = ...) -> None: ...
 
 class RowCurriculum(_message.Message):
-    __slots__ = ("learnability", "target", "floor", "kept", "retire_after", "count", "column_samples")
     LEARNABILITY_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     FLOOR_FIELD_NUMBER: _ClassVar[int]
@@ -121,13 +112,11 @@ class RowCurriculum(_message.Message):
     def __init__(self, learnability: _Optional[_Union[RowLearnability, _Mapping]] = ..., target: _Optional[_Union[RowTarget, _Mapping]] = ..., floor: _Optional[float] = ..., kept: _Optional[float] = ..., retire_after: _Optional[int] = ..., count: _Optional[int] = ..., column_samples: _Optional[float] = ...) -> None: ...
 
 class RowLearnability(_message.Message):
-    __slots__ = ("sharpness",)
     SHARPNESS_FIELD_NUMBER: _ClassVar[int]
     sharpness: int
     def __init__(self, sharpness: _Optional[int] = ...) -> None: ...
 
 class RowTarget(_message.Message):
-    __slots__ = ("start", "end", "width")
     START_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
     WIDTH_FIELD_NUMBER: _ClassVar[int]
@@ -137,7 +126,6 @@ class RowTarget(_message.Message):
     def __init__(self, start: _Optional[float] = ..., end: _Optional[float] = ..., width: _Optional[float] = ...) -> None: ...
 
 class EvaluationArm(_message.Message):
-    __slots__ = ("id", "spec", "tasks", "num_generations")
     ID_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     TASKS_FIELD_NUMBER: _ClassVar[int]
@@ -149,11 +137,9 @@ class EvaluationArm(_message.Message):
     def __init__(self, id: _Optional[str] = ..., spec: _Optional[_Union[_task_pb2.TaskSpec, _Mapping]] = ..., tasks: _Optional[int] = ..., num_generations: _Optional[int] = ...) -> None: ...
 
 class MixturePolicy(_message.Message):
-    __slots__ = ()
     def __init__(self) -> None: ...
 
 class SignalRescale(_message.Message):
-    __slots__ = ("low_quantile", "high_quantile", "window")
     LOW_QUANTILE_FIELD_NUMBER: _ClassVar[int]
     HIGH_QUANTILE_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
@@ -163,7 +149,6 @@ class SignalRescale(_message.Message):
     def __init__(self, low_quantile: _Optional[float] = ..., high_quantile: _Optional[float] = ..., window: _Optional[int] = ...) -> None: ...
 
 class BatchConstraints(_message.Message):
-    __slots__ = ("real_share_min", "synthetic_share_max", "hard_share_min", "hard_warmup_batches")
     REAL_SHARE_MIN_FIELD_NUMBER: _ClassVar[int]
     SYNTHETIC_SHARE_MAX_FIELD_NUMBER: _ClassVar[int]
     HARD_SHARE_MIN_FIELD_NUMBER: _ClassVar[int]
@@ -175,7 +160,6 @@ class BatchConstraints(_message.Message):
     def __init__(self, real_share_min: _Optional[float] = ..., synthetic_share_max: _Optional[float] = ..., hard_share_min: _Optional[float] = ..., hard_warmup_batches: _Optional[int] = ...) -> None: ...
 
 class EmaSoftmaxRule(_message.Message):
-    __slots__ = ("alpha", "tau")
     ALPHA_FIELD_NUMBER: _ClassVar[int]
     TAU_FIELD_NUMBER: _ClassVar[int]
     alpha: float
@@ -183,7 +167,6 @@ class EmaSoftmaxRule(_message.Message):
     def __init__(self, alpha: _Optional[float] = ..., tau: _Optional[float] = ...) -> None: ...
 
 class Exp3SRule(_message.Message):
-    __slots__ = ("rate", "share")
     RATE_FIELD_NUMBER: _ClassVar[int]
     SHARE_FIELD_NUMBER: _ClassVar[int]
     rate: float
@@ -191,7 +174,6 @@ class Exp3SRule(_message.Message):
     def __init__(self, rate: _Optional[float] = ..., share: _Optional[float] = ...) -> None: ...
 
 class ThompsonRule(_message.Message):
-    __slots__ = ("discount", "exploration")
     DISCOUNT_FIELD_NUMBER: _ClassVar[int]
     EXPLORATION_FIELD_NUMBER: _ClassVar[int]
     discount: float
@@ -199,7 +181,6 @@ class ThompsonRule(_message.Message):
     def __init__(self, discount: _Optional[float] = ..., exploration: _Optional[float] = ...) -> None: ...
 
 class UcbRule(_message.Message):
-    __slots__ = ("discount", "exploration")
     DISCOUNT_FIELD_NUMBER: _ClassVar[int]
     EXPLORATION_FIELD_NUMBER: _ClassVar[int]
     discount: float
@@ -207,7 +188,6 @@ class UcbRule(_message.Message):
     def __init__(self, discount: _Optional[float] = ..., exploration: _Optional[float] = ...) -> None: ...
 
 class LearningProgress(_message.Message):
-    __slots__ = ("fast_rate", "slow_rate")
     FAST_RATE_FIELD_NUMBER: _ClassVar[int]
     SLOW_RATE_FIELD_NUMBER: _ClassVar[int]
     fast_rate: float
@@ -215,7 +195,6 @@ class LearningProgress(_message.Message):
     def __init__(self, fast_rate: _Optional[float] = ..., slow_rate: _Optional[float] = ...) -> None: ...
 
 class BanditPolicy(_message.Message):
-    __slots__ = ("ema_softmax", "exp3_s", "thompson", "ucb", "signal", "learning_progress", "epsilon", "rescale")
     EMA_SOFTMAX_FIELD_NUMBER: _ClassVar[int]
     EXP3_S_FIELD_NUMBER: _ClassVar[int]
     THOMPSON_FIELD_NUMBER: _ClassVar[int]
@@ -235,9 +214,7 @@ class BanditPolicy(_message.Message):
     def __init__(self, ema_softmax: _Optional[_Union[EmaSoftmaxRule, _Mapping]] = ..., exp3_s: _Optional[_Union[Exp3SRule, _Mapping]] = ..., thompson: _Optional[_Union[ThompsonRule, _Mapping]] = ..., ucb: _Optional[_Union[UcbRule, _Mapping]] = ..., signal: _Optional[_Union[BanditSignal, str]] = ..., learning_progress: _Optional[_Union[LearningProgress, _Mapping]] = ..., epsilon: _Optional[float] = ..., rescale: _Optional[_Union[SignalRescale, _Mapping]] = ...) -> None: ...
 
 class Stage(_message.Message):
-    __slots__ = ("share", "tasks", "weights", "ranks")
     class WeightsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -254,9 +231,7 @@ class Stage(_message.Message):
     def __init__(self, share: _Optional[float] = ..., tasks: _Optional[int] = ..., weights: _Optional[_Mapping[str, float]] = ..., ranks: _Optional[_Union[RankRange, _Mapping]] = ...) -> None: ...
 
 class RankRange(_message.Message):
-    __slots__ = ("min", "max", "by", "rows")
     class RowsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -273,13 +248,11 @@ class RankRange(_message.Message):
     def __init__(self, min: _Optional[float] = ..., max: _Optional[float] = ..., by: _Optional[str] = ..., rows: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class StagedPolicy(_message.Message):
-    __slots__ = ("stages",)
     STAGES_FIELD_NUMBER: _ClassVar[int]
     stages: _containers.RepeatedCompositeFieldContainer[Stage]
     def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ...) -> None: ...
 
 class ReplayPolicy(_message.Message):
-    __slots__ = ("stages", "cycles", "cycle_tasks", "instances")
     STAGES_FIELD_NUMBER: _ClassVar[int]
     CYCLES_FIELD_NUMBER: _ClassVar[int]
     CYCLE_TASKS_FIELD_NUMBER: _ClassVar[int]
@@ -291,9 +264,7 @@ class ReplayPolicy(_message.Message):
     def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., cycles: _Optional[int] = ..., cycle_tasks: _Optional[int] = ..., instances: _Optional[_Union[ReplayInstances, str]] = ...) -> None: ...
 
 class FrontierPolicy(_message.Message):
-    __slots__ = ("measure", "arm_measures", "exploration", "practice_scale")
     class ArmMeasuresEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -310,9 +281,7 @@ class FrontierPolicy(_message.Message):
     def __init__(self, measure: _Optional[_Union[SuccessMeasure, str]] = ..., arm_measures: _Optional[_Mapping[str, SuccessMeasure]] = ..., exploration: _Optional[float] = ..., practice_scale: _Optional[float] = ...) -> None: ...
 
 class Tier(_message.Message):
-    __slots__ = ("weights",)
     class WeightsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -323,7 +292,6 @@ class Tier(_message.Message):
     def __init__(self, weights: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class CompetencePolicy(_message.Message):
-    __slots__ = ("tiers", "step", "threshold", "window", "floor", "newest_share")
     TIERS_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     THRESHOLD_FIELD_NUMBER: _ClassVar[int]
@@ -339,9 +307,7 @@ class CompetencePolicy(_message.Message):
     def __init__(self, tiers: _Optional[_Iterable[_Union[Tier, _Mapping]]] = ..., step: _Optional[_Union[CompetenceStep, str]] = ..., threshold: _Optional[float] = ..., window: _Optional[int] = ..., floor: _Optional[float] = ..., newest_share: _Optional[float] = ...) -> None: ...
 
 class Domain(_message.Message):
-    __slots__ = ("name", "weights", "share")
     class WeightsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -356,9 +322,7 @@ class Domain(_message.Message):
     def __init__(self, name: _Optional[str] = ..., weights: _Optional[_Mapping[str, float]] = ..., share: _Optional[float] = ...) -> None: ...
 
 class BackwardTransfer(_message.Message):
-    __slots__ = ("trained", "changes")
     class ChangesEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -371,7 +335,6 @@ class BackwardTransfer(_message.Message):
     def __init__(self, trained: _Optional[str] = ..., changes: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class ForgettingPolicy(_message.Message):
-    __slots__ = ("domains", "transfers", "reversed")
     DOMAINS_FIELD_NUMBER: _ClassVar[int]
     TRANSFERS_FIELD_NUMBER: _ClassVar[int]
     REVERSED_FIELD_NUMBER: _ClassVar[int]
@@ -381,7 +344,6 @@ class ForgettingPolicy(_message.Message):
     def __init__(self, domains: _Optional[_Iterable[_Union[Domain, _Mapping]]] = ..., transfers: _Optional[_Iterable[_Union[BackwardTransfer, _Mapping]]] = ..., reversed: bool = ...) -> None: ...
 
 class TaskFilter(_message.Message):
-    __slots__ = ("skip_solved", "skip_failed_after", "ranks")
     SKIP_SOLVED_FIELD_NUMBER: _ClassVar[int]
     SKIP_FAILED_AFTER_FIELD_NUMBER: _ClassVar[int]
     RANKS_FIELD_NUMBER: _ClassVar[int]
@@ -391,7 +353,6 @@ class TaskFilter(_message.Message):
     def __init__(self, skip_solved: bool = ..., skip_failed_after: _Optional[int] = ..., ranks: _Optional[_Union[RankRange, _Mapping]] = ...) -> None: ...
 
 class NamedPolicy(_message.Message):
-    __slots__ = ("name", "parameters")
     NAME_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     name: str
@@ -399,7 +360,6 @@ class NamedPolicy(_message.Message):
     def __init__(self, name: _Optional[str] = ..., parameters: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class Policy(_message.Message):
-    __slots__ = ("mixture", "bandit", "staged", "replay", "competence", "forgetting", "named", "frontier", "constraints", "filter")
     MIXTURE_FIELD_NUMBER: _ClassVar[int]
     BANDIT_FIELD_NUMBER: _ClassVar[int]
     STAGED_FIELD_NUMBER: _ClassVar[int]
@@ -423,7 +383,6 @@ class Policy(_message.Message):
     def __init__(self, mixture: _Optional[_Union[MixturePolicy, _Mapping]] = ..., bandit: _Optional[_Union[BanditPolicy, _Mapping]] = ..., staged: _Optional[_Union[StagedPolicy, _Mapping]] = ..., replay: _Optional[_Union[ReplayPolicy, _Mapping]] = ..., competence: _Optional[_Union[CompetencePolicy, _Mapping]] = ..., forgetting: _Optional[_Union[ForgettingPolicy, _Mapping]] = ..., named: _Optional[_Union[NamedPolicy, _Mapping]] = ..., frontier: _Optional[_Union[FrontierPolicy, _Mapping]] = ..., constraints: _Optional[_Union[BatchConstraints, _Mapping]] = ..., filter: _Optional[_Union[TaskFilter, _Mapping]] = ...) -> None: ...
 
 class DynamicSampling(_message.Message):
-    __slots__ = ("oversample_max", "alike")
     OVERSAMPLE_MAX_FIELD_NUMBER: _ClassVar[int]
     ALIKE_FIELD_NUMBER: _ClassVar[int]
     oversample_max: float
@@ -431,7 +390,6 @@ class DynamicSampling(_message.Message):
     def __init__(self, oversample_max: _Optional[float] = ..., alike: _Optional[_Union[AlikeOutcomes, str]] = ...) -> None: ...
 
 class LateFeedback(_message.Message):
-    __slots__ = ("batches_max", "weight")
     BATCHES_MAX_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
     batches_max: int
@@ -439,7 +397,6 @@ class LateFeedback(_message.Message):
     def __init__(self, batches_max: _Optional[int] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class PromptTemplate(_message.Message):
-    __slots__ = ("system", "user")
     SYSTEM_FIELD_NUMBER: _ClassVar[int]
     USER_FIELD_NUMBER: _ClassVar[int]
     system: str
@@ -447,7 +404,6 @@ class PromptTemplate(_message.Message):
     def __init__(self, system: _Optional[str] = ..., user: _Optional[str] = ...) -> None: ...
 
 class RunConfig(_message.Message):
-    __slots__ = ("arms", "policy", "reward_scheme", "answer_format", "seed", "num_generations", "length", "prompts_per_update", "feedback_lag", "feedback_unbounded", "feedback_source", "group_timeout", "time_to_live", "dynamic_sampling", "late_feedback", "prompt_template", "evaluation_arms", "train_on_evaluated", "trainer")
     ARMS_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     REWARD_SCHEME_FIELD_NUMBER: _ClassVar[int]
@@ -489,7 +445,6 @@ class RunConfig(_message.Message):
     def __init__(self, arms: _Optional[_Iterable[_Union[Arm, _Mapping]]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., reward_scheme: _Optional[_Union[_task_pb2.RewardScheme, _Mapping]] = ..., answer_format: _Optional[_Union[_task_pb2.AnswerFormat, str]] = ..., seed: _Optional[int] = ..., num_generations: _Optional[int] = ..., length: _Optional[int] = ..., prompts_per_update: _Optional[int] = ..., feedback_lag: _Optional[int] = ..., feedback_unbounded: bool = ..., feedback_source: _Optional[_Union[FeedbackSource, str]] = ..., group_timeout: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., time_to_live: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., dynamic_sampling: _Optional[_Union[DynamicSampling, _Mapping]] = ..., late_feedback: _Optional[_Union[LateFeedback, _Mapping]] = ..., prompt_template: _Optional[_Union[PromptTemplate, _Mapping]] = ..., evaluation_arms: _Optional[_Iterable[_Union[EvaluationArm, _Mapping]]] = ..., train_on_evaluated: bool = ..., trainer: _Optional[_Union[TrainerSettings, _Mapping]] = ...) -> None: ...
 
 class TrainerSettings(_message.Message):
-    __slots__ = ("algorithm", "model", "optimizer", "schedule", "learning_rate", "batch_size", "mini_batch_size", "micro_batch_size", "gradient_accumulation_steps", "gradient_clip", "epochs", "checkpoint_every", "kl_coefficient", "clip", "importance_level", "entropy_coefficient", "temperature", "top_p", "top_k", "prompt_length_max", "completion_length_max", "evaluation_temperature", "evaluation_top_p", "evaluation_top_k", "evaluation_samples", "judge_model", "judge_temperature", "contrast_beta", "contrast_coefficient")
     ALGORITHM_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     OPTIMIZER_FIELD_NUMBER: _ClassVar[int]
@@ -551,7 +506,6 @@ class TrainerSettings(_message.Message):
     def __init__(self, algorithm: _Optional[str] = ..., model: _Optional[str] = ..., optimizer: _Optional[str] = ..., schedule: _Optional[str] = ..., learning_rate: _Optional[float] = ..., batch_size: _Optional[int] = ..., mini_batch_size: _Optional[int] = ..., micro_batch_size: _Optional[int] = ..., gradient_accumulation_steps: _Optional[int] = ..., gradient_clip: _Optional[float] = ..., epochs: _Optional[int] = ..., checkpoint_every: _Optional[int] = ..., kl_coefficient: _Optional[float] = ..., clip: _Optional[float] = ..., importance_level: _Optional[str] = ..., entropy_coefficient: _Optional[float] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., top_k: _Optional[int] = ..., prompt_length_max: _Optional[int] = ..., completion_length_max: _Optional[int] = ..., evaluation_temperature: _Optional[float] = ..., evaluation_top_p: _Optional[float] = ..., evaluation_top_k: _Optional[int] = ..., evaluation_samples: _Optional[int] = ..., judge_model: _Optional[str] = ..., judge_temperature: _Optional[float] = ..., contrast_beta: _Optional[float] = ..., contrast_coefficient: _Optional[float] = ...) -> None: ...
 
 class ArmState(_message.Message):
-    __slots__ = ("arm_id", "probability", "value", "weight", "issued", "groups", "recent_reward_mean", "recent_solved_share", "repeats", "masked_reason", "removed")
     ARM_ID_FIELD_NUMBER: _ClassVar[int]
     PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -577,7 +531,6 @@ class ArmState(_message.Message):
     def __init__(self, arm_id: _Optional[str] = ..., probability: _Optional[float] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., issued: _Optional[int] = ..., groups: _Optional[int] = ..., recent_reward_mean: _Optional[float] = ..., recent_solved_share: _Optional[float] = ..., repeats: _Optional[int] = ..., masked_reason: _Optional[str] = ..., removed: bool = ...) -> None: ...
 
 class EvaluationRecord(_message.Message):
-    __slots__ = ("arm_id", "round", "cursor", "tasks", "samples", "samples_without_reward", "reward_mean", "solved_share", "closed")
     ARM_ID_FIELD_NUMBER: _ClassVar[int]
     ROUND_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
@@ -599,7 +552,6 @@ class EvaluationRecord(_message.Message):
     def __init__(self, arm_id: _Optional[str] = ..., round: _Optional[int] = ..., cursor: _Optional[int] = ..., tasks: _Optional[int] = ..., samples: _Optional[int] = ..., samples_without_reward: _Optional[int] = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., closed: bool = ...) -> None: ...
 
 class RunState(_message.Message):
-    __slots__ = ("run_id", "epoch", "version", "cursor", "batches_drawn", "batches_closed", "groups_outstanding", "samples_recorded", "paused", "done", "policy", "arms", "incarnation", "first_open_cursor", "evaluations", "shape", "paused_by", "paused_at", "pools", "format_warning")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -643,7 +595,6 @@ class RunState(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., epoch: _Optional[int] = ..., version: _Optional[int] = ..., cursor: _Optional[int] = ..., batches_drawn: _Optional[int] = ..., batches_closed: _Optional[int] = ..., groups_outstanding: _Optional[int] = ..., samples_recorded: _Optional[int] = ..., paused: bool = ..., done: bool = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., arms: _Optional[_Iterable[_Union[ArmState, _Mapping]]] = ..., incarnation: _Optional[str] = ..., first_open_cursor: _Optional[int] = ..., evaluations: _Optional[_Iterable[_Union[EvaluationRecord, _Mapping]]] = ..., shape: _Optional[_Union[RunShape, _Mapping]] = ..., paused_by: _Optional[str] = ..., paused_at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., pools: _Optional[_Iterable[_Union[RunPool, _Mapping]]] = ..., format_warning: _Optional[_Union[_outcome_pb2.FormatWarning, _Mapping]] = ...) -> None: ...
 
 class RunPool(_message.Message):
-    __slots__ = ("name", "digest", "rows", "gone")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -655,7 +606,6 @@ class RunPool(_message.Message):
     def __init__(self, name: _Optional[str] = ..., digest: _Optional[str] = ..., rows: _Optional[int] = ..., gone: _Optional[int] = ...) -> None: ...
 
 class RunShape(_message.Message):
-    __slots__ = ("num_generations", "prompts_per_update", "length")
     NUM_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
     PROMPTS_PER_UPDATE_FIELD_NUMBER: _ClassVar[int]
     LENGTH_FIELD_NUMBER: _ClassVar[int]
@@ -665,7 +615,6 @@ class RunShape(_message.Message):
     def __init__(self, num_generations: _Optional[int] = ..., prompts_per_update: _Optional[int] = ..., length: _Optional[int] = ...) -> None: ...
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "config", "state", "create_time", "unreadable")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -679,7 +628,6 @@ class Run(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., state: _Optional[_Union[RunState, _Mapping]] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., unreadable: _Optional[str] = ...) -> None: ...
 
 class CreateRunRequest(_message.Message):
-    __slots__ = ("run_id", "config")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -687,7 +635,6 @@ class CreateRunRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ...) -> None: ...
 
 class CreateRunResponse(_message.Message):
-    __slots__ = ("run", "created")
     RUN_FIELD_NUMBER: _ClassVar[int]
     CREATED_FIELD_NUMBER: _ClassVar[int]
     run: Run
@@ -695,7 +642,6 @@ class CreateRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ..., created: bool = ...) -> None: ...
 
 class CheckRunRequest(_message.Message):
-    __slots__ = ("file", "config")
     FILE_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     file: str
@@ -703,7 +649,6 @@ class CheckRunRequest(_message.Message):
     def __init__(self, file: _Optional[str] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ...) -> None: ...
 
 class RunRemark(_message.Message):
-    __slots__ = ("field", "message", "line")
     FIELD_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     LINE_FIELD_NUMBER: _ClassVar[int]
@@ -713,7 +658,6 @@ class RunRemark(_message.Message):
     def __init__(self, field: _Optional[str] = ..., message: _Optional[str] = ..., line: _Optional[int] = ...) -> None: ...
 
 class CheckRunResponse(_message.Message):
-    __slots__ = ("problems", "warnings", "config", "run_id", "created")
     PROBLEMS_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
@@ -727,7 +671,6 @@ class CheckRunResponse(_message.Message):
     def __init__(self, problems: _Optional[_Iterable[_Union[RunRemark, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[RunRemark, _Mapping]]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., run_id: _Optional[str] = ..., created: _Optional[_Union[RunConfig, _Mapping]] = ...) -> None: ...
 
 class SimulateRunRequest(_message.Message):
-    __slots__ = ("config", "student", "seed", "updates", "points")
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     STUDENT_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -741,7 +684,6 @@ class SimulateRunRequest(_message.Message):
     def __init__(self, config: _Optional[_Union[RunConfig, _Mapping]] = ..., student: _Optional[str] = ..., seed: _Optional[int] = ..., updates: _Optional[int] = ..., points: _Optional[int] = ...) -> None: ...
 
 class SimulatedOutcome(_message.Message):
-    __slots__ = ("rollouts_to_target", "success", "success_mean", "wasted", "useful")
     ROLLOUTS_TO_TARGET_FIELD_NUMBER: _ClassVar[int]
     SUCCESS_FIELD_NUMBER: _ClassVar[int]
     SUCCESS_MEAN_FIELD_NUMBER: _ClassVar[int]
@@ -755,7 +697,6 @@ class SimulatedOutcome(_message.Message):
     def __init__(self, rollouts_to_target: _Optional[int] = ..., success: _Optional[float] = ..., success_mean: _Optional[float] = ..., wasted: _Optional[float] = ..., useful: _Optional[float] = ...) -> None: ...
 
 class SimulatedPoint(_message.Message):
-    __slots__ = ("cursor", "counts", "probabilities", "success", "solved_share", "score")
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     PROBABILITIES_FIELD_NUMBER: _ClassVar[int]
@@ -771,7 +712,6 @@ class SimulatedPoint(_message.Message):
     def __init__(self, cursor: _Optional[int] = ..., counts: _Optional[_Iterable[int]] = ..., probabilities: _Optional[_Iterable[float]] = ..., success: _Optional[_Iterable[float]] = ..., solved_share: _Optional[float] = ..., score: _Optional[float] = ...) -> None: ...
 
 class SimulateRunResponse(_message.Message):
-    __slots__ = ("points", "outcome", "equal_shares", "arm_ids", "target")
     POINTS_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     EQUAL_SHARES_FIELD_NUMBER: _ClassVar[int]
@@ -785,19 +725,16 @@ class SimulateRunResponse(_message.Message):
     def __init__(self, points: _Optional[_Iterable[_Union[SimulatedPoint, _Mapping]]] = ..., outcome: _Optional[_Union[SimulatedOutcome, _Mapping]] = ..., equal_shares: _Optional[_Union[SimulatedOutcome, _Mapping]] = ..., arm_ids: _Optional[_Iterable[str]] = ..., target: _Optional[float] = ...) -> None: ...
 
 class GetRunRequest(_message.Message):
-    __slots__ = ("run_id",)
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class GetRunResponse(_message.Message):
-    __slots__ = ("run",)
     RUN_FIELD_NUMBER: _ClassVar[int]
     run: Run
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     page_size: int
@@ -805,7 +742,6 @@ class ListRunsRequest(_message.Message):
     def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListRunsResponse(_message.Message):
-    __slots__ = ("runs", "next_page_token")
     RUNS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     runs: _containers.RepeatedCompositeFieldContainer[Run]
@@ -813,17 +749,14 @@ class ListRunsResponse(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class DeleteRunRequest(_message.Message):
-    __slots__ = ("run_id",)
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class DeleteRunResponse(_message.Message):
-    __slots__ = ()
     def __init__(self) -> None: ...
 
 class NextBatchRequest(_message.Message):
-    __slots__ = ("run_id", "cursor", "count", "wait")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -835,7 +768,6 @@ class NextBatchRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., cursor: _Optional[int] = ..., count: _Optional[int] = ..., wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class NextBatchResponse(_message.Message):
-    __slots__ = ("tasks", "next_cursor", "done", "epoch")
     TASKS_FIELD_NUMBER: _ClassVar[int]
     NEXT_CURSOR_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
@@ -847,7 +779,6 @@ class NextBatchResponse(_message.Message):
     def __init__(self, tasks: _Optional[_Iterable[_Union[_task_pb2.Task, _Mapping]]] = ..., next_cursor: _Optional[int] = ..., done: bool = ..., epoch: _Optional[int] = ...) -> None: ...
 
 class NextEvaluationRequest(_message.Message):
-    __slots__ = ("run_id", "arm_id", "round", "cursor", "count")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     ARM_ID_FIELD_NUMBER: _ClassVar[int]
     ROUND_FIELD_NUMBER: _ClassVar[int]
@@ -861,7 +792,6 @@ class NextEvaluationRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., round: _Optional[int] = ..., cursor: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
 
 class NextEvaluationResponse(_message.Message):
-    __slots__ = ("tasks", "next_cursor", "done", "epoch")
     TASKS_FIELD_NUMBER: _ClassVar[int]
     NEXT_CURSOR_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
@@ -873,7 +803,6 @@ class NextEvaluationResponse(_message.Message):
     def __init__(self, tasks: _Optional[_Iterable[_Union[_task_pb2.Task, _Mapping]]] = ..., next_cursor: _Optional[int] = ..., done: bool = ..., epoch: _Optional[int] = ...) -> None: ...
 
 class GroupAdvantages(_message.Message):
-    __slots__ = ("group_id", "advantages", "reward_mean")
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     ADVANTAGES_FIELD_NUMBER: _ClassVar[int]
     REWARD_MEAN_FIELD_NUMBER: _ClassVar[int]
@@ -883,7 +812,6 @@ class GroupAdvantages(_message.Message):
     def __init__(self, group_id: _Optional[str] = ..., advantages: _Optional[_Iterable[float]] = ..., reward_mean: _Optional[float] = ...) -> None: ...
 
 class ReportAdvantagesRequest(_message.Message):
-    __slots__ = ("run_id", "groups")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -891,7 +819,6 @@ class ReportAdvantagesRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., groups: _Optional[_Iterable[_Union[GroupAdvantages, _Mapping]]] = ...) -> None: ...
 
 class GroupFeedback(_message.Message):
-    __slots__ = ("group_id", "feedback")
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     FEEDBACK_FIELD_NUMBER: _ClassVar[int]
     group_id: str
@@ -899,13 +826,11 @@ class GroupFeedback(_message.Message):
     def __init__(self, group_id: _Optional[str] = ..., feedback: _Optional[_Union[_outcome_pb2.Feedback, _Mapping]] = ...) -> None: ...
 
 class ReportAdvantagesResponse(_message.Message):
-    __slots__ = ("groups",)
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     groups: _containers.RepeatedCompositeFieldContainer[GroupFeedback]
     def __init__(self, groups: _Optional[_Iterable[_Union[GroupFeedback, _Mapping]]] = ...) -> None: ...
 
 class CloseGroupsRequest(_message.Message):
-    __slots__ = ("run_id", "group_ids", "reason", "validate_only")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_IDS_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
@@ -917,13 +842,11 @@ class CloseGroupsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., group_ids: _Optional[_Iterable[str]] = ..., reason: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
 
 class CloseGroupsResponse(_message.Message):
-    __slots__ = ("groups",)
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     groups: _containers.RepeatedCompositeFieldContainer[GroupFeedback]
     def __init__(self, groups: _Optional[_Iterable[_Union[GroupFeedback, _Mapping]]] = ...) -> None: ...
 
 class GetGroupsRequest(_message.Message):
-    __slots__ = ("run_id", "open", "update_batch", "group_ids", "tasks", "wait", "page_size", "page_token")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     OPEN_FIELD_NUMBER: _ClassVar[int]
     UPDATE_BATCH_FIELD_NUMBER: _ClassVar[int]
@@ -943,7 +866,6 @@ class GetGroupsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., open: bool = ..., update_batch: _Optional[int] = ..., group_ids: _Optional[_Iterable[str]] = ..., tasks: bool = ..., wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class RecordedSample(_message.Message):
-    __slots__ = ("sample_index", "reward", "solved", "no_reward", "rloo_advantage", "grpo_advantage", "policy_version")
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     REWARD_FIELD_NUMBER: _ClassVar[int]
     SOLVED_FIELD_NUMBER: _ClassVar[int]
@@ -961,7 +883,6 @@ class RecordedSample(_message.Message):
     def __init__(self, sample_index: _Optional[int] = ..., reward: _Optional[float] = ..., solved: bool = ..., no_reward: _Optional[str] = ..., rloo_advantage: _Optional[float] = ..., grpo_advantage: _Optional[float] = ..., policy_version: _Optional[int] = ...) -> None: ...
 
 class RunGroup(_message.Message):
-    __slots__ = ("group_id", "cursor", "update_batch", "arm_id", "task", "closed", "missing", "samples", "statistics", "useful", "selected", "contrast_pairs", "issue_time")
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     UPDATE_BATCH_FIELD_NUMBER: _ClassVar[int]
@@ -991,7 +912,6 @@ class RunGroup(_message.Message):
     def __init__(self, group_id: _Optional[str] = ..., cursor: _Optional[int] = ..., update_batch: _Optional[int] = ..., arm_id: _Optional[str] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., closed: bool = ..., missing: _Optional[_Iterable[int]] = ..., samples: _Optional[_Iterable[_Union[RecordedSample, _Mapping]]] = ..., statistics: _Optional[_Union[_outcome_pb2.GroupStatistics, _Mapping]] = ..., useful: bool = ..., selected: bool = ..., contrast_pairs: _Optional[_Iterable[_Union[_outcome_pb2.ContrastPair, _Mapping]]] = ..., issue_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class GetGroupsResponse(_message.Message):
-    __slots__ = ("groups", "next_page_token", "closed")
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     CLOSED_FIELD_NUMBER: _ClassVar[int]
@@ -1001,7 +921,6 @@ class GetGroupsResponse(_message.Message):
     def __init__(self, groups: _Optional[_Iterable[_Union[RunGroup, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., closed: bool = ...) -> None: ...
 
 class RateRowsRequest(_message.Message):
-    __slots__ = ("run_id", "arm_id", "rows", "samples", "validate_only", "pool_digest")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     ARM_ID_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -1017,7 +936,6 @@ class RateRowsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., rows: _Optional[_Iterable[_Union[RowRating, _Mapping]]] = ..., samples: _Optional[float] = ..., validate_only: bool = ..., pool_digest: _Optional[str] = ...) -> None: ...
 
 class RowRating(_message.Message):
-    __slots__ = ("row", "pass_rate")
     ROW_FIELD_NUMBER: _ClassVar[int]
     PASS_RATE_FIELD_NUMBER: _ClassVar[int]
     row: int
@@ -1025,13 +943,11 @@ class RowRating(_message.Message):
     def __init__(self, row: _Optional[int] = ..., pass_rate: _Optional[float] = ...) -> None: ...
 
 class RateRowsResponse(_message.Message):
-    __slots__ = ("applies_from_cursor",)
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
     applies_from_cursor: int
     def __init__(self, applies_from_cursor: _Optional[int] = ...) -> None: ...
 
 class ListRowsRequest(_message.Message):
-    __slots__ = ("run_id", "arm_id", "page_size", "page_token")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     ARM_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
@@ -1043,7 +959,6 @@ class ListRowsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListRowsResponse(_message.Message):
-    __slots__ = ("rows", "next_page_token", "histogram", "retired", "pool_digest", "gone")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     HISTOGRAM_FIELD_NUMBER: _ClassVar[int]
@@ -1059,7 +974,6 @@ class ListRowsResponse(_message.Message):
     def __init__(self, rows: _Optional[_Iterable[_Union[RowState, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., histogram: _Optional[_Iterable[int]] = ..., retired: _Optional[int] = ..., pool_digest: _Optional[str] = ..., gone: _Optional[int] = ...) -> None: ...
 
 class RowState(_message.Message):
-    __slots__ = ("row", "pass_rate", "samples", "solved_streak", "retired", "gone")
     ROW_FIELD_NUMBER: _ClassVar[int]
     PASS_RATE_FIELD_NUMBER: _ClassVar[int]
     SAMPLES_FIELD_NUMBER: _ClassVar[int]
@@ -1075,7 +989,6 @@ class RowState(_message.Message):
     def __init__(self, row: _Optional[int] = ..., pass_rate: _Optional[float] = ..., samples: _Optional[float] = ..., solved_streak: _Optional[int] = ..., retired: bool = ..., gone: bool = ...) -> None: ...
 
 class ReopenGroupsRequest(_message.Message):
-    __slots__ = ("run_id", "group_ids")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_IDS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -1083,13 +996,11 @@ class ReopenGroupsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., group_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ReopenGroupsResponse(_message.Message):
-    __slots__ = ("groups",)
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     groups: _containers.RepeatedCompositeFieldContainer[GroupFeedback]
     def __init__(self, groups: _Optional[_Iterable[_Union[GroupFeedback, _Mapping]]] = ...) -> None: ...
 
 class UpdateShapeRequest(_message.Message):
-    __slots__ = ("run_id", "add_arms", "remove_arms", "num_generations", "prompts_per_update", "length", "policy", "validate_only")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     ADD_ARMS_FIELD_NUMBER: _ClassVar[int]
     REMOVE_ARMS_FIELD_NUMBER: _ClassVar[int]
@@ -1109,7 +1020,6 @@ class UpdateShapeRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., add_arms: _Optional[_Iterable[_Union[Arm, _Mapping]]] = ..., remove_arms: _Optional[_Iterable[str]] = ..., num_generations: _Optional[int] = ..., prompts_per_update: _Optional[int] = ..., length: _Optional[int] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., validate_only: bool = ...) -> None: ...
 
 class UpdateShapeResponse(_message.Message):
-    __slots__ = ("applies_from_cursor", "no_effect")
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
     NO_EFFECT_FIELD_NUMBER: _ClassVar[int]
     applies_from_cursor: int
@@ -1117,7 +1027,6 @@ class UpdateShapeResponse(_message.Message):
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class UpdatePolicyRequest(_message.Message):
-    __slots__ = ("run_id", "policy", "validate_only")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
@@ -1127,7 +1036,6 @@ class UpdatePolicyRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., validate_only: bool = ...) -> None: ...
 
 class UpdatePolicyResponse(_message.Message):
-    __slots__ = ("applies_from_cursor", "no_effect")
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
     NO_EFFECT_FIELD_NUMBER: _ClassVar[int]
     applies_from_cursor: int
@@ -1135,9 +1043,7 @@ class UpdatePolicyResponse(_message.Message):
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SetWeightsRequest(_message.Message):
-    __slots__ = ("run_id", "weights", "validate_only")
     class WeightsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -1152,7 +1058,6 @@ class SetWeightsRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., weights: _Optional[_Mapping[str, float]] = ..., validate_only: bool = ...) -> None: ...
 
 class SetWeightsResponse(_message.Message):
-    __slots__ = ("applies_from_cursor", "no_effect")
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
     NO_EFFECT_FIELD_NUMBER: _ClassVar[int]
     applies_from_cursor: int
@@ -1160,7 +1065,6 @@ class SetWeightsResponse(_message.Message):
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class AdvanceRequest(_message.Message):
-    __slots__ = ("run_id", "validate_only")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -1168,7 +1072,6 @@ class AdvanceRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
 
 class AdvanceResponse(_message.Message):
-    __slots__ = ("applies_from_cursor", "no_effect")
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
     NO_EFFECT_FIELD_NUMBER: _ClassVar[int]
     applies_from_cursor: int
@@ -1176,7 +1079,6 @@ class AdvanceResponse(_message.Message):
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PauseRequest(_message.Message):
-    __slots__ = ("run_id", "validate_only")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -1184,7 +1086,6 @@ class PauseRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
 
 class PauseResponse(_message.Message):
-    __slots__ = ("applies_from_cursor", "no_effect")
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
     NO_EFFECT_FIELD_NUMBER: _ClassVar[int]
     applies_from_cursor: int
@@ -1192,7 +1093,6 @@ class PauseResponse(_message.Message):
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ResumeRequest(_message.Message):
-    __slots__ = ("run_id", "validate_only")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -1200,7 +1100,6 @@ class ResumeRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
 
 class ResumeResponse(_message.Message):
-    __slots__ = ("applies_from_cursor", "no_effect")
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
     NO_EFFECT_FIELD_NUMBER: _ClassVar[int]
     applies_from_cursor: int
@@ -1208,13 +1107,11 @@ class ResumeResponse(_message.Message):
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ExportRunRequest(_message.Message):
-    __slots__ = ("run_id",)
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class ExportRunResponse(_message.Message):
-    __slots__ = ("state", "epoch", "cursor")
     STATE_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
@@ -1224,7 +1121,6 @@ class ExportRunResponse(_message.Message):
     def __init__(self, state: _Optional[bytes] = ..., epoch: _Optional[int] = ..., cursor: _Optional[int] = ...) -> None: ...
 
 class ImportRunRequest(_message.Message):
-    __slots__ = ("state", "run_id", "restore_control")
     STATE_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     RESTORE_CONTROL_FIELD_NUMBER: _ClassVar[int]
@@ -1234,7 +1130,6 @@ class ImportRunRequest(_message.Message):
     def __init__(self, state: _Optional[bytes] = ..., run_id: _Optional[str] = ..., restore_control: bool = ...) -> None: ...
 
 class ImportRunResponse(_message.Message):
-    __slots__ = ("run", "outstanding")
     RUN_FIELD_NUMBER: _ClassVar[int]
     OUTSTANDING_FIELD_NUMBER: _ClassVar[int]
     run: Run
@@ -1242,7 +1137,6 @@ class ImportRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ..., outstanding: _Optional[_Iterable[_Union[_task_pb2.Task, _Mapping]]] = ...) -> None: ...
 
 class WatchRunRequest(_message.Message):
-    __slots__ = ("run_id", "interval_ms")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     INTERVAL_MS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -1250,13 +1144,11 @@ class WatchRunRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., interval_ms: _Optional[int] = ...) -> None: ...
 
 class WatchRunResponse(_message.Message):
-    __slots__ = ("state",)
     STATE_FIELD_NUMBER: _ClassVar[int]
     state: RunState
     def __init__(self, state: _Optional[_Union[RunState, _Mapping]] = ...) -> None: ...
 
 class GetHistoryRequest(_message.Message):
-    __slots__ = ("run_id", "page_size", "page_token", "merge_batches", "without_arms", "arm_groups")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -1272,7 +1164,6 @@ class GetHistoryRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., merge_batches: _Optional[int] = ..., without_arms: bool = ..., arm_groups: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class BatchRecord(_message.Message):
-    __slots__ = ("batch", "cursor", "probabilities", "values", "counts", "closed", "reward_mean", "solved_share", "prompts", "released", "useful", "merged", "reward_sums", "reward_counts")
     BATCH_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     PROBABILITIES_FIELD_NUMBER: _ClassVar[int]
@@ -1304,9 +1195,7 @@ class BatchRecord(_message.Message):
     def __init__(self, batch: _Optional[int] = ..., cursor: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ..., closed: bool = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., prompts: _Optional[int] = ..., released: _Optional[int] = ..., useful: _Optional[int] = ..., merged: _Optional[int] = ..., reward_sums: _Optional[_Iterable[float]] = ..., reward_counts: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ControlRecord(_message.Message):
-    __slots__ = ("kind", "cursor", "policy", "weights", "reason", "arm_id", "by", "shape", "close_cause")
     class WeightsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -1333,7 +1222,6 @@ class ControlRecord(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., cursor: _Optional[int] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., weights: _Optional[_Mapping[str, float]] = ..., reason: _Optional[str] = ..., arm_id: _Optional[str] = ..., by: _Optional[str] = ..., shape: _Optional[_Union[RunShape, _Mapping]] = ..., close_cause: _Optional[_Union[CloseCause, str]] = ...) -> None: ...
 
 class HistoryRecord(_message.Message):
-    __slots__ = ("batch", "control", "evaluation", "epoch", "time", "rolled_back")
     BATCH_FIELD_NUMBER: _ClassVar[int]
     CONTROL_FIELD_NUMBER: _ClassVar[int]
     EVALUATION_FIELD_NUMBER: _ClassVar[int]
@@ -1349,7 +1237,6 @@ class HistoryRecord(_message.Message):
     def __init__(self, batch: _Optional[_Union[BatchRecord, _Mapping]] = ..., control: _Optional[_Union[ControlRecord, _Mapping]] = ..., evaluation: _Optional[_Union[EvaluationRecord, _Mapping]] = ..., epoch: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., rolled_back: bool = ...) -> None: ...
 
 class GetHistoryResponse(_message.Message):
-    __slots__ = ("records", "next_page_token", "resume_token", "resume_records")
     RECORDS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -1361,7 +1248,6 @@ class GetHistoryResponse(_message.Message):
     def __init__(self, records: _Optional[_Iterable[_Union[HistoryRecord, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., resume_token: _Optional[str] = ..., resume_records: _Optional[int] = ...) -> None: ...
 
 class ListRunSamplesRequest(_message.Message):
-    __slots__ = ("run_id", "page_size", "page_token", "filter", "arm_id", "group_id", "tasks", "brief")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -1381,7 +1267,6 @@ class ListRunSamplesRequest(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., arm_id: _Optional[str] = ..., group_id: _Optional[str] = ..., tasks: bool = ..., brief: bool = ...) -> None: ...
 
 class RunSample(_message.Message):
-    __slots__ = ("number", "task_id", "group_id", "sample_index", "arm_id", "cursor", "evaluation_round", "completion", "outcome", "policy_version", "time", "task", "transcript", "tool_calls")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1413,7 +1298,6 @@ class RunSample(_message.Message):
     def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ...) -> None: ...
 
 class ListRunSamplesResponse(_message.Message):
-    __slots__ = ("samples", "next_page_token", "kept")
     SAMPLES_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     KEPT_FIELD_NUMBER: _ClassVar[int]
@@ -1423,11 +1307,9 @@ class ListRunSamplesResponse(_message.Message):
     def __init__(self, samples: _Optional[_Iterable[_Union[RunSample, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., kept: bool = ...) -> None: ...
 
 class DeleteRunSamplesRequest(_message.Message):
-    __slots__ = ("run_id",)
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class DeleteRunSamplesResponse(_message.Message):
-    __slots__ = ()
     def __init__(self) -> None: ...

@@ -11,14 +11,12 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Goal(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     GOAL_UNSPECIFIED: _ClassVar[Goal]
     GOAL_SATISFY: _ClassVar[Goal]
     GOAL_MINIMIZE: _ClassVar[Goal]
     GOAL_MAXIMIZE: _ClassVar[Goal]
 
 class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     FINISH_REASON_UNSPECIFIED: _ClassVar[FinishReason]
     FINISH_REASON_STOP: _ClassVar[FinishReason]
     FINISH_REASON_LENGTH: _ClassVar[FinishReason]
@@ -31,7 +29,6 @@ FINISH_REASON_STOP: FinishReason
 FINISH_REASON_LENGTH: FinishReason
 
 class PortInfo(_message.Message):
-    __slots__ = ("name", "missing", "down", "running", "waiting")
     NAME_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
     DOWN_FIELD_NUMBER: _ClassVar[int]
@@ -45,7 +42,6 @@ class PortInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., missing: _Optional[str] = ..., down: _Optional[str] = ..., running: _Optional[int] = ..., waiting: _Optional[int] = ...) -> None: ...
 
 class QueueInfo(_message.Message):
-    __slots__ = ("name", "running", "waiting", "waiting_max")
     NAME_FIELD_NUMBER: _ClassVar[int]
     RUNNING_FIELD_NUMBER: _ClassVar[int]
     WAITING_FIELD_NUMBER: _ClassVar[int]
@@ -57,7 +53,6 @@ class QueueInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., running: _Optional[int] = ..., waiting: _Optional[int] = ..., waiting_max: _Optional[int] = ...) -> None: ...
 
 class NoRewardCount(_message.Message):
-    __slots__ = ("reason", "resource", "count")
     REASON_FIELD_NUMBER: _ClassVar[int]
     RESOURCE_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -67,7 +62,6 @@ class NoRewardCount(_message.Message):
     def __init__(self, reason: _Optional[_Union[_outcome_pb2.NoRewardReason, str]] = ..., resource: _Optional[str] = ..., count: _Optional[int] = ...) -> None: ...
 
 class ReplicaInfo(_message.Message):
-    __slots__ = ("id", "age")
     ID_FIELD_NUMBER: _ClassVar[int]
     AGE_FIELD_NUMBER: _ClassVar[int]
     id: str
@@ -75,7 +69,6 @@ class ReplicaInfo(_message.Message):
     def __init__(self, id: _Optional[str] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class StudentInfo(_message.Message):
-    __slots__ = ("name", "models")
     NAME_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
     name: str
@@ -83,7 +76,6 @@ class StudentInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., models: _Optional[str] = ...) -> None: ...
 
 class CallerInfo(_message.Message):
-    __slots__ = ("name", "role")
     NAME_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
     name: str
@@ -91,7 +83,6 @@ class CallerInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., role: _Optional[str] = ...) -> None: ...
 
 class ServerLimits(_message.Message):
-    __slots__ = ("message_bytes", "groups", "completions", "completion_bytes", "batch_seeds")
     MESSAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     COMPLETIONS_FIELD_NUMBER: _ClassVar[int]
@@ -105,7 +96,6 @@ class ServerLimits(_message.Message):
     def __init__(self, message_bytes: _Optional[int] = ..., groups: _Optional[int] = ..., completions: _Optional[int] = ..., completion_bytes: _Optional[int] = ..., batch_seeds: _Optional[int] = ...) -> None: ...
 
 class ServerInfo(_message.Message):
-    __slots__ = ("version", "commit", "contract", "environments", "ports", "limits", "store", "replica_id", "start_time", "queues", "replicas", "no_rewards", "keep_samples_bytes", "keep_samples_for", "students")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     COMMIT_FIELD_NUMBER: _ClassVar[int]
     CONTRACT_FIELD_NUMBER: _ClassVar[int]
@@ -139,11 +129,9 @@ class ServerInfo(_message.Message):
     def __init__(self, version: _Optional[str] = ..., commit: _Optional[str] = ..., contract: _Optional[str] = ..., environments: _Optional[int] = ..., ports: _Optional[_Iterable[_Union[PortInfo, _Mapping]]] = ..., limits: _Optional[_Union[ServerLimits, _Mapping]] = ..., store: _Optional[str] = ..., replica_id: _Optional[str] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., queues: _Optional[_Iterable[_Union[QueueInfo, _Mapping]]] = ..., replicas: _Optional[_Iterable[_Union[ReplicaInfo, _Mapping]]] = ..., no_rewards: _Optional[_Iterable[_Union[NoRewardCount, _Mapping]]] = ..., keep_samples_bytes: _Optional[int] = ..., keep_samples_for: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., students: _Optional[_Iterable[_Union[StudentInfo, _Mapping]]] = ...) -> None: ...
 
 class GetServerInfoRequest(_message.Message):
-    __slots__ = ()
     def __init__(self) -> None: ...
 
 class GetServerInfoResponse(_message.Message):
-    __slots__ = ("server", "caller")
     SERVER_FIELD_NUMBER: _ClassVar[int]
     CALLER_FIELD_NUMBER: _ClassVar[int]
     server: ServerInfo
@@ -151,7 +139,6 @@ class GetServerInfoResponse(_message.Message):
     def __init__(self, server: _Optional[_Union[ServerInfo, _Mapping]] = ..., caller: _Optional[_Union[CallerInfo, _Mapping]] = ...) -> None: ...
 
 class ParameterInfo(_message.Message):
-    __slots__ = ("name", "description", "min", "max", "default_value", "integer")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     MIN_FIELD_NUMBER: _ClassVar[int]
@@ -167,7 +154,6 @@ class ParameterInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., min: _Optional[float] = ..., max: _Optional[float] = ..., default_value: _Optional[float] = ..., integer: bool = ...) -> None: ...
 
 class LevelInfo(_message.Message):
-    __slots__ = ("name", "description", "parameters", "evaluation_only", "small")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
@@ -181,7 +167,6 @@ class LevelInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., parameters: _Optional[_Union[_task_pb2.Parameters, _Mapping]] = ..., evaluation_only: bool = ..., small: bool = ...) -> None: ...
 
 class RewardSchemeInfo(_message.Message):
-    __slots__ = ("name", "description", "reward_min", "reward_max", "parameters")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     REWARD_MIN_FIELD_NUMBER: _ClassVar[int]
@@ -195,7 +180,6 @@ class RewardSchemeInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., reward_min: _Optional[float] = ..., reward_max: _Optional[float] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ...) -> None: ...
 
 class PoolGroup(_message.Message):
-    __slots__ = ("level", "split", "rows")
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     SPLIT_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -205,9 +189,7 @@ class PoolGroup(_message.Message):
     def __init__(self, level: _Optional[str] = ..., split: _Optional[_Union[_task_pb2.Split, str]] = ..., rows: _Optional[int] = ...) -> None: ...
 
 class PoolInfo(_message.Message):
-    __slots__ = ("name", "rows", "groups", "rejected", "left_out", "unchecked", "shipped", "ranked_by", "rank_measure", "digest")
     class RowsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -236,7 +218,6 @@ class PoolInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., rows: _Optional[_Mapping[str, int]] = ..., groups: _Optional[_Iterable[_Union[PoolGroup, _Mapping]]] = ..., rejected: _Optional[int] = ..., left_out: _Optional[int] = ..., unchecked: _Optional[int] = ..., shipped: bool = ..., ranked_by: _Optional[str] = ..., rank_measure: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...
 
 class Environment(_message.Message):
-    __slots__ = ("id", "version", "description", "category", "goal", "levels", "parameters", "answer_formats", "reward_schemes", "sources", "pools", "earlier_versions", "calls", "calls_max", "tools")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -270,7 +251,6 @@ class Environment(_message.Message):
     def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., category: _Optional[str] = ..., goal: _Optional[_Union[Goal, str]] = ..., levels: _Optional[_Iterable[_Union[LevelInfo, _Mapping]]] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., reward_schemes: _Optional[_Iterable[_Union[RewardSchemeInfo, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_task_pb2.Source, str]]] = ..., pools: _Optional[_Iterable[_Union[PoolInfo, _Mapping]]] = ..., earlier_versions: _Optional[_Iterable[int]] = ..., calls: _Optional[int] = ..., calls_max: _Optional[int] = ..., tools: _Optional[_Iterable[_Union[_task_pb2.Tool, _Mapping]]] = ...) -> None: ...
 
 class ListEnvironmentsRequest(_message.Message):
-    __slots__ = ("category", "page_size", "page_token")
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -280,7 +260,6 @@ class ListEnvironmentsRequest(_message.Message):
     def __init__(self, category: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListEnvironmentsResponse(_message.Message):
-    __slots__ = ("environments", "next_page_token", "mounting")
     ENVIRONMENTS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     MOUNTING_FIELD_NUMBER: _ClassVar[int]
@@ -290,7 +269,6 @@ class ListEnvironmentsResponse(_message.Message):
     def __init__(self, environments: _Optional[_Iterable[_Union[Environment, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., mounting: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetEnvironmentRequest(_message.Message):
-    __slots__ = ("id", "version")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     id: str
@@ -298,13 +276,11 @@ class GetEnvironmentRequest(_message.Message):
     def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
 
 class GetEnvironmentResponse(_message.Message):
-    __slots__ = ("environment",)
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
     environment: Environment
     def __init__(self, environment: _Optional[_Union[Environment, _Mapping]] = ...) -> None: ...
 
 class ResetRequest(_message.Message):
-    __slots__ = ("spec", "seed")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     spec: _task_pb2.TaskSpec
@@ -312,13 +288,11 @@ class ResetRequest(_message.Message):
     def __init__(self, spec: _Optional[_Union[_task_pb2.TaskSpec, _Mapping]] = ..., seed: _Optional[int] = ...) -> None: ...
 
 class ResetResponse(_message.Message):
-    __slots__ = ("task",)
     TASK_FIELD_NUMBER: _ClassVar[int]
     task: _task_pb2.Task
     def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ...) -> None: ...
 
 class BatchResetRequest(_message.Message):
-    __slots__ = ("spec", "seeds")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     SEEDS_FIELD_NUMBER: _ClassVar[int]
     spec: _task_pb2.TaskSpec
@@ -326,7 +300,6 @@ class BatchResetRequest(_message.Message):
     def __init__(self, spec: _Optional[_Union[_task_pb2.TaskSpec, _Mapping]] = ..., seeds: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ResetFailure(_message.Message):
-    __slots__ = ("code", "message", "retry_delay_ms")
     CODE_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RETRY_DELAY_MS_FIELD_NUMBER: _ClassVar[int]
@@ -336,7 +309,6 @@ class ResetFailure(_message.Message):
     def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ..., retry_delay_ms: _Optional[int] = ...) -> None: ...
 
 class ResetResult(_message.Message):
-    __slots__ = ("seed", "task", "failure")
     SEED_FIELD_NUMBER: _ClassVar[int]
     TASK_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
@@ -346,13 +318,11 @@ class ResetResult(_message.Message):
     def __init__(self, seed: _Optional[int] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., failure: _Optional[_Union[ResetFailure, _Mapping]] = ...) -> None: ...
 
 class BatchResetResponse(_message.Message):
-    __slots__ = ("results",)
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[ResetResult]
     def __init__(self, results: _Optional[_Iterable[_Union[ResetResult, _Mapping]]] = ...) -> None: ...
 
 class StepRequest(_message.Message):
-    __slots__ = ("task_id", "group_id", "sample_index", "completion", "finish_reason", "policy_version", "tool_calls", "sample_key", "end", "text_tools", "transcript")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -378,13 +348,11 @@ class StepRequest(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class StepResponse(_message.Message):
-    __slots__ = ("outcome",)
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     outcome: _outcome_pb2.Outcome
     def __init__(self, outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ...) -> None: ...
 
 class TryAnswerRequest(_message.Message):
-    __slots__ = ("task_id", "answer", "completion", "finish_reason", "tool_calls", "sample_key", "end", "text_tools", "transcript")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
@@ -406,7 +374,6 @@ class TryAnswerRequest(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., answer: _Optional[str] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class TryAnswerResponse(_message.Message):
-    __slots__ = ("completion", "outcome")
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     completion: str
@@ -414,7 +381,6 @@ class TryAnswerResponse(_message.Message):
     def __init__(self, completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ...) -> None: ...
 
 class DrawTaskRequest(_message.Message):
-    __slots__ = ("task_id", "answer", "completion")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
@@ -424,13 +390,11 @@ class DrawTaskRequest(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., answer: _Optional[str] = ..., completion: _Optional[str] = ...) -> None: ...
 
 class DrawTaskResponse(_message.Message):
-    __slots__ = ("svg",)
     SVG_FIELD_NUMBER: _ClassVar[int]
     svg: str
     def __init__(self, svg: _Optional[str] = ...) -> None: ...
 
 class SolveTaskRequest(_message.Message):
-    __slots__ = ("task_id", "draw", "answer", "completion")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     DRAW_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
@@ -442,7 +406,6 @@ class SolveTaskRequest(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., draw: bool = ..., answer: _Optional[str] = ..., completion: _Optional[str] = ...) -> None: ...
 
 class SolveTaskResponse(_message.Message):
-    __slots__ = ("answer", "completion", "baseline", "nodes", "svg")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
     BASELINE_FIELD_NUMBER: _ClassVar[int]
@@ -456,7 +419,6 @@ class SolveTaskResponse(_message.Message):
     def __init__(self, answer: _Optional[str] = ..., completion: _Optional[str] = ..., baseline: _Optional[_Union[_outcome_pb2.Baseline, _Mapping]] = ..., nodes: _Optional[int] = ..., svg: _Optional[str] = ...) -> None: ...
 
 class Completion(_message.Message):
-    __slots__ = ("sample_index", "text", "finish_reason", "policy_version", "tool_calls", "task_id", "sample_key", "end", "text_tools", "transcript")
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
@@ -480,7 +442,6 @@ class Completion(_message.Message):
     def __init__(self, sample_index: _Optional[int] = ..., text: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., task_id: _Optional[str] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class CompletionGroup(_message.Message):
-    __slots__ = ("task_id", "group_id", "completions", "num_generations")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     COMPLETIONS_FIELD_NUMBER: _ClassVar[int]
@@ -492,19 +453,16 @@ class CompletionGroup(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., completions: _Optional[_Iterable[_Union[Completion, _Mapping]]] = ..., num_generations: _Optional[int] = ...) -> None: ...
 
 class BatchStepRequest(_message.Message):
-    __slots__ = ("groups",)
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     groups: _containers.RepeatedCompositeFieldContainer[CompletionGroup]
     def __init__(self, groups: _Optional[_Iterable[_Union[CompletionGroup, _Mapping]]] = ...) -> None: ...
 
 class BatchStepResponse(_message.Message):
-    __slots__ = ("groups",)
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     groups: _containers.RepeatedCompositeFieldContainer[_outcome_pb2.GroupOutcome]
     def __init__(self, groups: _Optional[_Iterable[_Union[_outcome_pb2.GroupOutcome, _Mapping]]] = ...) -> None: ...
 
 class StreamStepsRequest(_message.Message):
-    __slots__ = ("request_id", "groups", "more")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     MORE_FIELD_NUMBER: _ClassVar[int]
@@ -514,7 +472,6 @@ class StreamStepsRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., groups: _Optional[_Iterable[_Union[CompletionGroup, _Mapping]]] = ..., more: _Optional[_Iterable[_Union[StreamStepsRequest, _Mapping]]] = ...) -> None: ...
 
 class StreamStepsFailure(_message.Message):
-    __slots__ = ("code", "message", "retry_delay_ms")
     CODE_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RETRY_DELAY_MS_FIELD_NUMBER: _ClassVar[int]
@@ -524,7 +481,6 @@ class StreamStepsFailure(_message.Message):
     def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ..., retry_delay_ms: _Optional[int] = ...) -> None: ...
 
 class StreamStepsResponse(_message.Message):
-    __slots__ = ("request_id", "groups", "failure", "more", "more_bytes")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]

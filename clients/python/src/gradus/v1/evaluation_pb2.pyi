@@ -10,7 +10,6 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Suite(_message.Message):
-    __slots__ = ("id", "version", "description", "tasks", "parts")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -24,7 +23,6 @@ class Suite(_message.Message):
     def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., tasks: _Optional[int] = ..., parts: _Optional[_Iterable[_Union[SuitePart, _Mapping]]] = ...) -> None: ...
 
 class SuitePart(_message.Message):
-    __slots__ = ("name", "tasks", "environment", "version", "level", "parameters", "split", "calls", "tools")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TASKS_FIELD_NUMBER: _ClassVar[int]
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
@@ -46,7 +44,6 @@ class SuitePart(_message.Message):
     def __init__(self, name: _Optional[str] = ..., tasks: _Optional[int] = ..., environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[_task_pb2.Parameters, _Mapping]] = ..., split: _Optional[_Union[_task_pb2.Split, str]] = ..., calls: _Optional[int] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListSuitesRequest(_message.Message):
-    __slots__ = ("page_size", "page_token")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     page_size: int
@@ -54,7 +51,6 @@ class ListSuitesRequest(_message.Message):
     def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListSuitesResponse(_message.Message):
-    __slots__ = ("suites", "next_page_token")
     SUITES_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     suites: _containers.RepeatedCompositeFieldContainer[Suite]
@@ -62,7 +58,6 @@ class ListSuitesResponse(_message.Message):
     def __init__(self, suites: _Optional[_Iterable[_Union[Suite, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class Evaluation(_message.Message):
-    __slots__ = ("evaluation_id", "suite", "suite_version", "samples_per_task", "samples_total", "samples_scored", "model", "answer_format", "thinking", "create_time", "unreadable")
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     SUITE_FIELD_NUMBER: _ClassVar[int]
     SUITE_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -88,7 +83,6 @@ class Evaluation(_message.Message):
     def __init__(self, evaluation_id: _Optional[str] = ..., suite: _Optional[str] = ..., suite_version: _Optional[int] = ..., samples_per_task: _Optional[int] = ..., samples_total: _Optional[int] = ..., samples_scored: _Optional[int] = ..., model: _Optional[str] = ..., answer_format: _Optional[_Union[_task_pb2.AnswerFormat, str]] = ..., thinking: _Optional[_Union[_task_pb2.Thinking, str]] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., unreadable: _Optional[str] = ...) -> None: ...
 
 class CreateEvaluationRequest(_message.Message):
-    __slots__ = ("evaluation_id", "suite", "suite_version", "samples_per_task", "model", "answer_format", "thinking")
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     SUITE_FIELD_NUMBER: _ClassVar[int]
     SUITE_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -106,25 +100,21 @@ class CreateEvaluationRequest(_message.Message):
     def __init__(self, evaluation_id: _Optional[str] = ..., suite: _Optional[str] = ..., suite_version: _Optional[int] = ..., samples_per_task: _Optional[int] = ..., model: _Optional[str] = ..., answer_format: _Optional[_Union[_task_pb2.AnswerFormat, str]] = ..., thinking: _Optional[_Union[_task_pb2.Thinking, str]] = ...) -> None: ...
 
 class CreateEvaluationResponse(_message.Message):
-    __slots__ = ("evaluation",)
     EVALUATION_FIELD_NUMBER: _ClassVar[int]
     evaluation: Evaluation
     def __init__(self, evaluation: _Optional[_Union[Evaluation, _Mapping]] = ...) -> None: ...
 
 class GetEvaluationRequest(_message.Message):
-    __slots__ = ("evaluation_id",)
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     evaluation_id: str
     def __init__(self, evaluation_id: _Optional[str] = ...) -> None: ...
 
 class GetEvaluationResponse(_message.Message):
-    __slots__ = ("evaluation",)
     EVALUATION_FIELD_NUMBER: _ClassVar[int]
     evaluation: Evaluation
     def __init__(self, evaluation: _Optional[_Union[Evaluation, _Mapping]] = ...) -> None: ...
 
 class ListEvaluationsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token", "suite")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     SUITE_FIELD_NUMBER: _ClassVar[int]
@@ -134,7 +124,6 @@ class ListEvaluationsRequest(_message.Message):
     def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., suite: _Optional[str] = ...) -> None: ...
 
 class ListEvaluationsResponse(_message.Message):
-    __slots__ = ("evaluations", "next_page_token")
     EVALUATIONS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     evaluations: _containers.RepeatedCompositeFieldContainer[Evaluation]
@@ -142,27 +131,22 @@ class ListEvaluationsResponse(_message.Message):
     def __init__(self, evaluations: _Optional[_Iterable[_Union[Evaluation, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class DeleteEvaluationRequest(_message.Message):
-    __slots__ = ("evaluation_id",)
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     evaluation_id: str
     def __init__(self, evaluation_id: _Optional[str] = ...) -> None: ...
 
 class DeleteEvaluationResponse(_message.Message):
-    __slots__ = ()
     def __init__(self) -> None: ...
 
 class HoldEvaluationRequest(_message.Message):
-    __slots__ = ("evaluation_id",)
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     evaluation_id: str
     def __init__(self, evaluation_id: _Optional[str] = ...) -> None: ...
 
 class HoldEvaluationResponse(_message.Message):
-    __slots__ = ()
     def __init__(self) -> None: ...
 
 class ListPendingTasksRequest(_message.Message):
-    __slots__ = ("evaluation_id", "page_size", "page_token")
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -172,7 +156,6 @@ class ListPendingTasksRequest(_message.Message):
     def __init__(self, evaluation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class PendingTask(_message.Message):
-    __slots__ = ("task", "sample_indices")
     TASK_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDICES_FIELD_NUMBER: _ClassVar[int]
     task: _task_pb2.Task
@@ -180,7 +163,6 @@ class PendingTask(_message.Message):
     def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_indices: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ListPendingTasksResponse(_message.Message):
-    __slots__ = ("tasks", "next_page_token")
     TASKS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     tasks: _containers.RepeatedCompositeFieldContainer[PendingTask]
@@ -188,7 +170,6 @@ class ListPendingTasksResponse(_message.Message):
     def __init__(self, tasks: _Optional[_Iterable[_Union[PendingTask, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SubmitCompletionsRequest(_message.Message):
-    __slots__ = ("evaluation_id", "task_id", "sample_index", "completion", "finish_reason", "tool_calls", "sample_key", "end", "text_tools", "transcript")
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -212,7 +193,6 @@ class SubmitCompletionsRequest(_message.Message):
     def __init__(self, evaluation_id: _Optional[str] = ..., task_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class SubmitFailure(_message.Message):
-    __slots__ = ("code", "message", "retry_delay_ms")
     CODE_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RETRY_DELAY_MS_FIELD_NUMBER: _ClassVar[int]
@@ -222,7 +202,6 @@ class SubmitFailure(_message.Message):
     def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ..., retry_delay_ms: _Optional[int] = ...) -> None: ...
 
 class SubmitCompletionsResponse(_message.Message):
-    __slots__ = ("task_id", "outcome", "sample_index", "feedback", "failure", "sample_key")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -238,19 +217,16 @@ class SubmitCompletionsResponse(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., sample_index: _Optional[int] = ..., feedback: _Optional[_Union[_outcome_pb2.Feedback, _Mapping]] = ..., failure: _Optional[_Union[SubmitFailure, _Mapping]] = ..., sample_key: _Optional[str] = ...) -> None: ...
 
 class BatchSubmitCompletionsRequest(_message.Message):
-    __slots__ = ("completions",)
     COMPLETIONS_FIELD_NUMBER: _ClassVar[int]
     completions: _containers.RepeatedCompositeFieldContainer[SubmitCompletionsRequest]
     def __init__(self, completions: _Optional[_Iterable[_Union[SubmitCompletionsRequest, _Mapping]]] = ...) -> None: ...
 
 class BatchSubmitCompletionsResponse(_message.Message):
-    __slots__ = ("results",)
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[SubmitCompletionsResponse]
     def __init__(self, results: _Optional[_Iterable[_Union[SubmitCompletionsResponse, _Mapping]]] = ...) -> None: ...
 
 class ListSamplesRequest(_message.Message):
-    __slots__ = ("evaluation_id", "page_size", "page_token", "filter", "part", "category", "instance_hash", "brief")
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -270,7 +246,6 @@ class ListSamplesRequest(_message.Message):
     def __init__(self, evaluation_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., instance_hash: _Optional[str] = ..., brief: bool = ...) -> None: ...
 
 class Sample(_message.Message):
-    __slots__ = ("task", "sample_index", "completion", "outcome", "part", "category", "pool", "row", "pool_digest", "transcript", "tool_calls")
     TASK_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
@@ -296,7 +271,6 @@ class Sample(_message.Message):
     def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., pool: _Optional[str] = ..., row: _Optional[int] = ..., pool_digest: _Optional[str] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ...) -> None: ...
 
 class ListSamplesResponse(_message.Message):
-    __slots__ = ("samples", "next_page_token")
     SAMPLES_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     samples: _containers.RepeatedCompositeFieldContainer[Sample]
@@ -304,29 +278,24 @@ class ListSamplesResponse(_message.Message):
     def __init__(self, samples: _Optional[_Iterable[_Union[Sample, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class GetReportRequest(_message.Message):
-    __slots__ = ("evaluation_id",)
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     evaluation_id: str
     def __init__(self, evaluation_id: _Optional[str] = ...) -> None: ...
 
 class ReportRow(_message.Message):
-    __slots__ = ("name", "samples", "figures", "tasks", "samples_expected", "tasks_in_every_split", "standard_errors", "samples_without_reward", "tasks_left_out")
     class FiguresEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: float
         def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
     class StandardErrorsEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: float
         def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
     class TasksLeftOutEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -353,7 +322,6 @@ class ReportRow(_message.Message):
     def __init__(self, name: _Optional[str] = ..., samples: _Optional[int] = ..., figures: _Optional[_Mapping[str, float]] = ..., tasks: _Optional[int] = ..., samples_expected: _Optional[int] = ..., tasks_in_every_split: _Optional[int] = ..., standard_errors: _Optional[_Mapping[str, float]] = ..., samples_without_reward: _Optional[int] = ..., tasks_left_out: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class Report(_message.Message):
-    __slots__ = ("evaluation", "environments", "categories", "overall", "baseline", "parts", "suite", "warnings")
     EVALUATION_FIELD_NUMBER: _ClassVar[int]
     ENVIRONMENTS_FIELD_NUMBER: _ClassVar[int]
     CATEGORIES_FIELD_NUMBER: _ClassVar[int]
@@ -373,7 +341,6 @@ class Report(_message.Message):
     def __init__(self, evaluation: _Optional[_Union[Evaluation, _Mapping]] = ..., environments: _Optional[_Iterable[_Union[ReportRow, _Mapping]]] = ..., categories: _Optional[_Iterable[_Union[ReportRow, _Mapping]]] = ..., overall: _Optional[_Union[ReportRow, _Mapping]] = ..., baseline: _Optional[str] = ..., parts: _Optional[_Iterable[_Union[ReportRow, _Mapping]]] = ..., suite: _Optional[_Union[Suite, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetReportResponse(_message.Message):
-    __slots__ = ("report",)
     REPORT_FIELD_NUMBER: _ClassVar[int]
     report: Report
     def __init__(self, report: _Optional[_Union[Report, _Mapping]] = ...) -> None: ...

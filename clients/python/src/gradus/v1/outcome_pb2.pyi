@@ -8,7 +8,6 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Verdict(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     VERDICT_UNSPECIFIED: _ClassVar[Verdict]
     VERDICT_MALFORMED: _ClassVar[Verdict]
     VERDICT_INFEASIBLE: _ClassVar[Verdict]
@@ -16,13 +15,11 @@ class Verdict(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     VERDICT_GRADED: _ClassVar[Verdict]
 
 class Proof(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     PROOF_UNSPECIFIED: _ClassVar[Proof]
     PROOF_OPTIMAL: _ClassVar[Proof]
     PROOF_BOUNDED: _ClassVar[Proof]
 
 class NoRewardReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     NO_REWARD_REASON_UNSPECIFIED: _ClassVar[NoRewardReason]
     NO_REWARD_REASON_INVALID_TASK_ID: _ClassVar[NoRewardReason]
     NO_REWARD_REASON_TOO_LARGE: _ClassVar[NoRewardReason]
@@ -35,7 +32,6 @@ class NoRewardReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NO_REWARD_REASON_FAILED_PRECONDITION: _ClassVar[NoRewardReason]
 
 class FeedbackStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     FEEDBACK_STATUS_UNSPECIFIED: _ClassVar[FeedbackStatus]
     FEEDBACK_STATUS_RECORDED: _ClassVar[FeedbackStatus]
     FEEDBACK_STATUS_DUPLICATE: _ClassVar[FeedbackStatus]
@@ -44,7 +40,6 @@ class FeedbackStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FEEDBACK_STATUS_NOT_RECORDED: _ClassVar[FeedbackStatus]
 
 class StopReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     STOP_REASON_UNSPECIFIED: _ClassVar[StopReason]
     STOP_REASON_GOAL: _ClassVar[StopReason]
     STOP_REASON_BUDGET: _ClassVar[StopReason]
@@ -81,7 +76,6 @@ STOP_REASON_ENDED: StopReason
 STOP_REASON_TRUNCATED: StopReason
 
 class Feedback(_message.Message):
-    __slots__ = ("status", "detail", "sample_index")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -91,7 +85,6 @@ class Feedback(_message.Message):
     def __init__(self, status: _Optional[_Union[FeedbackStatus, str]] = ..., detail: _Optional[str] = ..., sample_index: _Optional[int] = ...) -> None: ...
 
 class RewardComponent(_message.Message):
-    __slots__ = ("name", "value", "weight", "reason")
     NAME_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
@@ -103,7 +96,6 @@ class RewardComponent(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class Baseline(_message.Message):
-    __slots__ = ("value", "bound", "proof")
     VALUE_FIELD_NUMBER: _ClassVar[int]
     BOUND_FIELD_NUMBER: _ClassVar[int]
     PROOF_FIELD_NUMBER: _ClassVar[int]
@@ -113,7 +105,6 @@ class Baseline(_message.Message):
     def __init__(self, value: _Optional[float] = ..., bound: _Optional[float] = ..., proof: _Optional[_Union[Proof, str]] = ...) -> None: ...
 
 class AnswerSpan(_message.Message):
-    __slots__ = ("start", "end", "verdict", "solved", "marked_end")
     START_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
@@ -127,7 +118,6 @@ class AnswerSpan(_message.Message):
     def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., solved: bool = ..., marked_end: _Optional[int] = ...) -> None: ...
 
 class Commit(_message.Message):
-    __slots__ = ("answer", "span", "end")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
@@ -137,9 +127,7 @@ class Commit(_message.Message):
     def __init__(self, answer: _Optional[int] = ..., span: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class Score(_message.Message):
-    __slots__ = ("reward", "components", "verdict", "solved", "objective", "baseline", "ratio", "violation", "terminated", "truncated", "spans", "info", "commit", "answers", "stop_reason", "calls")
     class InfoEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -180,7 +168,6 @@ class Score(_message.Message):
     def __init__(self, reward: _Optional[float] = ..., components: _Optional[_Iterable[_Union[RewardComponent, _Mapping]]] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., solved: bool = ..., objective: _Optional[float] = ..., baseline: _Optional[_Union[Baseline, _Mapping]] = ..., ratio: _Optional[float] = ..., violation: _Optional[str] = ..., terminated: bool = ..., truncated: bool = ..., spans: _Optional[_Iterable[_Union[AnswerSpan, _Mapping]]] = ..., info: _Optional[_Mapping[str, str]] = ..., commit: _Optional[_Union[Commit, _Mapping]] = ..., answers: _Optional[int] = ..., stop_reason: _Optional[_Union[StopReason, str]] = ..., calls: _Optional[int] = ...) -> None: ...
 
 class Turn(_message.Message):
-    __slots__ = ("task_id", "messages", "turn_reward", "calls_left")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     TURN_REWARD_FIELD_NUMBER: _ClassVar[int]
@@ -192,7 +179,6 @@ class Turn(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., turn_reward: _Optional[float] = ..., calls_left: _Optional[int] = ...) -> None: ...
 
 class NoReward(_message.Message):
-    __slots__ = ("reason", "detail", "retry_delay_ms", "resource")
     REASON_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     RETRY_DELAY_MS_FIELD_NUMBER: _ClassVar[int]
@@ -204,7 +190,6 @@ class NoReward(_message.Message):
     def __init__(self, reason: _Optional[_Union[NoRewardReason, str]] = ..., detail: _Optional[str] = ..., retry_delay_ms: _Optional[int] = ..., resource: _Optional[str] = ...) -> None: ...
 
 class Outcome(_message.Message):
-    __slots__ = ("sample_index", "score", "no_reward", "turn", "feedback", "rloo_advantage", "grpo_advantage")
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     NO_REWARD_FIELD_NUMBER: _ClassVar[int]
@@ -222,7 +207,6 @@ class Outcome(_message.Message):
     def __init__(self, sample_index: _Optional[int] = ..., score: _Optional[_Union[Score, _Mapping]] = ..., no_reward: _Optional[_Union[NoReward, _Mapping]] = ..., turn: _Optional[_Union[Turn, _Mapping]] = ..., feedback: _Optional[_Union[Feedback, _Mapping]] = ..., rloo_advantage: _Optional[float] = ..., grpo_advantage: _Optional[float] = ...) -> None: ...
 
 class GroupStatistics(_message.Message):
-    __slots__ = ("count", "mean", "std")
     COUNT_FIELD_NUMBER: _ClassVar[int]
     MEAN_FIELD_NUMBER: _ClassVar[int]
     STD_FIELD_NUMBER: _ClassVar[int]
@@ -232,7 +216,6 @@ class GroupStatistics(_message.Message):
     def __init__(self, count: _Optional[int] = ..., mean: _Optional[float] = ..., std: _Optional[float] = ...) -> None: ...
 
 class ContrastPair(_message.Message):
-    __slots__ = ("preferred_sample_index", "preferred_end", "rejected_sample_index", "rejected_end")
     PREFERRED_SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     PREFERRED_END_FIELD_NUMBER: _ClassVar[int]
     REJECTED_SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -244,7 +227,6 @@ class ContrastPair(_message.Message):
     def __init__(self, preferred_sample_index: _Optional[int] = ..., preferred_end: _Optional[int] = ..., rejected_sample_index: _Optional[int] = ..., rejected_end: _Optional[int] = ...) -> None: ...
 
 class GroupOutcome(_message.Message):
-    __slots__ = ("group_id", "outcomes", "statistics", "contrast_pairs")
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     OUTCOMES_FIELD_NUMBER: _ClassVar[int]
     STATISTICS_FIELD_NUMBER: _ClassVar[int]
@@ -256,7 +238,6 @@ class GroupOutcome(_message.Message):
     def __init__(self, group_id: _Optional[str] = ..., outcomes: _Optional[_Iterable[_Union[Outcome, _Mapping]]] = ..., statistics: _Optional[_Union[GroupStatistics, _Mapping]] = ..., contrast_pairs: _Optional[_Iterable[_Union[ContrastPair, _Mapping]]] = ...) -> None: ...
 
 class FormatWarning(_message.Message):
-    __slots__ = ("samples", "malformed", "violation")
     SAMPLES_FIELD_NUMBER: _ClassVar[int]
     MALFORMED_FIELD_NUMBER: _ClassVar[int]
     VIOLATION_FIELD_NUMBER: _ClassVar[int]
@@ -266,7 +247,6 @@ class FormatWarning(_message.Message):
     def __init__(self, samples: _Optional[int] = ..., malformed: _Optional[int] = ..., violation: _Optional[str] = ...) -> None: ...
 
 class SampleFilter(_message.Message):
-    __slots__ = ("verdicts", "violation", "reward_min", "reward_max", "solved", "no_reward", "text")
     VERDICTS_FIELD_NUMBER: _ClassVar[int]
     VIOLATION_FIELD_NUMBER: _ClassVar[int]
     REWARD_MIN_FIELD_NUMBER: _ClassVar[int]

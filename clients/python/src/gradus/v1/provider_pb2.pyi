@@ -10,7 +10,6 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ProviderFailureKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     PROVIDER_FAILURE_KIND_UNSPECIFIED: _ClassVar[ProviderFailureKind]
     PROVIDER_FAILURE_KIND_RAISED: _ClassVar[ProviderFailureKind]
     PROVIDER_FAILURE_KIND_TIMEOUT: _ClassVar[ProviderFailureKind]
@@ -25,7 +24,6 @@ PROVIDER_FAILURE_KIND_MEMORY: ProviderFailureKind
 PROVIDER_FAILURE_KIND_UNAVAILABLE: ProviderFailureKind
 
 class ProviderFailure(_message.Message):
-    __slots__ = ("kind", "detail")
     KIND_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     kind: ProviderFailureKind
@@ -33,7 +31,6 @@ class ProviderFailure(_message.Message):
     def __init__(self, kind: _Optional[_Union[ProviderFailureKind, str]] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class ProviderLevel(_message.Message):
-    __slots__ = ("name", "description", "parameters_json", "rows", "evaluation_only")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -47,7 +44,6 @@ class ProviderLevel(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., parameters_json: _Optional[str] = ..., rows: _Optional[int] = ..., evaluation_only: bool = ...) -> None: ...
 
 class ProviderComponent(_message.Message):
-    __slots__ = ("name", "description", "weight")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
@@ -57,7 +53,6 @@ class ProviderComponent(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class ProviderLimits(_message.Message):
-    __slots__ = ("generate_ms", "verify_ms", "answer_bytes")
     GENERATE_MS_FIELD_NUMBER: _ClassVar[int]
     VERIFY_MS_FIELD_NUMBER: _ClassVar[int]
     ANSWER_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -67,7 +62,6 @@ class ProviderLimits(_message.Message):
     def __init__(self, generate_ms: _Optional[int] = ..., verify_ms: _Optional[int] = ..., answer_bytes: _Optional[int] = ...) -> None: ...
 
 class ProvidedEnvironment(_message.Message):
-    __slots__ = ("id", "version", "digest", "description", "goal", "levels", "answer_formats", "components", "verbatim", "draws", "limits", "remarks", "turns_max", "runs_answers")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
@@ -99,7 +93,6 @@ class ProvidedEnvironment(_message.Message):
     def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ..., goal: _Optional[_Union[_environment_pb2.Goal, str]] = ..., levels: _Optional[_Iterable[_Union[ProviderLevel, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., components: _Optional[_Iterable[_Union[ProviderComponent, _Mapping]]] = ..., verbatim: bool = ..., draws: bool = ..., limits: _Optional[_Union[ProviderLimits, _Mapping]] = ..., remarks: _Optional[_Iterable[str]] = ..., turns_max: _Optional[int] = ..., runs_answers: bool = ...) -> None: ...
 
 class LeftOut(_message.Message):
-    __slots__ = ("name", "reason")
     NAME_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     name: str
@@ -107,11 +100,9 @@ class LeftOut(_message.Message):
     def __init__(self, name: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class DescribeRequest(_message.Message):
-    __slots__ = ()
     def __init__(self) -> None: ...
 
 class DescribeResponse(_message.Message):
-    __slots__ = ("protocol", "host", "environments", "left_out")
     PROTOCOL_FIELD_NUMBER: _ClassVar[int]
     HOST_FIELD_NUMBER: _ClassVar[int]
     ENVIRONMENTS_FIELD_NUMBER: _ClassVar[int]
@@ -123,7 +114,6 @@ class DescribeResponse(_message.Message):
     def __init__(self, protocol: _Optional[int] = ..., host: _Optional[str] = ..., environments: _Optional[_Iterable[_Union[ProvidedEnvironment, _Mapping]]] = ..., left_out: _Optional[_Iterable[_Union[LeftOut, _Mapping]]] = ...) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("environment", "version", "digest", "level", "parameters_json", "seeds")
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
@@ -139,9 +129,7 @@ class GenerateRequest(_message.Message):
     def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., level: _Optional[str] = ..., parameters_json: _Optional[str] = ..., seeds: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ProvidedInstance(_message.Message):
-    __slots__ = ("instance", "prompt", "canonical", "reference", "baseline", "baseline_bound", "metadata")
     class MetadataEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -164,7 +152,6 @@ class ProvidedInstance(_message.Message):
     def __init__(self, instance: _Optional[bytes] = ..., prompt: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., canonical: _Optional[str] = ..., reference: _Optional[str] = ..., baseline: _Optional[float] = ..., baseline_bound: _Optional[float] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class GenerateResponse(_message.Message):
-    __slots__ = ("index", "made", "exhausted", "failure")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     MADE_FIELD_NUMBER: _ClassVar[int]
     EXHAUSTED_FIELD_NUMBER: _ClassVar[int]
@@ -176,7 +163,6 @@ class GenerateResponse(_message.Message):
     def __init__(self, index: _Optional[int] = ..., made: _Optional[_Union[ProvidedInstance, _Mapping]] = ..., exhausted: _Optional[str] = ..., failure: _Optional[_Union[ProviderFailure, _Mapping]] = ...) -> None: ...
 
 class ProvidedAnswer(_message.Message):
-    __slots__ = ("index", "text")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     index: int
@@ -184,7 +170,6 @@ class ProvidedAnswer(_message.Message):
     def __init__(self, index: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class VerifyRequest(_message.Message):
-    __slots__ = ("environment", "version", "digest", "instance", "answers")
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
@@ -198,7 +183,6 @@ class VerifyRequest(_message.Message):
     def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., instance: _Optional[bytes] = ..., answers: _Optional[_Iterable[_Union[ProvidedAnswer, _Mapping]]] = ...) -> None: ...
 
 class ProvidedComponent(_message.Message):
-    __slots__ = ("name", "value", "reason")
     NAME_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
@@ -208,9 +192,7 @@ class ProvidedComponent(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class ProvidedFacts(_message.Message):
-    __slots__ = ("verdict", "violation", "objective", "components", "solved", "info")
     class InfoEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -231,7 +213,6 @@ class ProvidedFacts(_message.Message):
     def __init__(self, verdict: _Optional[_Union[_outcome_pb2.Verdict, str]] = ..., violation: _Optional[str] = ..., objective: _Optional[float] = ..., components: _Optional[_Iterable[_Union[ProvidedComponent, _Mapping]]] = ..., solved: bool = ..., info: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class VerifyResponse(_message.Message):
-    __slots__ = ("index", "facts", "failure")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
@@ -241,7 +222,6 @@ class VerifyResponse(_message.Message):
     def __init__(self, index: _Optional[int] = ..., facts: _Optional[_Union[ProvidedFacts, _Mapping]] = ..., failure: _Optional[_Union[ProviderFailure, _Mapping]] = ...) -> None: ...
 
 class VerifyResponses(_message.Message):
-    __slots__ = ("index", "results", "places")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     PLACES_FIELD_NUMBER: _ClassVar[int]
@@ -251,7 +231,6 @@ class VerifyResponses(_message.Message):
     def __init__(self, index: _Optional[int] = ..., results: _Optional[_Iterable[_Union[VerifyResponse, _Mapping]]] = ..., places: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class DrawRequest(_message.Message):
-    __slots__ = ("environment", "version", "instance", "answer")
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     INSTANCE_FIELD_NUMBER: _ClassVar[int]
@@ -263,7 +242,6 @@ class DrawRequest(_message.Message):
     def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., instance: _Optional[bytes] = ..., answer: _Optional[str] = ...) -> None: ...
 
 class DrawResponse(_message.Message):
-    __slots__ = ("svg", "failure")
     SVG_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
     svg: str
@@ -271,7 +249,6 @@ class DrawResponse(_message.Message):
     def __init__(self, svg: _Optional[str] = ..., failure: _Optional[_Union[ProviderFailure, _Mapping]] = ...) -> None: ...
 
 class HostAllowance(_message.Message):
-    __slots__ = ("read", "net")
     READ_FIELD_NUMBER: _ClassVar[int]
     NET_FIELD_NUMBER: _ClassVar[int]
     read: _containers.RepeatedScalarFieldContainer[str]
@@ -279,7 +256,6 @@ class HostAllowance(_message.Message):
     def __init__(self, read: _Optional[_Iterable[str]] = ..., net: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class HostStart(_message.Message):
-    __slots__ = ("target", "workers", "allow", "memory_mib", "socket", "secret", "generate_ms", "verify_ms", "hold_ms", "hidden", "start_folder")
     TARGET_FIELD_NUMBER: _ClassVar[int]
     WORKERS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_FIELD_NUMBER: _ClassVar[int]
@@ -305,7 +281,6 @@ class HostStart(_message.Message):
     def __init__(self, target: _Optional[str] = ..., workers: _Optional[int] = ..., allow: _Optional[_Union[HostAllowance, _Mapping]] = ..., memory_mib: _Optional[int] = ..., socket: _Optional[str] = ..., secret: _Optional[bytes] = ..., generate_ms: _Optional[int] = ..., verify_ms: _Optional[int] = ..., hold_ms: _Optional[int] = ..., hidden: _Optional[_Iterable[str]] = ..., start_folder: _Optional[str] = ...) -> None: ...
 
 class HostReady(_message.Message):
-    __slots__ = ("described", "refused", "locked", "walls", "sources")
     DESCRIBED_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     LOCKED_FIELD_NUMBER: _ClassVar[int]
@@ -319,7 +294,6 @@ class HostReady(_message.Message):
     def __init__(self, described: _Optional[_Union[DescribeResponse, _Mapping]] = ..., refused: _Optional[str] = ..., locked: _Optional[str] = ..., walls: _Optional[int] = ..., sources: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class WorkerHello(_message.Message):
-    __slots__ = ("secret", "worker")
     SECRET_FIELD_NUMBER: _ClassVar[int]
     WORKER_FIELD_NUMBER: _ClassVar[int]
     secret: bytes
@@ -327,19 +301,16 @@ class WorkerHello(_message.Message):
     def __init__(self, secret: _Optional[bytes] = ..., worker: _Optional[int] = ...) -> None: ...
 
 class KillWorker(_message.Message):
-    __slots__ = ("worker",)
     WORKER_FIELD_NUMBER: _ClassVar[int]
     worker: int
     def __init__(self, worker: _Optional[int] = ...) -> None: ...
 
 class TellHeld(_message.Message):
-    __slots__ = ("worker",)
     WORKER_FIELD_NUMBER: _ClassVar[int]
     worker: int
     def __init__(self, worker: _Optional[int] = ...) -> None: ...
 
 class WorkerHeld(_message.Message):
-    __slots__ = ("worker", "call", "verified")
     WORKER_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
     VERIFIED_FIELD_NUMBER: _ClassVar[int]
@@ -349,7 +320,6 @@ class WorkerHeld(_message.Message):
     def __init__(self, worker: _Optional[int] = ..., call: _Optional[int] = ..., verified: _Optional[_Union[VerifyResponses, _Mapping]] = ...) -> None: ...
 
 class WorkerEnded(_message.Message):
-    __slots__ = ("worker", "kind", "how")
     WORKER_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     HOW_FIELD_NUMBER: _ClassVar[int]
@@ -359,7 +329,6 @@ class WorkerEnded(_message.Message):
     def __init__(self, worker: _Optional[int] = ..., kind: _Optional[_Union[ProviderFailureKind, str]] = ..., how: _Optional[str] = ...) -> None: ...
 
 class ProviderFrame(_message.Message):
-    __slots__ = ("call", "generate", "generated", "verify", "verified", "draw", "drawn", "start", "ready", "hello", "kill", "ended", "verified_together", "tell_held", "held")
     CALL_FIELD_NUMBER: _ClassVar[int]
     GENERATE_FIELD_NUMBER: _ClassVar[int]
     GENERATED_FIELD_NUMBER: _ClassVar[int]

@@ -7,21 +7,18 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Split(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     SPLIT_UNSPECIFIED: _ClassVar[Split]
     SPLIT_TRAIN: _ClassVar[Split]
     SPLIT_EVAL: _ClassVar[Split]
     SPLIT_BENCH: _ClassVar[Split]
 
 class Source(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     SOURCE_UNSPECIFIED: _ClassVar[Source]
     SOURCE_SYNTHETIC: _ClassVar[Source]
     SOURCE_REAL: _ClassVar[Source]
     SOURCE_TEACHER: _ClassVar[Source]
 
 class AnswerFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     ANSWER_FORMAT_UNSPECIFIED: _ClassVar[AnswerFormat]
     ANSWER_FORMAT_THINK_ANSWER: _ClassVar[AnswerFormat]
     ANSWER_FORMAT_ANSWER_LINE: _ClassVar[AnswerFormat]
@@ -29,14 +26,12 @@ class AnswerFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ANSWER_FORMAT_BOXED: _ClassVar[AnswerFormat]
 
 class Thinking(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     THINKING_UNSPECIFIED: _ClassVar[Thinking]
     THINKING_REQUIRED: _ClassVar[Thinking]
     THINKING_PREFILLED: _ClassVar[Thinking]
     THINKING_STRIPPED: _ClassVar[Thinking]
 
 class TextTools(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
     TEXT_TOOLS_UNSPECIFIED: _ClassVar[TextTools]
     TEXT_TOOLS_HERMES: _ClassVar[TextTools]
 SPLIT_UNSPECIFIED: Split
@@ -60,7 +55,6 @@ TEXT_TOOLS_UNSPECIFIED: TextTools
 TEXT_TOOLS_HERMES: TextTools
 
 class ToolCall(_message.Message):
-    __slots__ = ("id", "name", "arguments_json")
     ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     ARGUMENTS_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -70,7 +64,6 @@ class ToolCall(_message.Message):
     def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., arguments_json: _Optional[str] = ...) -> None: ...
 
 class Tool(_message.Message):
-    __slots__ = ("name", "description", "parameters_json")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -80,7 +73,6 @@ class Tool(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., parameters_json: _Optional[str] = ...) -> None: ...
 
 class ChatMessage(_message.Message):
-    __slots__ = ("role", "content", "tool_calls", "tool_call_id", "name", "reward")
     ROLE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
@@ -96,9 +88,7 @@ class ChatMessage(_message.Message):
     def __init__(self, role: _Optional[str] = ..., content: _Optional[str] = ..., tool_calls: _Optional[_Iterable[_Union[ToolCall, _Mapping]]] = ..., tool_call_id: _Optional[str] = ..., name: _Optional[str] = ..., reward: _Optional[float] = ...) -> None: ...
 
 class RewardScheme(_message.Message):
-    __slots__ = ("name", "parameters")
     class ParametersEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -111,9 +101,7 @@ class RewardScheme(_message.Message):
     def __init__(self, name: _Optional[str] = ..., parameters: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class Parameters(_message.Message):
-    __slots__ = ("values",)
     class ValuesEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -124,7 +112,6 @@ class Parameters(_message.Message):
     def __init__(self, values: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class TaskSpec(_message.Message):
-    __slots__ = ("environment", "version", "level", "parameters", "split", "source", "pool", "answer_format", "reward_scheme", "thinking", "calls", "tools")
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LEVEL_FIELD_NUMBER: _ClassVar[int]
@@ -152,9 +139,7 @@ class TaskSpec(_message.Message):
     def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[Parameters, _Mapping]] = ..., split: _Optional[_Union[Split, str]] = ..., source: _Optional[_Union[Source, str]] = ..., pool: _Optional[str] = ..., answer_format: _Optional[_Union[AnswerFormat, str]] = ..., reward_scheme: _Optional[_Union[RewardScheme, _Mapping]] = ..., thinking: _Optional[_Union[Thinking, str]] = ..., calls: _Optional[int] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TaskHints(_message.Message):
-    __slots__ = ("stop", "kl_coefficient", "metadata")
     class MetadataEntry(_message.Message):
-        __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
@@ -169,7 +154,6 @@ class TaskHints(_message.Message):
     def __init__(self, stop: _Optional[_Iterable[str]] = ..., kl_coefficient: _Optional[float] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class Task(_message.Message):
-    __slots__ = ("task_id", "group_id", "prompt", "environment", "version", "level", "split", "source", "answer_format", "hints", "run_id", "arm_id", "cursor", "thinking", "instance_hash", "pool_epoch", "update_batch", "epoch", "arm_probability", "evaluation_round", "in_every_split", "tools", "calls_max")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]

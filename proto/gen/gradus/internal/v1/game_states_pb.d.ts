@@ -7,69 +7,24 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file gradus/internal/v1/game_states.proto.
- */
 export declare const file_gradus_internal_v1_game_states: GenFile;
 
-/**
- * State of games/mastermind.
- *
- * @generated from message gradus.internal.v1.MastermindState
- */
 export declare type MastermindState = Message<"gradus.internal.v1.MastermindState"> & {
-  /**
-   * Guesses that could be read, one after another: a byte for each place, the number of its colour.
-   *
-   * @generated from field: bytes guesses = 1;
-   */
   guesses: Uint8Array;
 };
 
-/**
- * Describes the message gradus.internal.v1.MastermindState.
- * Use `create(MastermindStateSchema)` to create a new message.
- */
 export declare const MastermindStateSchema: GenMessage<MastermindState>;
 
-/**
- * State of an episode of several tries. A reply depends on no earlier try, so there is nothing to keep.
- *
- * @generated from message gradus.internal.v1.TriesState
- */
 export declare type TriesState = Message<"gradus.internal.v1.TriesState"> & {
 };
 
-/**
- * Describes the message gradus.internal.v1.TriesState.
- * Use `create(TriesStateSchema)` to create a new message.
- */
 export declare const TriesStateSchema: GenMessage<TriesState>;
 
-/**
- * State of tools/ledger: the balances that transfers have changed.
- *
- * @generated from message gradus.internal.v1.LedgerState
- */
 export declare type LedgerState = Message<"gradus.internal.v1.LedgerState"> & {
-  /**
-   * Places of the changed accounts.
-   *
-   * @generated from field: repeated uint32 accounts = 1;
-   */
   accounts: number[];
 
-  /**
-   * Change of the balance of each of these accounts. Never 0.
-   *
-   * @generated from field: repeated sint32 changes = 2;
-   */
   changes: number[];
 };
 
-/**
- * Describes the message gradus.internal.v1.LedgerState.
- * Use `create(LedgerStateSchema)` to create a new message.
- */
 export declare const LedgerStateSchema: GenMessage<LedgerState>;
 

@@ -9,2962 +9,890 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file gradus/internal/v1/run.proto.
- */
 export declare const file_gradus_internal_v1_run: GenFile;
 
-/**
- * One event of a run's journal.
- *
- * @generated from message gradus.internal.v1.RunEvent
- */
 export declare type RunEvent = Message<"gradus.internal.v1.RunEvent"> & {
-  /**
-   * Format number, the same for events and states. The server refuses data with another number.
-   *
-   * @generated from field: uint32 format = 1;
-   */
   format: number;
 
-  /**
-   * The kind of the event, with its fields.
-   *
-   * @generated from oneof gradus.internal.v1.RunEvent.kind
-   */
   kind: {
-    /**
-     * The first event of a run.
-     *
-     * @generated from field: gradus.internal.v1.Created created = 2;
-     */
     value: Created;
     case: "created";
   } | {
-    /**
-     * The run drew an update batch.
-     *
-     * @generated from field: gradus.internal.v1.Drawn drawn = 3;
-     */
     value: Drawn;
     case: "drawn";
   } | {
-    /**
-     * The server handed tasks out.
-     *
-     * @generated from field: gradus.internal.v1.HandedOut handed_out = 4;
-     */
     value: HandedOut;
     case: "handedOut";
   } | {
-    /**
-     * The server scored samples.
-     *
-     * @generated from field: gradus.internal.v1.Feedback feedback = 5;
-     */
     value: Feedback;
     case: "feedback";
   } | {
-    /**
-     * The trainer reported advantages.
-     *
-     * @generated from field: gradus.internal.v1.Reported reported = 6;
-     */
     value: Reported;
     case: "reported";
   } | {
-    /**
-     * Groups closed before all their samples had a result.
-     *
-     * @generated from field: gradus.internal.v1.Closed closed = 7;
-     */
     value: Closed;
     case: "closed";
   } | {
-    /**
-     * Closed groups were opened again.
-     *
-     * @generated from field: gradus.internal.v1.Reopened reopened = 8;
-     */
     value: Reopened;
     case: "reopened";
   } | {
-    /**
-     * The run's shape changed: its arms, generations, prompts or length.
-     *
-     * @generated from field: gradus.internal.v1.Reshaped reshaped = 9;
-     */
     value: Reshaped;
     case: "reshaped";
   } | {
-    /**
-     * The policy changed.
-     *
-     * @generated from field: gradus.internal.v1.PolicyUpdated policy_updated = 10;
-     */
     value: PolicyUpdated;
     case: "policyUpdated";
   } | {
-    /**
-     * The arms' weights changed.
-     *
-     * @generated from field: gradus.internal.v1.WeightsSet weights_set = 11;
-     */
     value: WeightsSet;
     case: "weightsSet";
   } | {
-    /**
-     * Advance moved the policy on.
-     *
-     * @generated from field: gradus.internal.v1.Advanced advanced = 12;
-     */
     value: Advanced;
     case: "advanced";
   } | {
-    /**
-     * Draws now leave an arm out.
-     *
-     * @generated from field: gradus.internal.v1.ArmMasked arm_masked = 13;
-     */
     value: ArmMasked;
     case: "armMasked";
   } | {
-    /**
-     * Draws now include an arm again.
-     *
-     * @generated from field: gradus.internal.v1.ArmUnmasked arm_unmasked = 14;
-     */
     value: ArmUnmasked;
     case: "armUnmasked";
   } | {
-    /**
-     * The run was paused: nothing is drawn.
-     *
-     * @generated from field: gradus.internal.v1.Paused paused = 15;
-     */
     value: Paused;
     case: "paused";
   } | {
-    /**
-     * The run was resumed: draws go on.
-     *
-     * @generated from field: gradus.internal.v1.Resumed resumed = 16;
-     */
     value: Resumed;
     case: "resumed";
   } | {
-    /**
-     * A round of an evaluation arm began.
-     *
-     * @generated from field: gradus.internal.v1.EvaluationOpened evaluation_opened = 17;
-     */
     value: EvaluationOpened;
     case: "evaluationOpened";
   } | {
-    /**
-     * The server scored samples of a round of evaluation.
-     *
-     * @generated from field: gradus.internal.v1.Evaluated evaluated = 18;
-     */
     value: Evaluated;
     case: "evaluated";
   } | {
-    /**
-     * An exported state replaced the run's, with its control, or began a new run.
-     *
-     * @generated from field: gradus.internal.v1.Imported imported = 19;
-     */
     value: Imported;
     case: "imported";
   } | {
-    /**
-     * A caller gave pass rates of rows.
-     *
-     * @generated from field: gradus.internal.v1.RowsRated rows_rated = 20;
-     */
     value: RowsRated;
     case: "rowsRated";
   } | {
-    /**
-     * A server found a pool whose rows differ from those that the run knew.
-     *
-     * @generated from field: gradus.internal.v1.RowsSeen rows_seen = 30;
-     */
     value: RowsSeen;
     case: "rowsSeen";
   } | {
-    /**
-     * An exported state replaced the run's, and the run kept its control. Servers that do not know this event refuse
-     * the journal.
-     *
-     * @generated from field: gradus.internal.v1.Imported restored = 21;
-     */
     value: Imported;
     case: "restored";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.internal.v1.RunEvent.
- * Use `create(RunEventSchema)` to create a new message.
- */
 export declare const RunEventSchema: GenMessage<RunEvent>;
 
-/**
- * The first event of a run.
- *
- * @generated from message gradus.internal.v1.Created
- */
 export declare type Created = Message<"gradus.internal.v1.Created"> & {
-  /**
-   * The run's id.
-   *
-   * @generated from field: string run_id = 1;
-   */
   runId: string;
 
-  /**
-   * Random name that tells this run from others with the same id.
-   *
-   * @generated from field: string incarnation = 2;
-   */
   incarnation: string;
 
-  /**
-   * Time of the creation.
-   *
-   * @generated from field: double at_ms = 3;
-   */
   atMs: number;
 
-  /**
-   * Configuration that the run was created with.
-   *
-   * @generated from field: gradus.internal.v1.RunConfig config = 4;
-   */
   config?: RunConfig | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.Created.
- * Use `create(CreatedSchema)` to create a new message.
- */
 export declare const CreatedSchema: GenMessage<Created>;
 
-/**
- * The run drew an update batch.
- *
- * @generated from message gradus.internal.v1.Drawn
- */
 export declare type Drawn = Message<"gradus.internal.v1.Drawn"> & {
-  /**
-   * Index of the update batch, counted from 0.
-   *
-   * @generated from field: double batch = 1;
-   */
   batch: number;
 
-  /**
-   * Time of the draw.
-   *
-   * @generated from field: double at_ms = 2;
-   */
   atMs: number;
 
-  /**
-   * Cursor of the batch's first task.
-   *
-   * @generated from field: double cursor = 3;
-   */
   cursor: number;
 
-  /**
-   * Probabilities by arm, before constraints, as changes since the batch before.
-   *
-   * @generated from field: gradus.internal.v1.ByArm probabilities = 4;
-   */
   probabilities?: ByArm | undefined;
 
-  /**
-   * Policy state after the fold: JSON by the policy's own codec. Empty: policy_changes holds it.
-   *
-   * @generated from field: string policy_state = 5;
-   */
   policyState: string;
 
-  /**
-   * Groups that this draw folds into the policy's state.
-   *
-   * @generated from field: gradus.internal.v1.Fold fold = 6;
-   */
   fold?: Fold | undefined;
 
-  /**
-   * Drawn tasks, in cursor order.
-   *
-   * @generated from field: repeated gradus.internal.v1.DrawnTask tasks = 7;
-   */
   tasks: DrawnTask[];
 
-  /**
-   * Number of the tasks that are to train on. The others are the reserve.
-   *
-   * @generated from field: uint32 prompts = 8;
-   */
   prompts: number;
 
-  /**
-   * Whether a new pass over the same instances begins.
-   *
-   * @generated from field: bool restarts = 9;
-   */
   restarts: boolean;
 
-  /**
-   * Difference of the policy's state from the state before: JSON by json-changes.ts.
-   *
-   * @generated from field: string policy_changes = 10;
-   */
   policyChanges: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.Drawn.
- * Use `create(DrawnSchema)` to create a new message.
- */
 export declare const DrawnSchema: GenMessage<Drawn>;
 
-/**
- * Numbers by arm, stored as changes from earlier numbers, because a draw changes few numbers of many arms.
- *
- * @generated from message gradus.internal.v1.ByArm
- */
 export declare type ByArm = Message<"gradus.internal.v1.ByArm"> & {
-  /**
-   * All numbers. Empty: the fields below hold the changes.
-   *
-   * @generated from field: repeated double all = 1;
-   */
   all: number[];
 
-  /**
-   * Indices of the arms that differ from the scaled earlier numbers.
-   *
-   * @generated from field: repeated uint32 at = 2;
-   */
   at: number[];
 
-  /**
-   * Numbers of these arms, in the same order.
-   *
-   * @generated from field: repeated double to = 3;
-   */
   to: number[];
 
-  /**
-   * Factor by which the earlier numbers of all other arms are multiplied.
-   *
-   * @generated from field: double scale = 4;
-   */
   scale: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.ByArm.
- * Use `create(ByArmSchema)` to create a new message.
- */
 export declare const ByArmSchema: GenMessage<ByArm>;
 
-/**
- * Groups that a draw folds into the policy's state.
- *
- * @generated from message gradus.internal.v1.Fold
- */
 export declare type Fold = Message<"gradus.internal.v1.Fold"> & {
-  /**
-   * The fold takes every batch before this index. Unset: it takes the groups in `ranges`.
-   *
-   * @generated from field: optional double batches = 1;
-   */
   batches?: number | undefined;
 
-  /**
-   * Cursors of closed groups. Used under an unbounded lag.
-   *
-   * @generated from field: repeated gradus.internal.v1.Range ranges = 2;
-   */
   ranges: Range[];
 };
 
-/**
- * Describes the message gradus.internal.v1.Fold.
- * Use `create(FoldSchema)` to create a new message.
- */
 export declare const FoldSchema: GenMessage<Fold>;
 
-/**
- * Consecutive whole numbers.
- *
- * @generated from message gradus.internal.v1.Range
- */
 export declare type Range = Message<"gradus.internal.v1.Range"> & {
-  /**
-   * First number.
-   *
-   * @generated from field: double first = 1;
-   */
   first: number;
 
-  /**
-   * Last number, included.
-   *
-   * @generated from field: double last = 2;
-   */
   last: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.Range.
- * Use `create(RangeSchema)` to create a new message.
- */
 export declare const RangeSchema: GenMessage<Range>;
 
-/**
- * One drawn task. Its cursor follows from its position in the batch.
- *
- * @generated from message gradus.internal.v1.DrawnTask
- */
 export declare type DrawnTask = Message<"gradus.internal.v1.DrawnTask"> & {
-  /**
-   * The arm's index in the configuration.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 
-  /**
-   * Number of the instance within its arm, counted from 0.
-   *
-   * @generated from field: double ordinal = 2;
-   */
   ordinal: number;
 
-  /**
-   * Whether the run had issued the instance before.
-   *
-   * @generated from field: bool repeat = 3;
-   */
   repeat: boolean;
 
-  /**
-   * Key of the instance: JSON by the task source.
-   *
-   * @generated from field: string key = 4;
-   */
   key: string;
 
-  /**
-   * Index of the chosen row among the arm's rows. Unset: the ordinal decides.
-   *
-   * @generated from field: optional uint32 row = 5;
-   */
   row?: number | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.DrawnTask.
- * Use `create(DrawnTaskSchema)` to create a new message.
- */
 export declare const DrawnTaskSchema: GenMessage<DrawnTask>;
 
-/**
- * A caller gave pass rates of an arm's rows.
- *
- * @generated from message gradus.internal.v1.RowsRated
- */
 export declare type RowsRated = Message<"gradus.internal.v1.RowsRated"> & {
-  /**
-   * The arm's index.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 
-  /**
-   * Indices of the rows. Empty: as many rows as there are rates, from `first` on.
-   *
-   * @generated from field: repeated uint32 rows = 2;
-   */
   rows: number[];
 
-  /**
-   * Index of the first row if `rows` is empty.
-   *
-   * @generated from field: uint32 first = 3;
-   */
   first: number;
 
-  /**
-   * Pass rate of each row in 250ths, one byte each.
-   *
-   * @generated from field: bytes rates = 4;
-   */
   rates: Uint8Array;
 
-  /**
-   * Number of samples that each rate is worth.
-   *
-   * @generated from field: double samples = 5;
-   */
   samples: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.RowsRated.
- * Use `create(RowsRatedSchema)` to create a new message.
- */
 export declare const RowsRatedSchema: GenMessage<RowsRated>;
 
-/**
- * A server found a pool whose rows differ from those that the run knew, or a pool that was new to the run.
- *
- * @generated from message gradus.internal.v1.RowsSeen
- */
 export declare type RowsSeen = Message<"gradus.internal.v1.RowsSeen"> & {
-  /**
-   * The pool's name.
-   *
-   * @generated from field: string pool = 1;
-   */
   pool: string;
 
-  /**
-   * Current digest of the pool, 16 hex digits.
-   *
-   * @generated from field: string digest = 2;
-   */
   digest: string;
 
-  /**
-   * Time at which the server read the pool, by the store's clock.
-   *
-   * @generated from field: double loaded_at_ms = 3;
-   */
   loadedAtMs: number;
 
-  /**
-   * Description of the change for the history. Empty: the history does not show it.
-   *
-   * @generated from field: string reason = 4;
-   */
   reason: string;
 
-  /**
-   * Lists that changed, or that an arm draws from for the first time.
-   *
-   * @generated from field: repeated gradus.internal.v1.RowsChanged lists = 5;
-   */
   lists: RowsChanged[];
 
-  /**
-   * Policy with the rows of its rank ranges counted again, in the form of PolicyUpdated.policy. Unset: the policy
-   * stays.
-   *
-   * @generated from field: optional string policy = 6;
-   */
   policy?: string | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.RowsSeen.
- * Use `create(RowsSeenSchema)` to create a new message.
- */
 export declare const RowsSeenSchema: GenMessage<RowsSeen>;
 
-/**
- * Change of a run's list of the rows of one level and split.
- *
- * @generated from message gradus.internal.v1.RowsChanged
- */
 export declare type RowsChanged = Message<"gradus.internal.v1.RowsChanged"> & {
-  /**
-   * Id of the environment to which the pool's instances belong.
-   *
-   * @generated from field: string environment = 1;
-   */
   environment: string;
 
-  /**
-   * The level's name.
-   *
-   * @generated from field: string level = 2;
-   */
   level: string;
 
-  /**
-   * The split's name.
-   *
-   * @generated from field: string split = 3;
-   */
   split: string;
 
-  /**
-   * Ids of arms and evaluation arms that draw from the list for the first time.
-   *
-   * @generated from field: repeated string arms = 4;
-   */
   arms: string[];
 
-  /**
-   * Hashes of new rows, 8 bytes each. New rows get places after the existing ones.
-   *
-   * @generated from field: bytes added = 5;
-   */
   added: Uint8Array;
 
-  /**
-   * Places of rows that the pool no longer has.
-   *
-   * @generated from field: repeated gradus.internal.v1.Range gone = 6;
-   */
   gone: Range[];
 
-  /**
-   * Places of rows that were gone and that the pool has again.
-   *
-   * @generated from field: repeated gradus.internal.v1.Range back = 7;
-   */
   back: Range[];
 };
 
-/**
- * Describes the message gradus.internal.v1.RowsChanged.
- * Use `create(RowsChangedSchema)` to create a new message.
- */
 export declare const RowsChangedSchema: GenMessage<RowsChanged>;
 
-/**
- * Rule by which an arm chooses its rows.
- *
- * @generated from message gradus.internal.v1.RowRule
- */
 export declare type RowRule = Message<"gradus.internal.v1.RowRule"> & {
-  /**
-   * Number of rows.
-   *
-   * @generated from field: uint32 rows = 1;
-   */
   rows: number;
 
-  /**
-   * Exponent of 4p(1 - p), where p is a row's pass rate. Unset: rows are chosen by the target below.
-   *
-   * @generated from field: optional uint32 sharpness = 2;
-   */
   sharpness?: number | undefined;
 
-  /**
-   * Wanted pass rate at the run's first draw.
-   *
-   * @generated from field: double from = 3;
-   */
   from: number;
 
-  /**
-   * Wanted pass rate at the run's last draw.
-   *
-   * @generated from field: double to = 4;
-   */
   to: number;
 
-  /**
-   * Width (standard deviation) of the bell curve around the wanted pass rate.
-   *
-   * @generated from field: double width = 5;
-   */
   width: number;
 
-  /**
-   * Share of draws that is spread evenly over all rows, in [0, 1].
-   *
-   * @generated from field: double floor = 6;
-   */
   floor: number;
 
-  /**
-   * Share of the earlier knowledge of a row that stays when a new group is observed, in 256ths.
-   *
-   * @generated from field: uint32 kept = 7;
-   */
   kept: number;
 
-  /**
-   * Number of groups in succession with all samples solved after which the row is drawn no more. 0: never.
-   *
-   * @generated from field: uint32 retire_after = 8;
-   */
   retireAfter: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.RowRule.
- * Use `create(RowRuleSchema)` to create a new message.
- */
 export declare const RowRuleSchema: GenMessage<RowRule>;
 
-/**
- * The server handed tasks out.
- *
- * @generated from message gradus.internal.v1.HandedOut
- */
 export declare type HandedOut = Message<"gradus.internal.v1.HandedOut"> & {
-  /**
-   * Cursor of the first task.
-   *
-   * @generated from field: double from = 1;
-   */
   from: number;
 
-  /**
-   * Cursor after the last task.
-   *
-   * @generated from field: double through = 2;
-   */
   through: number;
 
-  /**
-   * Time at which the tasks that had not been handed out before were.
-   *
-   * @generated from field: double at_ms = 3;
-   */
   atMs: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.HandedOut.
- * Use `create(HandedOutSchema)` to create a new message.
- */
 export declare const HandedOutSchema: GenMessage<HandedOut>;
 
-/**
- * First result of a sample.
- *
- * @generated from message gradus.internal.v1.Sample
- */
 export declare type Sample = Message<"gradus.internal.v1.Sample"> & {
-  /**
-   * The sample's sample_index.
-   *
-   * @generated from field: uint32 index = 1;
-   */
   index: number;
 
-  /**
-   * Digest of the completion. It tells a retry from another completion.
-   *
-   * @generated from field: string digest = 2;
-   */
   digest: string;
 
-  /**
-   * Reward of the sample. Unset: there will be none, for `reason`.
-   *
-   * @generated from field: optional double reward = 3;
-   */
   reward?: number | undefined;
 
-  /**
-   * Whether the sample is solved. Set together with reward.
-   *
-   * @generated from field: optional bool solved = 4;
-   */
   solved?: boolean | undefined;
 
-  /**
-   * Version of the policy that wrote the completion. Unset: not known.
-   *
-   * @generated from field: optional double policy_version = 5;
-   */
   policyVersion?: number | undefined;
 
-  /**
-   * Scan for the first right answer. Unset: the completion was not scanned.
-   *
-   * @generated from field: gradus.internal.v1.SampleScan scan = 6;
-   */
   scan?: SampleScan | undefined;
 
-  /**
-   * Reason for which the sample gets no reward.
-   *
-   * @generated from field: optional string reason = 7;
-   */
   reason?: string | undefined;
 
-  /**
-   * Quality of the answer, in [0, 1]. Unset: 1 if the sample is solved, else 0.
-   *
-   * @generated from field: optional double quality = 8;
-   */
   quality?: number | undefined;
 
-  /**
-   * Values that the run's policy reads beside the reward, by name.
-   *
-   * @generated from field: map<string, double> facts = 9;
-   */
   facts: { [key: string]: number };
 
-  /**
-   * Set if the answer is malformed and the run knew the violation: its index in MalformedRecord.kinds.
-   *
-   * @generated from field: optional uint32 malformed = 10;
-   */
   malformed?: number | undefined;
 
-  /**
-   * Set if the answer is malformed and the violation is new to the run: the violation.
-   *
-   * @generated from field: optional string malformed_kind = 11;
-   */
   malformedKind?: string | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.Sample.
- * Use `create(SampleSchema)` to create a new message.
- */
 export declare const SampleSchema: GenMessage<Sample>;
 
-/**
- * Scan of a completion for its first right answer. Positions and lengths count code points.
- *
- * @generated from message gradus.internal.v1.SampleScan
- */
 export declare type SampleScan = Message<"gradus.internal.v1.SampleScan"> & {
-  /**
-   * Length of the completion.
-   *
-   * @generated from field: double length = 1;
-   */
   length: number;
 
-  /**
-   * Position after the first right answer. Unset: the completion has none.
-   *
-   * @generated from field: optional double commit_end = 2;
-   */
   commitEnd?: number | undefined;
 
-  /**
-   * Whether the completion goes on after that answer.
-   *
-   * @generated from field: bool goes_on = 3;
-   */
   goesOn: boolean;
 };
 
-/**
- * Describes the message gradus.internal.v1.SampleScan.
- * Use `create(SampleScanSchema)` to create a new message.
- */
 export declare const SampleScanSchema: GenMessage<SampleScan>;
 
-/**
- * Results of samples of one group.
- *
- * @generated from message gradus.internal.v1.GroupResults
- */
 export declare type GroupResults = Message<"gradus.internal.v1.GroupResults"> & {
-  /**
-   * Cursor of the group's task. For a task of an evaluation arm: its ordinal.
-   *
-   * @generated from field: double cursor = 1;
-   */
   cursor: number;
 
-  /**
-   * Samples in the order of arrival.
-   *
-   * @generated from field: repeated gradus.internal.v1.Sample samples = 2;
-   */
   samples: Sample[];
 };
 
-/**
- * Describes the message gradus.internal.v1.GroupResults.
- * Use `create(GroupResultsSchema)` to create a new message.
- */
 export declare const GroupResultsSchema: GenMessage<GroupResults>;
 
-/**
- * The server scored samples.
- *
- * @generated from message gradus.internal.v1.Feedback
- */
 export declare type Feedback = Message<"gradus.internal.v1.Feedback"> & {
-  /**
-   * Results by group.
-   *
-   * @generated from field: repeated gradus.internal.v1.GroupResults groups = 1;
-   */
   groups: GroupResults[];
 };
 
-/**
- * Describes the message gradus.internal.v1.Feedback.
- * Use `create(FeedbackSchema)` to create a new message.
- */
 export declare const FeedbackSchema: GenMessage<Feedback>;
 
-/**
- * The trainer reported advantages.
- *
- * @generated from message gradus.internal.v1.Reported
- */
 export declare type Reported = Message<"gradus.internal.v1.Reported"> & {
-  /**
-   * Advantages by group.
-   *
-   * @generated from field: repeated gradus.internal.v1.ReportedGroup groups = 1;
-   */
   groups: ReportedGroup[];
 };
 
-/**
- * Describes the message gradus.internal.v1.Reported.
- * Use `create(ReportedSchema)` to create a new message.
- */
 export declare const ReportedSchema: GenMessage<Reported>;
 
-/**
- * Advantages of one group.
- *
- * @generated from message gradus.internal.v1.ReportedGroup
- */
 export declare type ReportedGroup = Message<"gradus.internal.v1.ReportedGroup"> & {
-  /**
-   * Cursor of the group's task.
-   *
-   * @generated from field: double cursor = 1;
-   */
   cursor: number;
 
-  /**
-   * Advantages of the group's samples. Empty: the group gives no signal.
-   *
-   * @generated from field: repeated double advantages = 2;
-   */
   advantages: number[];
 
-  /**
-   * Mean reward of the group. Unset: not known.
-   *
-   * @generated from field: optional double reward_mean = 3;
-   */
   rewardMean?: number | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.ReportedGroup.
- * Use `create(ReportedGroupSchema)` to create a new message.
- */
 export declare const ReportedGroupSchema: GenMessage<ReportedGroup>;
 
-/**
- * Groups closed before all their samples had a result.
- *
- * @generated from message gradus.internal.v1.Closed
- */
 export declare type Closed = Message<"gradus.internal.v1.Closed"> & {
-  /**
-   * Cursors of the groups.
-   *
-   * @generated from field: repeated double cursors = 1;
-   */
   cursors: number[];
 
-  /**
-   * Reason, in words.
-   *
-   * @generated from field: string reason = 2;
-   */
   reason: string;
 
-  /**
-   * CloseCause of the contract in lower case, without its prefix. Empty: a caller called CloseGroups, the groups timed
-   * out, or an older server wrote the event.
-   *
-   * @generated from field: string cause = 3;
-   */
   cause: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.Closed.
- * Use `create(ClosedSchema)` to create a new message.
- */
 export declare const ClosedSchema: GenMessage<Closed>;
 
-/**
- * Closed groups were opened again.
- *
- * @generated from message gradus.internal.v1.Reopened
- */
 export declare type Reopened = Message<"gradus.internal.v1.Reopened"> & {
-  /**
-   * Cursors of the groups.
-   *
-   * @generated from field: repeated double cursors = 1;
-   */
   cursors: number[];
 
-  /**
-   * Time of the reopening.
-   *
-   * @generated from field: double at_ms = 2;
-   */
   atMs: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.Reopened.
- * Use `create(ReopenedSchema)` to create a new message.
- */
 export declare const ReopenedSchema: GenMessage<Reopened>;
 
-/**
- * The run's shape changed: its arms, generations, prompts or length.
- *
- * @generated from message gradus.internal.v1.Reshaped
- */
 export declare type Reshaped = Message<"gradus.internal.v1.Reshaped"> & {
-  /**
-   * Configuration after the change.
-   *
-   * @generated from field: gradus.internal.v1.RunConfig config = 1;
-   */
   config?: RunConfig | undefined;
 
-  /**
-   * Policy after the change, in the form of PolicyUpdated.policy. Unset: the policy stays.
-   *
-   * @generated from field: optional string policy = 2;
-   */
   policy?: string | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.Reshaped.
- * Use `create(ReshapedSchema)` to create a new message.
- */
 export declare const ReshapedSchema: GenMessage<Reshaped>;
 
-/**
- * The policy changed.
- *
- * @generated from message gradus.internal.v1.PolicyUpdated
- */
 export declare type PolicyUpdated = Message<"gradus.internal.v1.PolicyUpdated"> & {
-  /**
-   * New policy: JSON by the registry of policies.
-   *
-   * @generated from field: string policy = 1;
-   */
   policy: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.PolicyUpdated.
- * Use `create(PolicyUpdatedSchema)` to create a new message.
- */
 export declare const PolicyUpdatedSchema: GenMessage<PolicyUpdated>;
 
-/**
- * The arms' weights changed.
- *
- * @generated from message gradus.internal.v1.WeightsSet
- */
 export declare type WeightsSet = Message<"gradus.internal.v1.WeightsSet"> & {
-  /**
-   * Weights of all arms, in the configuration's order.
-   *
-   * @generated from field: repeated double weights = 1;
-   */
   weights: number[];
 };
 
-/**
- * Describes the message gradus.internal.v1.WeightsSet.
- * Use `create(WeightsSetSchema)` to create a new message.
- */
 export declare const WeightsSetSchema: GenMessage<WeightsSet>;
 
-/**
- * Advance moved the policy on.
- *
- * @generated from message gradus.internal.v1.Advanced
- */
 export declare type Advanced = Message<"gradus.internal.v1.Advanced"> & {
-  /**
-   * Policy state after the advance: JSON by the policy's own codec.
-   *
-   * @generated from field: string policy_state = 1;
-   */
   policyState: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.Advanced.
- * Use `create(AdvancedSchema)` to create a new message.
- */
 export declare const AdvancedSchema: GenMessage<Advanced>;
 
-/**
- * Draws now leave an arm out, because a resource that scores its tasks is down.
- *
- * @generated from message gradus.internal.v1.ArmMasked
- */
 export declare type ArmMasked = Message<"gradus.internal.v1.ArmMasked"> & {
-  /**
-   * Index of the arm.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 
-  /**
-   * Reason, in words.
-   *
-   * @generated from field: string reason = 2;
-   */
   reason: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.ArmMasked.
- * Use `create(ArmMaskedSchema)` to create a new message.
- */
 export declare const ArmMaskedSchema: GenMessage<ArmMasked>;
 
-/**
- * Draws now include an arm again.
- *
- * @generated from message gradus.internal.v1.ArmUnmasked
- */
 export declare type ArmUnmasked = Message<"gradus.internal.v1.ArmUnmasked"> & {
-  /**
-   * Index of the arm.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.ArmUnmasked.
- * Use `create(ArmUnmaskedSchema)` to create a new message.
- */
 export declare const ArmUnmaskedSchema: GenMessage<ArmUnmasked>;
 
-/**
- * The run was paused: nothing is drawn.
- *
- * @generated from message gradus.internal.v1.Paused
- */
 export declare type Paused = Message<"gradus.internal.v1.Paused"> & {
-  /**
-   * Name of the caller's token. Empty: not known.
-   *
-   * @generated from field: string by = 1;
-   */
   by: string;
 
-  /**
-   * Time of the pause. 0: not known, in journals of older servers.
-   *
-   * @generated from field: double at_ms = 2;
-   */
   atMs: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.Paused.
- * Use `create(PausedSchema)` to create a new message.
- */
 export declare const PausedSchema: GenMessage<Paused>;
 
-/**
- * The run was resumed: draws go on.
- *
- * @generated from message gradus.internal.v1.Resumed
- */
 export declare type Resumed = Message<"gradus.internal.v1.Resumed"> & {
 };
 
-/**
- * Describes the message gradus.internal.v1.Resumed.
- * Use `create(ResumedSchema)` to create a new message.
- */
 export declare const ResumedSchema: GenMessage<Resumed>;
 
-/**
- * A round of an evaluation arm began.
- *
- * @generated from message gradus.internal.v1.EvaluationOpened
- */
 export declare type EvaluationOpened = Message<"gradus.internal.v1.EvaluationOpened"> & {
-  /**
-   * The arm's index among the evaluation arms.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 
-  /**
-   * Number that the client gave the round.
-   *
-   * @generated from field: double round = 2;
-   */
   round: number;
 
-  /**
-   * Time at which the round began.
-   *
-   * @generated from field: double at_ms = 3;
-   */
   atMs: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.EvaluationOpened.
- * Use `create(EvaluationOpenedSchema)` to create a new message.
- */
 export declare const EvaluationOpenedSchema: GenMessage<EvaluationOpened>;
 
-/**
- * The server scored samples of a round of evaluation.
- *
- * @generated from message gradus.internal.v1.Evaluated
- */
 export declare type Evaluated = Message<"gradus.internal.v1.Evaluated"> & {
-  /**
-   * The arm's index among the evaluation arms.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 
-  /**
-   * Number that the client gave the round.
-   *
-   * @generated from field: double round = 2;
-   */
   round: number;
 
-  /**
-   * Results by task.
-   *
-   * @generated from field: repeated gradus.internal.v1.GroupResults tasks = 3;
-   */
   tasks: GroupResults[];
 };
 
-/**
- * Describes the message gradus.internal.v1.Evaluated.
- * Use `create(EvaluatedSchema)` to create a new message.
- */
 export declare const EvaluatedSchema: GenMessage<Evaluated>;
 
-/**
- * An exported state replaced the run's, or began a new run.
- *
- * @generated from message gradus.internal.v1.Imported
- */
 export declare type Imported = Message<"gradus.internal.v1.Imported"> & {
-  /**
-   * The run's id.
-   *
-   * @generated from field: string run_id = 1;
-   */
   runId: string;
 
-  /**
-   * Random name of the incarnation that begins with the import.
-   *
-   * @generated from field: string incarnation = 2;
-   */
   incarnation: string;
 
-  /**
-   * Number of imports so far, this one included.
-   *
-   * @generated from field: double epoch = 3;
-   */
   epoch: number;
 
-  /**
-   * Time of the import.
-   *
-   * @generated from field: double at_ms = 4;
-   */
   atMs: number;
 
-  /**
-   * Exported state: a SavedRun without records.
-   *
-   * @generated from field: bytes state = 5;
-   */
   state: Uint8Array;
 
-  /**
-   * Set in the event `restored` only: the policy's state after the import, by the codec of the policy that the run
-   * keeps.
-   *
-   * @generated from field: string policy_state = 6;
-   */
   policyState: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.Imported.
- * Use `create(ImportedSchema)` to create a new message.
- */
 export declare const ImportedSchema: GenMessage<Imported>;
 
-/**
- * Configuration of a run: at its creation, or after changes of its shape.
- *
- * @generated from message gradus.internal.v1.RunConfig
- */
 export declare type RunConfig = Message<"gradus.internal.v1.RunConfig"> & {
-  /**
-   * Arms in order. Other messages name an arm by its index here.
-   *
-   * @generated from field: repeated gradus.internal.v1.Arm arms = 1;
-   */
   arms: Arm[];
 
-  /**
-   * Policy, in the form of PolicyUpdated.policy.
-   *
-   * @generated from field: string policy = 2;
-   */
   policy: string;
 
-  /**
-   * Seed of all draws and instances.
-   *
-   * @generated from field: fixed64 seed = 3;
-   */
   seed: bigint;
 
-  /**
-   * Completions of each prompt.
-   *
-   * @generated from field: uint32 num_generations = 4;
-   */
   numGenerations: number;
 
-  /**
-   * Number of tasks to train on in the whole run. 0: the run has no end.
-   *
-   * @generated from field: double length = 5;
-   */
   length: number;
 
-  /**
-   * Number of tasks to train on in an update batch.
-   *
-   * @generated from field: uint32 prompts_per_update = 6;
-   */
   promptsPerUpdate: number;
 
-  /**
-   * Number of update batches that draws may run ahead of feedback. Unset: draws do not wait for feedback.
-   *
-   * @generated from field: optional double lag_batches = 7;
-   */
   lagBatches?: number | undefined;
 
-  /**
-   * Source of feedback: "step" or "reported".
-   *
-   * @generated from field: string feedback_source = 8;
-   */
   feedbackSource: string;
 
-  /**
-   * Time after which an open group closes. Unset: groups never time out.
-   *
-   * @generated from field: optional double group_timeout_ms = 9;
-   */
   groupTimeoutMs?: number | undefined;
 
-  /**
-   * Settings for a reserve in each update batch. Unset: every drawn task is trained on.
-   *
-   * @generated from field: gradus.internal.v1.DynamicSampling dynamic_sampling = 10;
-   */
   dynamicSampling?: DynamicSampling | undefined;
 
-  /**
-   * Weight of late feedback. Unset: late feedback counts like any other.
-   *
-   * @generated from field: gradus.internal.v1.LateFeedback late_feedback = 11;
-   */
   lateFeedback?: LateFeedback | undefined;
 
-  /**
-   * Text around the prompts. Unset: the prompts are as the environments give them.
-   *
-   * @generated from field: gradus.internal.v1.PromptTemplate prompt_template = 12;
-   */
   promptTemplate?: PromptTemplate | undefined;
 
-  /**
-   * Evaluation arms in order. Other messages name an evaluation arm by its index here.
-   *
-   * @generated from field: repeated gradus.internal.v1.EvaluationArm evaluation_arms = 13;
-   */
   evaluationArms: EvaluationArm[];
 
-  /**
-   * Time without any request for the run after which the server deletes it.
-   *
-   * @generated from field: double time_to_live_ms = 14;
-   */
   timeToLiveMs: number;
 
-  /**
-   * Configuration in the creator's own words. It is only shown.
-   *
-   * @generated from field: string given = 15;
-   */
   given: string;
 
-  /**
-   * Whether rewards that lie within 1e-9 of their scheme's range count as equal. False: an older server, which told
-   * them apart, created the run; a replay does the same.
-   *
-   * @generated from field: bool ignores_rounding = 16;
-   */
   ignoresRounding: boolean;
 };
 
-/**
- * Describes the message gradus.internal.v1.RunConfig.
- * Use `create(RunConfigSchema)` to create a new message.
- */
 export declare const RunConfigSchema: GenMessage<RunConfig>;
 
-/**
- * A set of tasks that a policy chooses among others.
- *
- * @generated from message gradus.internal.v1.Arm
- */
 export declare type Arm = Message<"gradus.internal.v1.Arm"> & {
-  /**
-   * Id of the arm, unique within the run.
-   *
-   * @generated from field: string id = 1;
-   */
   id: string;
 
-  /**
-   * Specification of the arm's tasks: JSON by the task source.
-   *
-   * @generated from field: string spec = 2;
-   */
   spec: string;
 
-  /**
-   * Source of the tasks: "synthetic", "real" or "teacher".
-   *
-   * @generated from field: string source = 3;
-   */
   source: string;
 
-  /**
-   * Weight at creation.
-   *
-   * @generated from field: double weight = 4;
-   */
   weight: number;
 
-  /**
-   * Whether hard_share_min counts the arm.
-   *
-   * @generated from field: bool hard = 5;
-   */
   hard: boolean;
 
-  /**
-   * Smallest and largest reward of the arm's reward scheme.
-   *
-   * @generated from field: gradus.internal.v1.RewardRange reward_range = 6;
-   */
   rewardRange?: RewardRange | undefined;
 
-  /**
-   * Resource outside of the server that scoring needs, e.g. a judge. Unset: none.
-   *
-   * @generated from field: optional string resource = 7;
-   */
   resource?: string | undefined;
 
-  /**
-   * Whether the arm was removed from the run for good.
-   *
-   * @generated from field: bool removed = 8;
-   */
   removed: boolean;
 
-  /**
-   * KL coefficient that the trainer receives with each task. Unset: the trainer uses its own.
-   *
-   * @generated from field: optional double kl_coefficient = 9;
-   */
   klCoefficient?: number | undefined;
 
-  /**
-   * Group of arms whose rows are ranked together. Unset: the rows are ranked with those of all arms without a group.
-   *
-   * @generated from field: optional string rank_group = 10;
-   */
   rankGroup?: string | undefined;
 
-  /**
-   * Rule by which the arm chooses its rows. Unset: it goes through its tasks in turn.
-   *
-   * @generated from field: gradus.internal.v1.RowRule rows = 11;
-   */
   rows?: RowRule | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.Arm.
- * Use `create(ArmSchema)` to create a new message.
- */
 export declare const ArmSchema: GenMessage<Arm>;
 
-/**
- * Range of a reward scheme.
- *
- * @generated from message gradus.internal.v1.RewardRange
- */
 export declare type RewardRange = Message<"gradus.internal.v1.RewardRange"> & {
-  /**
-   * Smallest reward.
-   *
-   * @generated from field: double min = 1;
-   */
   min: number;
 
-  /**
-   * Largest reward.
-   *
-   * @generated from field: double max = 2;
-   */
   max: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.RewardRange.
- * Use `create(RewardRangeSchema)` to create a new message.
- */
 export declare const RewardRangeSchema: GenMessage<RewardRange>;
 
-/**
- * A set of tasks that a run is evaluated on.
- *
- * @generated from message gradus.internal.v1.EvaluationArm
- */
 export declare type EvaluationArm = Message<"gradus.internal.v1.EvaluationArm"> & {
-  /**
-   * Id of the evaluation arm, unique within the run.
-   *
-   * @generated from field: string id = 1;
-   */
   id: string;
 
-  /**
-   * Specification of the arm's tasks: JSON by the task source.
-   *
-   * @generated from field: string spec = 2;
-   */
   spec: string;
 
-  /**
-   * Source of the tasks: "synthetic", "real" or "teacher".
-   *
-   * @generated from field: string source = 3;
-   */
   source: string;
 
-  /**
-   * Number of tasks in the set.
-   *
-   * @generated from field: uint32 tasks = 4;
-   */
   tasks: number;
 
-  /**
-   * Completions of each prompt.
-   *
-   * @generated from field: uint32 num_generations = 5;
-   */
   numGenerations: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.EvaluationArm.
- * Use `create(EvaluationArmSchema)` to create a new message.
- */
 export declare const EvaluationArmSchema: GenMessage<EvaluationArm>;
 
-/**
- * Settings for update batches with a reserve.
- *
- * @generated from message gradus.internal.v1.DynamicSampling
- */
 export declare type DynamicSampling = Message<"gradus.internal.v1.DynamicSampling"> & {
-  /**
-   * Number of tasks drawn for each task to train on, in [1, 16].
-   *
-   * @generated from field: double oversample_max = 1;
-   */
   oversampleMax: number;
 
-  /**
-   * Criterion of a useless group. "rewards": all rewards are equal; "solved": all or none of the samples are solved.
-   *
-   * @generated from field: string alike = 2;
-   */
   alike: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.DynamicSampling.
- * Use `create(DynamicSamplingSchema)` to create a new message.
- */
 export declare const DynamicSamplingSchema: GenMessage<DynamicSampling>;
 
-/**
- * Weight of feedback that arrives late.
- *
- * @generated from message gradus.internal.v1.LateFeedback
- */
 export declare type LateFeedback = Message<"gradus.internal.v1.LateFeedback"> & {
-  /**
-   * Groups that are more update batches late than this get the lower weight.
-   *
-   * @generated from field: double batches_max = 1;
-   */
   batchesMax: number;
 
-  /**
-   * Weight of a late group, in [0, 1]. 0: the group is ignored.
-   *
-   * @generated from field: double weight = 2;
-   */
   weight: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.LateFeedback.
- * Use `create(LateFeedbackSchema)` to create a new message.
- */
 export declare const LateFeedbackSchema: GenMessage<LateFeedback>;
 
-/**
- * Text around the prompts of a run's tasks.
- *
- * @generated from message gradus.internal.v1.PromptTemplate
- */
 export declare type PromptTemplate = Message<"gradus.internal.v1.PromptTemplate"> & {
-  /**
-   * User message, with {prompt} where the task's prompt goes.
-   *
-   * @generated from field: string user = 1;
-   */
   user: string;
 
-  /**
-   * System message that replaces those of the tasks. Unset: the tasks keep theirs.
-   *
-   * @generated from field: optional string system = 2;
-   */
   system?: string | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.PromptTemplate.
- * Use `create(PromptTemplateSchema)` to create a new message.
- */
 export declare const PromptTemplateSchema: GenMessage<PromptTemplate>;
 
-/**
- * A run's state. An export also holds the newest records of its history. The server writes and reads a SavedRun part by
- * part.
- *
- * @generated from message gradus.internal.v1.SavedRun
- */
 export declare type SavedRun = Message<"gradus.internal.v1.SavedRun"> & {
-  /**
-   * Parts of the state. The head is the first, and StatePart.end the last.
-   *
-   * @generated from field: repeated gradus.internal.v1.StatePart parts = 1;
-   */
   parts: StatePart[];
 
-  /**
-   * Records of the history, in order.
-   *
-   * @generated from field: repeated gradus.internal.v1.SavedRecord records = 2;
-   */
   records: SavedRecord[];
 };
 
-/**
- * Describes the message gradus.internal.v1.SavedRun.
- * Use `create(SavedRunSchema)` to create a new message.
- */
 export declare const SavedRunSchema: GenMessage<SavedRun>;
 
-/**
- * A record of a run's history.
- *
- * @generated from message gradus.internal.v1.SavedRecord
- */
 export declare type SavedRecord = Message<"gradus.internal.v1.SavedRecord"> & {
-  /**
-   * Position of the record in the history.
-   *
-   * @generated from field: double seq = 1;
-   */
   seq: number;
 
-  /**
-   * The record as JSON.
-   *
-   * @generated from field: string body = 2;
-   */
   body: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.SavedRecord.
- * Use `create(SavedRecordSchema)` to create a new message.
- */
 export declare const SavedRecordSchema: GenMessage<SavedRecord>;
 
-/**
- * One part of a run's state.
- *
- * @generated from message gradus.internal.v1.StatePart
- */
 export declare type StatePart = Message<"gradus.internal.v1.StatePart"> & {
-  /**
-   * Kind of the part.
-   *
-   * @generated from oneof gradus.internal.v1.StatePart.part
-   */
   part: {
-    /**
-     * All fields of the state that are not in other parts.
-     *
-     * @generated from field: gradus.internal.v1.StateHead head = 1;
-     */
     value: StateHead;
     case: "head";
   } | {
-    /**
-     * Counters of an arm, in the order of the arms.
-     *
-     * @generated from field: gradus.internal.v1.ArmCounters arm = 2;
-     */
     value: ArmCounters;
     case: "arm";
   } | {
-    /**
-     * An update batch that the state keeps, in order.
-     *
-     * @generated from field: gradus.internal.v1.Batch batch = 3;
-     */
     value: Batch;
     case: "batch";
   } | {
-    /**
-     * Tasks of the last batch before this part.
-     *
-     * @generated from field: gradus.internal.v1.BatchTasks tasks = 4;
-     */
     value: BatchTasks;
     case: "tasks";
   } | {
-    /**
-     * A round of evaluation, in order.
-     *
-     * @generated from field: gradus.internal.v1.EvaluationRound round = 5;
-     */
     value: EvaluationRound;
     case: "round";
   } | {
-    /**
-     * Tasks of the last round before this part.
-     *
-     * @generated from field: gradus.internal.v1.EvaluatedTasks evaluated = 6;
-     */
     value: EvaluatedTasks;
     case: "evaluated";
   } | {
-    /**
-     * Hashes of instances that the run has issued.
-     *
-     * @generated from field: gradus.internal.v1.IssuedHashes issued = 7;
-     */
     value: IssuedHashes;
     case: "issued";
   } | {
-    /**
-     * Outcomes of instances.
-     *
-     * @generated from field: gradus.internal.v1.TaskMemory memory = 8;
-     */
     value: TaskMemory;
     case: "memory";
   } | {
-    /**
-     * Set at the end of the state.
-     *
-     * @generated from field: bool end = 9;
-     */
     value: boolean;
     case: "end";
   } | {
-    /**
-     * Knowledge of some of an arm's rows.
-     *
-     * @generated from field: gradus.internal.v1.RowPage rows = 10;
-     */
     value: RowPage;
     case: "rows";
   } | {
-    /**
-     * The rows of a level and split of a pool. This part follows the head.
-     *
-     * @generated from field: gradus.internal.v1.RowList row_list = 20;
-     */
     value: RowList;
     case: "rowList";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.internal.v1.StatePart.
- * Use `create(StatePartSchema)` to create a new message.
- */
 export declare const StatePartSchema: GenMessage<StatePart>;
 
-/**
- * The rows of a level and split of a pool as a run knows them.
- *
- * @generated from message gradus.internal.v1.RowList
- */
 export declare type RowList = Message<"gradus.internal.v1.RowList"> & {
-  /**
-   * The pool's name.
-   *
-   * @generated from field: string pool = 1;
-   */
   pool: string;
 
-  /**
-   * Digest of the pool when the run saw it last, 16 hex digits.
-   *
-   * @generated from field: string digest = 2;
-   */
   digest: string;
 
-  /**
-   * Time at which the server that reported the pool had read it, by the store's clock.
-   *
-   * @generated from field: double loaded_at_ms = 3;
-   */
   loadedAtMs: number;
 
-  /**
-   * Id of the environment to which the pool's instances belong.
-   *
-   * @generated from field: string environment = 4;
-   */
   environment: string;
 
-  /**
-   * The level's name.
-   *
-   * @generated from field: string level = 5;
-   */
   level: string;
 
-  /**
-   * The split's name.
-   *
-   * @generated from field: string split = 6;
-   */
   split: string;
 
-  /**
-   * Walks of the arms that draw from the list.
-   *
-   * @generated from field: repeated gradus.internal.v1.RowWalk walks = 7;
-   */
   walks: RowWalk[];
 
-  /**
-   * Hashes of the rows by place, 8 bytes each.
-   *
-   * @generated from field: bytes hashes = 8;
-   */
   hashes: Uint8Array;
 
-  /**
-   * Places of rows that the pool no longer has.
-   *
-   * @generated from field: repeated gradus.internal.v1.Range gone = 9;
-   */
   gone: Range[];
 
-  /**
-   * Digest of the pool when the run saw it first.
-   *
-   * @generated from field: string first_digest = 10;
-   */
   firstDigest: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.RowList.
- * Use `create(RowListSchema)` to create a new message.
- */
 export declare const RowListSchema: GenMessage<RowList>;
 
-/**
- * Walk of an arm through a list of rows.
- *
- * @generated from message gradus.internal.v1.RowWalk
- */
 export declare type RowWalk = Message<"gradus.internal.v1.RowWalk"> & {
-  /**
-   * Id of the arm.
-   *
-   * @generated from field: string arm = 1;
-   */
   arm: string;
 
-  /**
-   * Ordinal after the last one that earlier passes over the same instances reached. 0: there were none.
-   *
-   * @generated from field: double reached = 2;
-   */
   reached: number;
 
-  /**
-   * Passes in order. The list gets a new entry when the pool has grown.
-   *
-   * @generated from field: repeated gradus.internal.v1.RowPasses passes = 3;
-   */
   passes: RowPasses[];
 };
 
-/**
- * Describes the message gradus.internal.v1.RowWalk.
- * Use `create(RowWalkSchema)` to create a new message.
- */
 export declare const RowWalkSchema: GenMessage<RowWalk>;
 
-/**
- * Passes of an arm through a fixed number of places.
- *
- * @generated from message gradus.internal.v1.RowPasses
- */
 export declare type RowPasses = Message<"gradus.internal.v1.RowPasses"> & {
-  /**
-   * Ordinal at which the first of these passes begins.
-   *
-   * @generated from field: double from = 1;
-   */
   from: number;
 
-  /**
-   * Number of earlier passes.
-   *
-   * @generated from field: double epoch = 2;
-   */
   epoch: number;
 
-  /**
-   * Number of places in each pass.
-   *
-   * @generated from field: double rows = 3;
-   */
   rows: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.RowPasses.
- * Use `create(RowPassesSchema)` to create a new message.
- */
 export declare const RowPassesSchema: GenMessage<RowPasses>;
 
-/**
- * Knowledge of a page of an arm's rows. Pages that are left out hold no knowledge.
- *
- * @generated from message gradus.internal.v1.RowPage
- */
 export declare type RowPage = Message<"gradus.internal.v1.RowPage"> & {
-  /**
-   * The arm's index.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 
-  /**
-   * Index of the page, counted from 0.
-   *
-   * @generated from field: uint32 page = 2;
-   */
   page: number;
 
-  /**
-   * Samples seen of each row, in 64ths of a sample: two bytes, the lower one first.
-   *
-   * @generated from field: bytes seen = 3;
-   */
   seen: Uint8Array;
 
-  /**
-   * Samples solved of each row, in the same form.
-   *
-   * @generated from field: bytes solved = 4;
-   */
   solved: Uint8Array;
 
-  /**
-   * Number of groups in succession with all samples solved, for each row: one byte.
-   *
-   * @generated from field: bytes streak = 5;
-   */
   streak: Uint8Array;
 };
 
-/**
- * Describes the message gradus.internal.v1.RowPage.
- * Use `create(RowPageSchema)` to create a new message.
- */
 export declare const RowPageSchema: GenMessage<RowPage>;
 
-/**
- * Fields of a run's state that occur once.
- *
- * @generated from message gradus.internal.v1.StateHead
- */
 export declare type StateHead = Message<"gradus.internal.v1.StateHead"> & {
-  /**
-   * Format number, as in RunEvent.format.
-   *
-   * @generated from field: uint32 format = 1;
-   */
   format: number;
 
-  /**
-   * The run's id.
-   *
-   * @generated from field: string run_id = 2;
-   */
   runId: string;
 
-  /**
-   * Number of events in the journal.
-   *
-   * @generated from field: double version = 3;
-   */
   version: number;
 
-  /**
-   * Current configuration.
-   *
-   * @generated from field: gradus.internal.v1.RunConfig config = 4;
-   */
   config?: RunConfig | undefined;
 
-  /**
-   * Configuration that the run was created with. Unset: its shape has not changed.
-   *
-   * @generated from field: gradus.internal.v1.RunConfig config_created = 5;
-   */
   configCreated?: RunConfig | undefined;
 
-  /**
-   * Time of the creation.
-   *
-   * @generated from field: double created_at_ms = 6;
-   */
   createdAtMs: number;
 
-  /**
-   * Policy, in the form of PolicyUpdated.policy.
-   *
-   * @generated from field: string policy = 7;
-   */
   policy: string;
 
-  /**
-   * Policy state: JSON by the policy's own codec.
-   *
-   * @generated from field: string policy_state = 8;
-   */
   policyState: string;
 
-  /**
-   * Weights by arm.
-   *
-   * @generated from field: repeated double weights = 9;
-   */
   weights: number[];
 
-  /**
-   * Masks by arm.
-   *
-   * @generated from field: repeated gradus.internal.v1.Mask masks = 10;
-   */
   masks: Mask[];
 
-  /**
-   * Whether the run is paused.
-   *
-   * @generated from field: bool paused = 11;
-   */
   paused: boolean;
 
-  /**
-   * Incarnations: one for the creation and one for each import.
-   *
-   * @generated from field: repeated string incarnations = 12;
-   */
   incarnations: string[];
 
-  /**
-   * Number of imports so far.
-   *
-   * @generated from field: double epoch = 13;
-   */
   epoch: number;
 
-  /**
-   * Ranges of history that an import has undone, except for control changes.
-   *
-   * @generated from field: repeated gradus.internal.v1.Range rolled_back = 14;
-   */
   rolledBack: Range[];
 
-  /**
-   * Number of tasks drawn, reserves included.
-   *
-   * @generated from field: double cursor = 15;
-   */
   cursor: number;
 
-  /**
-   * Number of drawn tasks to train on.
-   *
-   * @generated from field: double prompts = 16;
-   */
   prompts: number;
 
-  /**
-   * Cursor after the last task that was handed out.
-   *
-   * @generated from field: double handed_out = 17;
-   */
   handedOut: number;
 
-  /**
-   * Number of update batches drawn.
-   *
-   * @generated from field: double batches_drawn = 18;
-   */
   batchesDrawn: number;
 
-  /**
-   * Number of update batches that are closed without a gap from the first.
-   *
-   * @generated from field: double batches_closed = 19;
-   */
   batchesClosed: number;
 
-  /**
-   * Update batches before this index are folded in, or skipped if the policy takes no feedback.
-   *
-   * @generated from field: double batches_folded = 20;
-   */
   batchesFolded: number;
 
-  /**
-   * Number of samples with a result.
-   *
-   * @generated from field: double samples_recorded = 21;
-   */
   samplesRecorded: number;
 
-  /**
-   * Probabilities of the last draw, by arm. Empty: nothing was drawn yet.
-   *
-   * @generated from field: repeated double probabilities = 22;
-   */
   probabilities: number[];
 
-  /**
-   * Position of the next entry in the history.
-   *
-   * @generated from field: double next_seq = 23;
-   */
   nextSeq: number;
 
-  /**
-   * Whether the run remembers the outcomes of instances.
-   *
-   * @generated from field: bool remembers = 24;
-   */
   remembers: boolean;
 
-  /**
-   * Checksum of the event that led to the state, event number `version` of its journal, in 8 hex digits; older servers
-   * wrote a hash of 32. Set in exports only.
-   *
-   * @generated from field: string journal = 25;
-   */
   journal: string;
 
-  /**
-   * Name of the token that paused the run, as in Paused.by.
-   *
-   * @generated from field: string paused_by = 26;
-   */
   pausedBy: string;
 
-  /**
-   * Time of the pause, as in Paused.at_ms.
-   *
-   * @generated from field: double paused_at_ms = 27;
-   */
   pausedAtMs: number;
 
-  /**
-   * Place to which Advance moved the policy (PolicyDefinition.place). 0: the policy was not moved.
-   *
-   * @generated from field: double advanced_to = 28;
-   */
   advancedTo: number;
 
-  /**
-   * Ranges of history whose control changes an import has undone. Unset: equal to rolled_back.
-   *
-   * @generated from field: gradus.internal.v1.Ranges control_rolled_back = 29;
-   */
   controlRolledBack?: Ranges | undefined;
 
-  /**
-   * Counts of malformed samples. Unset: an older server wrote the state, so no malformed sample is known.
-   *
-   * @generated from field: gradus.internal.v1.MalformedRecord malformed = 30;
-   */
   malformed?: MalformedRecord | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.StateHead.
- * Use `create(StateHeadSchema)` to create a new message.
- */
 export declare const StateHeadSchema: GenMessage<StateHead>;
 
-/**
- * Ranges of numbers.
- *
- * @generated from message gradus.internal.v1.Ranges
- */
 export declare type Ranges = Message<"gradus.internal.v1.Ranges"> & {
-  /**
-   * Ranges in any order.
-   *
-   * @generated from field: repeated gradus.internal.v1.Range ranges = 1;
-   */
   ranges: Range[];
 };
 
-/**
- * Describes the message gradus.internal.v1.Ranges.
- * Use `create(RangesSchema)` to create a new message.
- */
 export declare const RangesSchema: GenMessage<Ranges>;
 
-/**
- * Counts of the malformed samples of a run, and their reasons.
- *
- * @generated from message gradus.internal.v1.MalformedRecord
- */
 export declare type MalformedRecord = Message<"gradus.internal.v1.MalformedRecord"> & {
-  /**
-   * Violations, as in Sample.malformed_kind, in the order of their first occurrence.
-   *
-   * @generated from field: repeated string kinds = 1;
-   */
   kinds: string[];
 
-  /**
-   * Number of samples with a reward in the current, incomplete window.
-   *
-   * @generated from field: uint32 samples = 2;
-   */
   samples: number;
 
-  /**
-   * Number of malformed samples in the current window.
-   *
-   * @generated from field: uint32 malformed = 3;
-   */
   malformed: number;
 
-  /**
-   * Number of malformed samples of each kind in the current window.
-   *
-   * @generated from field: repeated uint32 counts = 4;
-   */
   counts: number[];
 
-  /**
-   * Result of the newest complete window. Unset: there is none yet.
-   *
-   * @generated from field: gradus.internal.v1.MalformedShare whole = 5;
-   */
   whole?: MalformedShare | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.MalformedRecord.
- * Use `create(MalformedRecordSchema)` to create a new message.
- */
 export declare const MalformedRecordSchema: GenMessage<MalformedRecord>;
 
-/**
- * Share of malformed samples in a window.
- *
- * @generated from message gradus.internal.v1.MalformedShare
- */
 export declare type MalformedShare = Message<"gradus.internal.v1.MalformedShare"> & {
-  /**
-   * Number of samples with a reward.
-   *
-   * @generated from field: uint32 samples = 1;
-   */
   samples: number;
 
-  /**
-   * Number of malformed samples.
-   *
-   * @generated from field: uint32 malformed = 2;
-   */
   malformed: number;
 
-  /**
-   * Most frequent violation of the malformed samples. Empty: no sample is malformed.
-   *
-   * @generated from field: string violation = 3;
-   */
   violation: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.MalformedShare.
- * Use `create(MalformedShareSchema)` to create a new message.
- */
 export declare const MalformedShareSchema: GenMessage<MalformedShare>;
 
-/**
- * Whether draws leave an arm out.
- *
- * @generated from message gradus.internal.v1.Mask
- */
 export declare type Mask = Message<"gradus.internal.v1.Mask"> & {
-  /**
-   * Reason for which draws leave the arm out. Unset: the arm is drawn.
-   *
-   * @generated from field: optional string reason = 1;
-   */
   reason?: string | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.Mask.
- * Use `create(MaskSchema)` to create a new message.
- */
 export declare const MaskSchema: GenMessage<Mask>;
 
-/**
- * Sums of the rewards of some samples.
- *
- * @generated from message gradus.internal.v1.RewardSums
- */
 export declare type RewardSums = Message<"gradus.internal.v1.RewardSums"> & {
-  /**
-   * Number of samples with a reward.
-   *
-   * @generated from field: double count = 1;
-   */
   count: number;
 
-  /**
-   * Sum of the rewards.
-   *
-   * @generated from field: double sum = 2;
-   */
   sum: number;
 
-  /**
-   * Number of solved samples. Unset: not known.
-   *
-   * @generated from field: optional double solved = 3;
-   */
   solved?: number | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.RewardSums.
- * Use `create(RewardSumsSchema)` to create a new message.
- */
 export declare const RewardSumsSchema: GenMessage<RewardSums>;
 
-/**
- * Sums of the rewards of some groups.
- *
- * @generated from message gradus.internal.v1.Tally
- */
 export declare type Tally = Message<"gradus.internal.v1.Tally"> & {
-  /**
-   * Number of groups with a reward.
-   *
-   * @generated from field: double groups = 1;
-   */
   groups: number;
 
-  /**
-   * Number of samples with a reward.
-   *
-   * @generated from field: double count = 2;
-   */
   count: number;
 
-  /**
-   * Sum of the rewards.
-   *
-   * @generated from field: double sum = 3;
-   */
   sum: number;
 
-  /**
-   * Number of solved samples. Unset: not known.
-   *
-   * @generated from field: optional double solved = 4;
-   */
   solved?: number | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.Tally.
- * Use `create(TallySchema)` to create a new message.
- */
 export declare const TallySchema: GenMessage<Tally>;
 
-/**
- * Counters of an arm.
- *
- * @generated from message gradus.internal.v1.ArmCounters
- */
 export declare type ArmCounters = Message<"gradus.internal.v1.ArmCounters"> & {
-  /**
-   * Number of tasks drawn.
-   *
-   * @generated from field: double issued = 1;
-   */
   issued: number;
 
-  /**
-   * Number of drawn tasks whose instance the run had issued before.
-   *
-   * @generated from field: double repeats = 2;
-   */
   repeats: number;
 
-  /**
-   * Ordinal of the arm's next instance.
-   *
-   * @generated from field: double next_ordinal = 3;
-   */
   nextOrdinal: number;
 
-  /**
-   * Number of groups closed with a reward.
-   *
-   * @generated from field: double groups = 4;
-   */
   groups: number;
 
-  /**
-   * Rewards of the last of these groups, oldest first.
-   *
-   * @generated from field: repeated gradus.internal.v1.RewardSums recent = 5;
-   */
   recent: RewardSums[];
 
-  /**
-   * Sums of the groups that were folded in.
-   *
-   * @generated from field: gradus.internal.v1.Tally folded = 6;
-   */
   folded?: Tally | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.ArmCounters.
- * Use `create(ArmCountersSchema)` to create a new message.
- */
 export declare const ArmCountersSchema: GenMessage<ArmCounters>;
 
-/**
- * An update batch.
- *
- * @generated from message gradus.internal.v1.Batch
- */
 export declare type Batch = Message<"gradus.internal.v1.Batch"> & {
-  /**
-   * Index of the update batch, counted from 0.
-   *
-   * @generated from field: double index = 1;
-   */
   index: number;
 
-  /**
-   * Cursor of the batch's first task.
-   *
-   * @generated from field: double cursor = 2;
-   */
   cursor: number;
 
-  /**
-   * Position of the batch in the history.
-   *
-   * @generated from field: double seq = 3;
-   */
   seq: number;
 
-  /**
-   * Epoch of the run at the time of the draw.
-   *
-   * @generated from field: double epoch = 4;
-   */
   epoch: number;
 
-  /**
-   * Time of the draw.
-   *
-   * @generated from field: double drawn_at_ms = 5;
-   */
   drawnAtMs: number;
 
-  /**
-   * Probabilities by arm, as changes since told_before.
-   *
-   * @generated from field: gradus.internal.v1.ByArm probabilities = 6;
-   */
   probabilities?: ByArm | undefined;
 
-  /**
-   * Policy's values by arm, as changes since told_before.
-   *
-   * @generated from field: gradus.internal.v1.ByArm values = 7;
-   */
   values?: ByArm | undefined;
 
-  /**
-   * Completions of each prompt.
-   *
-   * @generated from field: uint32 num_generations = 8;
-   */
   numGenerations: number;
 
-  /**
-   * Number of tasks to train on.
-   *
-   * @generated from field: uint32 prompts = 9;
-   */
   prompts: number;
 
-  /**
-   * Numbers that the history holds of the draw before. Unset: the history holds this draw's numbers whole.
-   *
-   * @generated from oneof gradus.internal.v1.Batch.told_before
-   */
   toldBefore: {
-    /**
-     * Set if the previous batch in the state has these numbers.
-     *
-     * @generated from field: bool previous = 10;
-     */
     value: boolean;
     case: "previous";
   } | {
-    /**
-     * Numbers of a batch that the state no longer has.
-     *
-     * @generated from field: gradus.internal.v1.Told told = 11;
-     */
     value: Told;
     case: "told";
   } | { case: undefined; value?: undefined };
 };
 
-/**
- * Describes the message gradus.internal.v1.Batch.
- * Use `create(BatchSchema)` to create a new message.
- */
 export declare const BatchSchema: GenMessage<Batch>;
 
-/**
- * Numbers that the history holds of a draw.
- *
- * @generated from message gradus.internal.v1.Told
- */
 export declare type Told = Message<"gradus.internal.v1.Told"> & {
-  /**
-   * Probabilities by arm.
-   *
-   * @generated from field: repeated double probabilities = 1;
-   */
   probabilities: number[];
 
-  /**
-   * Policy's values by arm.
-   *
-   * @generated from field: repeated double values = 2;
-   */
   values: number[];
 };
 
-/**
- * Describes the message gradus.internal.v1.Told.
- * Use `create(ToldSchema)` to create a new message.
- */
 export declare const ToldSchema: GenMessage<Told>;
 
-/**
- * Some of a batch's tasks, in cursor order. The reserve follows after all groups.
- *
- * @generated from message gradus.internal.v1.BatchTasks
- */
 export declare type BatchTasks = Message<"gradus.internal.v1.BatchTasks"> & {
-  /**
-   * Groups of the tasks that may be handed out.
-   *
-   * @generated from field: repeated gradus.internal.v1.Group groups = 1;
-   */
   groups: Group[];
 
-  /**
-   * Tasks in the reserve.
-   *
-   * @generated from field: repeated gradus.internal.v1.DrawnTask reserve = 2;
-   */
   reserve: DrawnTask[];
 };
 
-/**
- * Describes the message gradus.internal.v1.BatchTasks.
- * Use `create(BatchTasksSchema)` to create a new message.
- */
 export declare const BatchTasksSchema: GenMessage<BatchTasks>;
 
-/**
- * A task with the results of its completions.
- *
- * @generated from message gradus.internal.v1.Group
- */
 export declare type Group = Message<"gradus.internal.v1.Group"> & {
-  /**
-   * The task.
-   *
-   * @generated from field: gradus.internal.v1.DrawnTask task = 1;
-   */
   task?: DrawnTask | undefined;
 
-  /**
-   * Time at which the task was first handed out. Unset: not yet.
-   *
-   * @generated from field: optional double handed_out_at_ms = 2;
-   */
   handedOutAtMs?: number | undefined;
 
-  /**
-   * Samples with a result, by index.
-   *
-   * @generated from field: repeated gradus.internal.v1.Sample samples = 3;
-   */
   samples: Sample[];
 
-  /**
-   * Outcome of a closed group. Unset: the group is open.
-   *
-   * @generated from field: gradus.internal.v1.GroupOutcome outcome = 4;
-   */
   outcome?: GroupOutcome | undefined;
 
-  /**
-   * Whether a draw has folded the closed group in.
-   *
-   * @generated from field: bool folded = 5;
-   */
   folded: boolean;
 };
 
-/**
- * Describes the message gradus.internal.v1.Group.
- * Use `create(GroupSchema)` to create a new message.
- */
 export declare const GroupSchema: GenMessage<Group>;
 
-/**
- * Outcome of a closed group.
- *
- * @generated from message gradus.internal.v1.GroupOutcome
- */
 export declare type GroupOutcome = Message<"gradus.internal.v1.GroupOutcome"> & {
-  /**
-   * Number of samples with a reward.
-   *
-   * @generated from field: double count = 1;
-   */
   count: number;
 
-  /**
-   * Sum of the rewards.
-   *
-   * @generated from field: double sum = 2;
-   */
   sum: number;
 
-  /**
-   * Number of solved samples. Unset: not known.
-   *
-   * @generated from field: optional double solved = 3;
-   */
   solved?: number | undefined;
 
-  /**
-   * Population standard deviation of the rewards. Unset: not known.
-   *
-   * @generated from field: optional double deviation = 4;
-   */
   deviation?: number | undefined;
 
-  /**
-   * Mean absolute advantage of the samples. Unset: there is none.
-   *
-   * @generated from field: optional double advantage = 5;
-   */
   advantage?: number | undefined;
 
-  /**
-   * Sum of the qualities of the answers, each in [0, 1]. Unset: equal to the number of solved samples.
-   *
-   * @generated from field: optional double quality = 6;
-   */
   quality?: number | undefined;
 
-  /**
-   * Means of the values that the run's policy reads beside the reward, by name.
-   *
-   * @generated from field: map<string, double> facts = 7;
-   */
   facts: { [key: string]: number };
 };
 
-/**
- * Describes the message gradus.internal.v1.GroupOutcome.
- * Use `create(GroupOutcomeSchema)` to create a new message.
- */
 export declare const GroupOutcomeSchema: GenMessage<GroupOutcome>;
 
-/**
- * A round of an evaluation arm.
- *
- * @generated from message gradus.internal.v1.EvaluationRound
- */
 export declare type EvaluationRound = Message<"gradus.internal.v1.EvaluationRound"> & {
-  /**
-   * The arm's index among the evaluation arms.
-   *
-   * @generated from field: uint32 arm = 1;
-   */
   arm: number;
 
-  /**
-   * Number that the client gave the round.
-   *
-   * @generated from field: double round = 2;
-   */
   round: number;
 
-  /**
-   * Position of the round in the history.
-   *
-   * @generated from field: double seq = 3;
-   */
   seq: number;
 
-  /**
-   * Epoch of the run when the round was opened.
-   *
-   * @generated from field: double epoch = 4;
-   */
   epoch: number;
 
-  /**
-   * Time at which the round was opened.
-   *
-   * @generated from field: double opened_at_ms = 5;
-   */
   openedAtMs: number;
 
-  /**
-   * Cursor of the run when the round was opened.
-   *
-   * @generated from field: double cursor = 6;
-   */
   cursor: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.EvaluationRound.
- * Use `create(EvaluationRoundSchema)` to create a new message.
- */
 export declare const EvaluationRoundSchema: GenMessage<EvaluationRound>;
 
-/**
- * Some of a round's tasks that have samples.
- *
- * @generated from message gradus.internal.v1.EvaluatedTasks
- */
 export declare type EvaluatedTasks = Message<"gradus.internal.v1.EvaluatedTasks"> & {
-  /**
-   * Results by ordinal.
-   *
-   * @generated from field: repeated gradus.internal.v1.GroupResults tasks = 1;
-   */
   tasks: GroupResults[];
 };
 
-/**
- * Describes the message gradus.internal.v1.EvaluatedTasks.
- * Use `create(EvaluatedTasksSchema)` to create a new message.
- */
 export declare const EvaluatedTasksSchema: GenMessage<EvaluatedTasks>;
 
-/**
- * Hashes of some instances that the run has issued, oldest first.
- *
- * @generated from message gradus.internal.v1.IssuedHashes
- */
 export declare type IssuedHashes = Message<"gradus.internal.v1.IssuedHashes"> & {
-  /**
-   * 0: the older generation; 1: the recent one.
-   *
-   * @generated from field: uint32 generation = 1;
-   */
   generation: number;
 
-  /**
-   * Hashes, 16 hex digits each. Only older servers, which did not pack them, write this field.
-   *
-   * @generated from field: repeated string hashes = 2;
-   */
   hashes: string[];
 
-  /**
-   * Hashes, 8 bytes each.
-   *
-   * @generated from field: bytes packed = 3;
-   */
   packed: Uint8Array;
 };
 
-/**
- * Describes the message gradus.internal.v1.IssuedHashes.
- * Use `create(IssuedHashesSchema)` to create a new message.
- */
 export declare const IssuedHashesSchema: GenMessage<IssuedHashes>;
 
-/**
- * Outcomes of some instances, oldest first.
- *
- * @generated from message gradus.internal.v1.TaskMemory
- */
 export declare type TaskMemory = Message<"gradus.internal.v1.TaskMemory"> & {
-  /**
-   * 0: the older generation; 1: the recent one.
-   *
-   * @generated from field: uint32 generation = 1;
-   */
   generation: number;
 
-  /**
-   * Records, one for each instance.
-   *
-   * @generated from field: repeated gradus.internal.v1.TaskRecord records = 2;
-   */
   records: TaskRecord[];
 };
 
-/**
- * Describes the message gradus.internal.v1.TaskMemory.
- * Use `create(TaskMemorySchema)` to create a new message.
- */
 export declare const TaskMemorySchema: GenMessage<TaskMemory>;
 
-/**
- * Outcome of an instance.
- *
- * @generated from message gradus.internal.v1.TaskRecord
- */
 export declare type TaskRecord = Message<"gradus.internal.v1.TaskRecord"> & {
-  /**
-   * Hash of the instance.
-   *
-   * @generated from field: string hash = 1;
-   */
   hash: string;
 
-  /**
-   * -1: all samples were solved the last time. Otherwise the number of groups in succession without a solved sample.
-   *
-   * @generated from field: sint32 record = 2;
-   */
   record: number;
 };
 
-/**
- * Describes the message gradus.internal.v1.TaskRecord.
- * Use `create(TaskRecordSchema)` to create a new message.
- */
 export declare const TaskRecordSchema: GenMessage<TaskRecord>;
 

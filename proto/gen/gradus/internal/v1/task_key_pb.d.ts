@@ -7,494 +7,148 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
-/**
- * Describes the file gradus/internal/v1/task_key.proto.
- */
 export declare const file_gradus_internal_v1_task_key: GenFile;
 
-/**
- * An instance made by a generator. The instance is a pure function of these fields and of the environment.
- *
- * @generated from message gradus.internal.v1.Generated
- */
 export declare type Generated = Message<"gradus.internal.v1.Generated"> & {
-  /**
-   * All parameters of the generator. Empty if level is set.
-   *
-   * @generated from field: map<string, double> parameters = 1;
-   */
   parameters: { [key: string]: number };
 
-  /**
-   * The seed that the caller asked for.
-   *
-   * @generated from field: fixed64 seed = 2;
-   */
   seed: bigint;
 
-  /**
-   * Number of earlier candidates of this seed that the generator rejected.
-   *
-   * @generated from field: uint32 attempt = 3;
-   */
   attempt: number;
 
-  /**
-   * Name of a level, in place of parameters. The parameters of a level never change within a version.
-   *
-   * @generated from field: string level = 4;
-   */
   level: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.Generated.
- * Use `create(GeneratedSchema)` to create a new message.
- */
 export declare const GeneratedSchema: GenMessage<Generated>;
 
-/**
- * A row of a data pool.
- *
- * @generated from message gradus.internal.v1.PoolRow
- */
 export declare type PoolRow = Message<"gradus.internal.v1.PoolRow"> & {
-  /**
-   * The pool's name.
-   *
-   * @generated from field: string pool = 1;
-   */
   pool: string;
 
-  /**
-   * The row's index, from 0.
-   *
-   * @generated from field: uint32 row = 2;
-   */
   row: number;
 
-  /**
-   * First 8 bytes of the SHA-256 of the row's canonical instance. They show if the pool has changed.
-   *
-   * @generated from field: bytes content_hash = 3;
-   */
   contentHash: Uint8Array;
 };
 
-/**
- * Describes the message gradus.internal.v1.PoolRow.
- * Use `create(PoolRowSchema)` to create a new message.
- */
 export declare const PoolRowSchema: GenMessage<PoolRow>;
 
-/**
- * An instance stored in full, as for a teacher's task.
- *
- * @generated from message gradus.internal.v1.Inline
- */
 export declare type Inline = Message<"gradus.internal.v1.Inline"> & {
-  /**
-   * The instance in the environment's own encoding.
-   *
-   * @generated from field: bytes instance = 1;
-   */
   instance: Uint8Array;
 };
 
-/**
- * Describes the message gradus.internal.v1.Inline.
- * Use `create(InlineSchema)` to create a new message.
- */
 export declare const InlineSchema: GenMessage<Inline>;
 
-/**
- * The value with which the values of answers are compared.
- *
- * @generated from message gradus.internal.v1.KnownBaseline
- */
 export declare type KnownBaseline = Message<"gradus.internal.v1.KnownBaseline"> & {
-  /**
-   * Objective value of the best known answer.
-   *
-   * @generated from field: double value = 1;
-   */
   value: number;
 
-  /**
-   * Certified bound of the objective value.
-   *
-   * @generated from field: double bound = 2;
-   */
   bound: number;
 
-  /**
-   * Whether value is proven optimal.
-   *
-   * @generated from field: bool proven = 3;
-   */
   proven: boolean;
 };
 
-/**
- * Describes the message gradus.internal.v1.KnownBaseline.
- * Use `create(KnownBaselineSchema)` to create a new message.
- */
 export declare const KnownBaselineSchema: GenMessage<KnownBaseline>;
 
-/**
- * The place of a task in a run.
- *
- * @generated from message gradus.internal.v1.RunPlace
- */
 export declare type RunPlace = Message<"gradus.internal.v1.RunPlace"> & {
-  /**
-   * The run's id.
-   *
-   * @generated from field: string run_id = 1;
-   */
   runId: string;
 
-  /**
-   * The run's incarnation when the server issued the task.
-   *
-   * @generated from field: string incarnation = 2;
-   */
   incarnation: string;
 
-  /**
-   * The arm's index in the run's configuration.
-   *
-   * @generated from field: uint32 arm = 3;
-   */
   arm: number;
 
-  /**
-   * The task's cursor. It numbers the tasks of a run in the order of their draws.
-   *
-   * @generated from field: uint64 cursor = 4;
-   */
   cursor: bigint;
 
-  /**
-   * Number of completions in the task's group.
-   *
-   * @generated from field: uint32 num_generations = 5;
-   */
   numGenerations: number;
 
-  /**
-   * Whether scores count as feedback for the run (feedback_source STEP).
-   *
-   * @generated from field: bool feedback = 6;
-   */
   feedback: boolean;
 
-  /**
-   * Round of a task of an evaluation arm; arm is then the index among the run's evaluation arms, and cursor the
-   * position in the arm's set. Unset: the task belongs to a training arm.
-   *
-   * @generated from field: optional uint64 evaluation_round = 7;
-   */
   evaluationRound?: bigint | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.RunPlace.
- * Use `create(RunPlaceSchema)` to create a new message.
- */
 export declare const RunPlaceSchema: GenMessage<RunPlace>;
 
-/**
- * A call since the last stored state.
- *
- * @generated from message gradus.internal.v1.LoggedCall
- */
 export declare type LoggedCall = Message<"gradus.internal.v1.LoggedCall"> & {
-  /**
-   * Number of the call in its episode, from 0. Calls in between could not be read, and changed no state.
-   *
-   * @generated from field: uint32 number = 1;
-   */
   number: number;
 
-  /**
-   * Place of the tool among the environment's tools, from 1. 0: the call is a marked answer.
-   *
-   * @generated from field: uint32 tool = 2;
-   */
   tool: number;
 
-  /**
-   * The answer's text, or the tool's arguments as JSON.
-   *
-   * @generated from field: string text = 3;
-   */
   text: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.LoggedCall.
- * Use `create(LoggedCallSchema)` to create a new message.
- */
 export declare const LoggedCallSchema: GenMessage<LoggedCall>;
 
-/**
- * The call from which the return of an episode so far is taken.
- *
- * @generated from message gradus.internal.v1.Standing
- */
 export declare type Standing = Message<"gradus.internal.v1.Standing"> & {
-  /**
-   * The return so far.
-   *
-   * @generated from field: double value = 1;
-   */
   value: number;
 
-  /**
-   * Number of the call's gradus.v1.Verdict.
-   *
-   * @generated from field: uint32 verdict = 2;
-   */
   verdict: number;
 
-  /**
-   * Objective of a feasible answer.
-   *
-   * @generated from field: optional double objective = 3;
-   */
   objective?: number | undefined;
 
-  /**
-   * Quality of a graded answer, in [0, 1].
-   *
-   * @generated from field: double quality = 4;
-   */
   quality: number;
 
-  /**
-   * Whether a graded answer reaches the goal.
-   *
-   * @generated from field: bool solved = 5;
-   */
   solved: boolean;
 };
 
-/**
- * Describes the message gradus.internal.v1.Standing.
- * Use `create(StandingSchema)` to create a new message.
- */
 export declare const StandingSchema: GenMessage<Standing>;
 
-/**
- * An episode after its first call.
- *
- * @generated from message gradus.internal.v1.Episode
- */
 export declare type Episode = Message<"gradus.internal.v1.Episode"> & {
-  /**
-   * Number of calls that were made.
-   *
-   * @generated from field: uint32 calls = 1;
-   */
   calls: number;
 
-  /**
-   * State of the environment before the calls of `log`, in its own encoding. Unset: the first state of the instance.
-   *
-   * @generated from field: optional bytes state = 2;
-   */
   state?: Uint8Array | undefined;
 
-  /**
-   * Calls that lead from that state to the present one.
-   *
-   * @generated from field: repeated gradus.internal.v1.LoggedCall log = 3;
-   */
   log: LoggedCall[];
 
-  /**
-   * Unset: no call had a worth.
-   *
-   * @generated from field: gradus.internal.v1.Standing standing = 4;
-   */
   standing?: Standing | undefined;
 
-  /**
-   * First 6 bytes of a chain of SHA-256 over all calls. They tell a branch of an episode from a retry.
-   *
-   * @generated from field: bytes digest = 5;
-   */
   digest: Uint8Array;
 
-  /**
-   * Sample of the run's group. Unset: sample_key stands for it, or no run issued the task.
-   *
-   * @generated from field: optional uint32 sample = 6;
-   */
   sample?: number | undefined;
 
-  /**
-   * Key that stands for the sample. Empty: none.
-   *
-   * @generated from field: string sample_key = 7;
-   */
   sampleKey: string;
 };
 
-/**
- * Describes the message gradus.internal.v1.Episode.
- * Use `create(EpisodeSchema)` to create a new message.
- */
 export declare const EpisodeSchema: GenMessage<Episode>;
 
-/**
- * Everything that the server needs to score a completion of the task.
- *
- * @generated from message gradus.internal.v1.TaskToken
- */
 export declare type TaskToken = Message<"gradus.internal.v1.TaskToken"> & {
-  /**
-   * Id of the environment.
-   *
-   * @generated from field: string environment = 1;
-   */
   environment: string;
 
-  /**
-   * Version of the environment.
-   *
-   * @generated from field: uint32 version = 2;
-   */
   version: number;
 
-  /**
-   * Origin of the instance.
-   *
-   * @generated from oneof gradus.internal.v1.TaskToken.origin
-   */
   origin: {
-    /**
-     * The instance comes from a generator.
-     *
-     * @generated from field: gradus.internal.v1.Generated generated = 3;
-     */
     value: Generated;
     case: "generated";
   } | {
-    /**
-     * The instance is a row of a data pool.
-     *
-     * @generated from field: gradus.internal.v1.PoolRow row = 4;
-     */
     value: PoolRow;
     case: "row";
   } | {
-    /**
-     * The instance is stored here in full.
-     *
-     * @generated from field: gradus.internal.v1.Inline inline = 5;
-     */
     value: Inline;
     case: "inline";
   } | { case: undefined; value?: undefined };
 
-  /**
-   * Number of the task's gradus.v1.AnswerFormat.
-   *
-   * @generated from field: uint32 answer_format = 6;
-   */
   answerFormat: number;
 
-  /**
-   * Name of the reward scheme.
-   *
-   * @generated from field: string reward_scheme = 7;
-   */
   rewardScheme: string;
 
-  /**
-   * Parameters of the reward scheme that differ from the defaults.
-   *
-   * @generated from field: map<string, double> reward_parameters = 8;
-   */
   rewardParameters: { [key: string]: number };
 
-  /**
-   * Baseline of the instance. Unset: the environment has no baseline.
-   *
-   * @generated from field: gradus.internal.v1.KnownBaseline baseline = 9;
-   */
   baseline?: KnownBaseline | undefined;
 
-  /**
-   * Place in the run that issued the task. Unset: no run issued the task.
-   *
-   * @generated from field: gradus.internal.v1.RunPlace run = 10;
-   */
   run?: RunPlace | undefined;
 
-  /**
-   * Number of the task's gradus.v1.Split.
-   *
-   * @generated from field: uint32 split = 11;
-   */
   split: number;
 
-  /**
-   * The instance in the environment's own encoding, if it is so small that storing it costs less than making it again.
-   * Otherwise empty.
-   *
-   * @generated from field: bytes instance = 12;
-   */
   instance: Uint8Array;
 
-  /**
-   * Number of the task's gradus.v1.Thinking. 0: THINKING_REQUIRED.
-   *
-   * @generated from field: uint32 thinking = 13;
-   */
   thinking: number;
 
-  /**
-   * First 8 bytes of the SHA-256 of the canonical instance. Unset for a row, because its content_hash is the same.
-   *
-   * @generated from field: bytes hash = 14;
-   */
   hash: Uint8Array;
 
-  /**
-   * First 8 bytes of the digest of the mounted sources that make the task. Empty: this server makes the task.
-   *
-   * @generated from field: bytes digest = 15;
-   */
   digest: Uint8Array;
 
-  /**
-   * Maximum number of calls of an episode. 0: the task has no turns.
-   *
-   * @generated from field: uint32 calls = 16;
-   */
   calls: number;
 
-  /**
-   * Places of the tools that the policy may call among the environment's tools, from 1.
-   *
-   * @generated from field: repeated uint32 tools = 17;
-   */
   tools: number[];
 
-  /**
-   * Unset: no call was made.
-   *
-   * @generated from field: gradus.internal.v1.Episode episode = 18;
-   */
   episode?: Episode | undefined;
 };
 
-/**
- * Describes the message gradus.internal.v1.TaskToken.
- * Use `create(TaskTokenSchema)` to create a new message.
- */
 export declare const TaskTokenSchema: GenMessage<TaskToken>;
 
