@@ -20,8 +20,7 @@ interface Search {
   /** By depth: the candidates to branch on, from last to first, and their colours, which ascend. */
   readonly branches: Int32Array;
   readonly colours: Int32Array;
-  /** Scratch memory of `colour`: the colour classes and two sets. */
-  readonly classes: Int32Array;
+  /** Scratch memory of `colour`: two sets. */
   readonly uncoloured: Int32Array;
   readonly available: Int32Array;
   readonly chosen: Int32Array;
@@ -48,7 +47,7 @@ function searchOf(graph: Graph, order: Int32Array, nodesMax: number): Search {
   for (let v = 0; v < n; v++) candidates[v >>> 5]! |= 1 << (v & 31);
   const state = { vertices: n, words, rows, candidates, nodesMax, size: 0, nodes: 0, openBound: 0 };
   const lists = { branches: new Int32Array(n * (n + 1)), colours: new Int32Array(n * (n + 1)) };
-  const scratch = { classes: sets(n + 2), uncoloured: sets(1), available: sets(1) };
+  const scratch = { uncoloured: sets(1), available: sets(1) };
   return { ...state, ...lists, ...scratch, chosen: new Int32Array(n), best: new Int32Array(n) };
 }
 
@@ -113,25 +112,19 @@ function coreFirst(graph: Graph): Int32Array {
 // larger clique, because only they need branches. Returns their number.
 
 function colour(s: Search, depth: number): number {
-  const { words, classes, uncoloured, available, branches, colours } = s;
+  const { words, uncoloured, available, branches, colours } = s;
   // Number of colour classes from which, with the chosen vertices, no clique larger than the best can come.
   const free = s.size - depth;
   const start = depth * s.vertices;
   for (let w = 0; w < words; w++) uncoloured[w] = s.candidates[depth * words + w]!;
   let count = 0;
-  for (let k = 1; !isEmpty(uncoloured);) {
-    classes.fill(0, k * words, (k + 1) * words);
+  for (let k = 1; !isEmpty(uncoloured); k++) {
     available.set(uncoloured);
-    let kept = 0;
     for (let v = takeFirst(s); v >= 0; v = takeFirst(s)) {
-      if (k > free) {
-        if (recolour(s, v, free)) continue;
-        branches[start + count] = v;
-        colours[start + count++] = k;
-      } else classes[k * words + (v >>> 5)]! |= 1 << (v & 31);
-      kept++;
+      if (k <= free) continue;
+      branches[start + count] = v;
+      colours[start + count++] = k;
     }
-    if (kept > 0) k++;
   }
   return count;
 }
@@ -152,51 +145,6 @@ function takeFirst({ words, rows, uncoloured, available }: Search): number {
     return v;
   }
   return -1;
-}
-
-/**
- * Puts v into a class up to `free`, and returns whether that was possible. May first move v's only neighbour in a class
- * to another class (Re-NUMBER). See Tomita et al., "A simple and faster branch-and-bound algorithm for finding a
- * maximum clique", 2010, section 3.2.
- */
-function recolour(s: Search, v: number, free: number): boolean {
-  for (let k = 1; k <= free; k++) {
-    const other = onlyNeighbour(s, v, k);
-    if (other === SEVERAL) continue;
-    if (other !== NONE && !moveAway(s, other, k, free)) continue;
-    s.classes[k * s.words + (v >>> 5)]! |= 1 << (v & 31);
-    return true;
-  }
-  return false;
-}
-
-const NONE = -1;
-const SEVERAL = -2;
-
-/** Returns the only neighbour of v in a class, or NONE, or SEVERAL. */
-function onlyNeighbour({ words, rows, classes }: Search, v: number, k: number): number {
-  let found = NONE;
-  for (let w = 0; w < words; w++) {
-    const common = classes[k * words + w]! & rows[v * words + w]!;
-    if (common === 0) continue;
-    if (found !== NONE || (common & (common - 1)) !== 0) return SEVERAL;
-    found = w * 32 + lowestBit(common);
-  }
-  return found;
-}
-
-/**
- * Moves v from its class to another class up to `free` that holds no neighbour of v. Returns whether there is such a
- * class.
- */
-function moveAway(s: Search, v: number, from: number, free: number): boolean {
-  for (let k = 1; k <= free; k++) {
-    if (k === from || onlyNeighbour(s, v, k) !== NONE) continue;
-    s.classes[from * s.words + (v >>> 5)]! &= ~(1 << (v & 31));
-    s.classes[k * s.words + (v >>> 5)]! |= 1 << (v & 31);
-    return true;
-  }
-  return false;
 }
 
 function isEmpty(set: Int32Array): boolean {
