@@ -124,7 +124,8 @@ export function fillParameters(infos: readonly ParameterInfo[], values: Given): 
   const isGiven = ({ name }: ParameterInfo): boolean => Object.hasOwn(values, name);
   const value = (info: ParameterInfo): number =>
     (isGiven(info) ? values[info.name] : undefined) ?? defaultOf(info, values);
-  // Check the given values first, so that no message names an end of a range that only followed the other.
+  // Given values are checked before defaults. Otherwise an error could name the other end of a range, which the caller
+  // did not give.
   for (const info of [...infos.filter(isGiven), ...infos]) {
     const message = problemOf(info, value(info));
     if (message !== undefined) return { kind: "invalid", field: `parameters.${info.name}`, message };

@@ -13,7 +13,7 @@ import { hasValue } from "./row-columns.ts";
 export type ColumnNames = readonly (readonly [name: string, column: string])[];
 
 export interface View {
-  /** Returns the row with the reader's names. */
+  /** Returns the row with its columns renamed as the environment's reader expects. */
   row(whole: unknown): unknown;
   /** Returns an error text if two columns of the row have the same name for the reader, or undefined. */
   alike(whole: unknown): string | undefined;

@@ -9,7 +9,7 @@ export type FollowedState =
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Delay before the first retry, in milliseconds. `delayMaxMs` is the maximum delay. */
+  /** Milliseconds before the first retry after a lost connection. The delay grows up to `delayMaxMs`. */
   readonly delayMs?: number;
   readonly delayMaxMs?: number;
 }

@@ -6,7 +6,10 @@ import { type Token, tokenize } from "./tokens.ts";
 
 export interface Prefixed {
   readonly source: string;
-  /** Number of the program's lines before the prefix, and number of lines of the prefix. */
+  /**
+   * Number of the program's lines before the inserted code, and below it the number of inserted lines. Both are needed
+   * to correct line numbers in errors.
+   */
   readonly linesBefore: number;
   readonly linesAdded: number;
 }

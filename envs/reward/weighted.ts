@@ -72,7 +72,10 @@ function tidy(
   ];
 }
 
-/** For an unreadable answer, the graded components have no value. The other components keep theirs. */
+/**
+ * Returns the reward component of this name. If the answer could not be read, the component has no value, which differs
+ * from 0.
+ */
 function priced(name: string, weight: number, findings: Findings): RewardComponent {
   switch (findings.kind) {
     case "malformed":

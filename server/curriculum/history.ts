@@ -52,7 +52,10 @@ interface ControlRecord {
   /** Cursor of the first task to which the change applies. */
   readonly cursor: number;
   readonly policy?: Policy;
-  /** Sizes of the run after the change. Unset in records of older servers. */
+  /**
+   * Completions per task, tasks per update batch and length of the run after the change. Unset in records of older
+   * servers.
+   */
   readonly shape?: RunShape;
   /** Weights by arm id. */
   readonly weights?: Readonly<Record<string, number>>;

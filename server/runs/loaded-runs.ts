@@ -166,7 +166,10 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       if (run.key === key) run.forget();
       return run.key === key;
     });
-  /** Extends the lives of requested runs, retries updates of masks that failed, and drops idle runs. */
+  /**
+   * Extends the time to live of runs that were requested, retries masks of arms that could not be written, and unloads
+   * idle runs.
+   */
   const onSweep = async (): Promise<void> => {
     const all = await runs.loaded();
     for (const entry of all.filter(({ isAsked, users }) => isAsked || users > 0)) {

@@ -103,11 +103,12 @@ interface Available<Key extends InstanceKey> {
 }
 
 /**
- * Returns drawn tasks that can be returned, from a cursor on, at most `count`. Skipped reserve tasks and tasks that
- * this server cannot serve are left out. If `fresh`, the caller gave no cursor, and tasks are returned up to the first
- * one that was handed out. That may come early, because reserve tasks are released before tasks that other callers
- * have. With a cursor, tasks that are left out count towards `count`, because other callers ask for the tasks after
- * them.
+ * Returns drawn tasks to hand out, from a cursor on, at most `count`. Leaves out skipped reserve tasks, and tasks that
+ * this server cannot serve.
+ *
+ * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. That
+ * may be early, because reserve tasks are released before tasks that other callers have. With a cursor, tasks that are
+ * left out count towards `count`, because other callers ask for the tasks after them.
  */
 function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,

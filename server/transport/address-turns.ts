@@ -3,7 +3,7 @@
  * calls. Otherwise each of a call's turns could wait for another address's long work.
  */
 
-/** Time without work of other addresses, in milliseconds, after which an address counts as alone. */
+/** If no other address has had work for this many milliseconds, an address counts as the only one. */
 const ALONE_MS = 1000;
 
 /** Number of resting addresses above which those are dropped whose rest is over. Such an address may never return. */

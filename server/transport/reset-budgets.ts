@@ -25,7 +25,7 @@ interface Budget {
 const WHOLE: Budget = { credit: RESETS_AT_ONCE, atMs: 0, isSuspect: false };
 
 export interface ResetBudgets {
-  /** Returns whether the address of a new connection has credit left. */
+  /** Returns whether a new connection is allowed, i.e. its address has not reset too many streams. */
   mayConnect(socket: Socket): boolean;
   /**
    * Counts a stream that an address reset. Returns false if its budget is spent; the caller then closes the connection.

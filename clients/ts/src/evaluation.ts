@@ -43,7 +43,7 @@ export interface EvaluationChoice {
 
 /** Completion of a task of the suite. */
 export interface CompletionChoice extends TurnChoice {
-  /** Task of `pending`. After the first completion of an episode, the last turn. */
+  /** The task as `pending` returned it. In an episode, after its first completion, it is the last turn. */
   readonly task: { readonly taskId: string };
   /** Position of the completion in its group. Defaults to 0. */
   readonly sampleIndex?: number | undefined;

@@ -32,7 +32,10 @@ export function clockOf(text: string): Node | undefined {
   return { kind: "clock", minutes: 60 * ((Number(hour) % 12) + after) + Number(minute), half: false };
 }
 
-/** Reads "16:30" or "16:30:15", which may also be a ratio. For hours from 1 to 12, the half of the day stays open. */
+/**
+ * Reads "16:30" or "16:30:15", which may also be a ratio. For hours from 1 to 12, it stays open whether the time is
+ * before or after noon.
+ */
 export function clockLike(text: string): Node | undefined {
   const [, hour = "", minute = "", second = "0"] = text.length > LENGTH_MAX ? [] : (UNMARKED.exec(text) ?? []);
   if (hour === "" || Number(hour) > 23) return undefined;

@@ -10,7 +10,7 @@ export type Token =
       readonly value: Rational;
       readonly decimals?: number;
       readonly goesOn?: true;
-      /** The digits as written. Unset if the number has more than digits, e.g. a point. */
+      /** The digits as written. Unset if the number is not just digits, e.g. if it has a decimal point. */
       readonly digits?: string;
       /** Base of a number with letters as digits, such as 2A_{16}. */
       readonly base?: number;

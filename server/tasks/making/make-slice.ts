@@ -24,7 +24,7 @@ export interface Slice {
   readonly sliceMs: number;
 }
 
-/** Result of a slice. */
+/** Result of a slice, i.e. of some milliseconds of work on a job that makes tasks. */
 export interface SliceDone {
   /** Results of the finished seeds, in the order of `seeds` from the first. */
   readonly results: readonly MadeResult[];

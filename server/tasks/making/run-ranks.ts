@@ -9,7 +9,7 @@ import { isWithin } from "../../curriculum/policies/ranks.ts";
 import type { Arm, RankRange } from "../../curriculum/types.ts";
 import type { TaskSpec } from "../spec.ts";
 
-/** Maximum number of cached orders. An order takes four bytes for each row. */
+/** Maximum number of cached orders of rows by difficulty. An order takes four bytes for each row. */
 const ORDERS_MAX = 32;
 
 /**

@@ -210,7 +210,8 @@ interface BodyFormat {
   readonly framed: boolean;
   readonly encoding: Encoding | undefined;
   /**
-   * Maximum bytes of a body without such headers, as the method sets it. Left out: only --max-message-bytes applies.
+   * Maximum bytes of a message without such headers, as the method limits it. Left out: only --max-message-bytes limits
+   * it.
    */
   readonly bytesMax?: number;
 }

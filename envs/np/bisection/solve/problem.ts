@@ -70,7 +70,7 @@ export interface Node {
   readonly free: Int32Array;
   /** For each vertex, how strongly the decided vertices pull its spin towards 1. */
   readonly pull: Int32Array;
-  /** Sum of the decided spins, 0 if as many are 1 as −1. */
+  /** Sum of the decided spins. It is 0 if as many vertices are on one side (1) as on the other (−1). */
   readonly balance: number;
   /** Agreement among the decided vertices alone. */
   readonly agreement: number;

@@ -25,8 +25,8 @@ export interface Search {
 }
 
 /**
- * Explores every way to decide the rest of a state. `changed` are the vertices whose changes still have consequences to
- * draw.
+ * Explores all ways to complete a partial cycle. `changed` lists the vertices with decided edges whose consequences for
+ * other edges are not yet worked out.
  */
 export function explore(search: Search, state: State, changed: number[]): void {
   if (search.nodes >= search.nodesMax) {

@@ -129,7 +129,8 @@ export interface Search {
   /** Upper bound on the attendance of every schedule. */
   bound: number;
   /**
-   * Greatest attendance of a schedule that has enough rooms by count but for which no assignment of rooms was found.
+   * Highest attendance of a schedule that has enough rooms at each time, but for which no assignment of rooms was
+   * found.
    */
   roomless: number;
 }

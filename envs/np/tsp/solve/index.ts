@@ -59,8 +59,8 @@ const farRoundsMax = 30;
  */
 const wideGap = 0.1;
 /**
- * Share of the gap that a round of ascent may leave. If it leaves more, its steps were too long, and the next round
- * takes shorter ones.
+ * A round of ascent should leave at most this share of the gap between bound and tour. If more is left, its steps were
+ * too long, and the next round takes shorter ones.
  */
 const farProgress = 0.98;
 const farStepMin = 0.4;

@@ -71,8 +71,8 @@ const discounted: readonly NumberField[] = [
 ];
 
 /**
- * Fields that only one rule, or only one signal, reads. The contract has one message for each of these parts, with the
- * same name.
+ * Fields of a bandit that are only for one rule or one signal, by the name of that rule or signal. In the contract,
+ * each such set of fields is a message of its own.
  */
 const parts: Readonly<Record<RuleName | "LEARNING_PROGRESS", readonly NumberField[]>> = {
   EMA_SOFTMAX: [
