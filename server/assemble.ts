@@ -107,7 +107,7 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
       clock: systemClock,
       ports: opened.ports,
       limits: opened.limits,
-      onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
+      onFailure: (error, resource) => onFailure(error, "a resource threw an error while it was used", { resource }),
     }),
   );
   const background = parts.openBackground(registry);

@@ -51,7 +51,7 @@ interface Method {
   readonly seconds: Histogram;
 }
 
-const BUSY = "Seconds that the event loop was busy. The rate is its utilization: at 1 it can do no more.";
+const BUSY = "Seconds that the event loop was busy. The rate is its utilization: at 1 it is saturated.";
 
 const busySeconds = () => one(performance.eventLoopUtilization().active / 1000);
 

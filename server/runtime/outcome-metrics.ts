@@ -79,12 +79,12 @@ function outcomeMetrics(each: () => readonly Counts[]): readonly SampledMetric[]
   return [
     counter(
       "gradus_outcomes_total",
-      "Completions that were scored, by what their answers came to. Of pool rows the level is empty.",
+      "Completions that were scored, by verdict. The level is empty for rows of pools.",
       () => each().flatMap(({ kind, verdicts }) => byName("verdict", verdicts, { ...kind })),
     ),
     counter(
       "gradus_no_reward_total",
-      "Completions without a reward, by the reason and the resource that failed. Those tried again count each time.",
+      "Completions without a reward, by reason and failed resource. Each retry counts again.",
       () =>
         each().flatMap(({ kind, reasons }) =>
           [...reasons].flatMap(([reason, resources]) => byName("resource", resources, { ...kind, reason })),

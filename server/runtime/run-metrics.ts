@@ -41,7 +41,7 @@ export function registerRuns(
   registry: Registry,
   runs: { recent(limit: number): Promise<readonly RunFigures[]>; damaged(): number },
 ): void {
-  const help = "Runs that were found damaged when they were asked for, and are still there.";
+  const help = "Runs that were found damaged when they were read, and still exist.";
   registerSamples(
     registry,
     gauge("gradus_runs_damaged", help, () => one(runs.damaged()), "max"),
@@ -76,14 +76,18 @@ export function registerRuns(
   );
   ofRun(
     "gradus_run_malformed_share",
-    "Malformed samples of the newest whole 200 with a reward; of a run that was done sooner, of all.",
+    "Share of malformed samples in the last complete window of 200 scored samples; if a run ended sooner, in all.",
     ({ malformed: of }) => of?.samples && of.malformed / of.samples,
   );
   ofArm("gradus_arm_probability", "Probability in the last update batch drawn.", ({ probability }) => probability);
-  ofArm("gradus_arm_value", "What the policy makes of the arm, e.g. Q of a bandit.", ({ value }) => value);
+  ofArm("gradus_arm_value", "Value that the policy gives to the arm, e.g. Q of a bandit.", ({ value }) => value);
   ofArm("gradus_arm_tasks", "Tasks issued from the arm.", ({ issued }) => issued);
-  ofArm("gradus_arm_solved_share", "Solved samples of its last groups.", ({ recentSolvedShare }) => recentSolvedShare);
-  ofArm("gradus_arm_reward_mean", "Mean reward of its last groups.", ({ recentRewardMean }) => recentRewardMean);
+  ofArm(
+    "gradus_arm_solved_share",
+    "Share of solved samples in the arm's last groups.",
+    ({ recentSolvedShare }) => recentSolvedShare,
+  );
+  ofArm("gradus_arm_reward_mean", "Mean reward in the arm's last groups.", ({ recentRewardMean }) => recentRewardMean);
 }
 
 /**

@@ -32,16 +32,16 @@ export function registerState(registry: Registry, { health, resources, certifica
     [...health.states()]
       .filter(([part]) => part !== "keys")
       .map(([store, problem]) => ({ labels: { store }, value: Number(problem !== undefined) }));
-  const keys = "1: the task keys are not those of the other replicas, and the server is not ready.";
+  const keys = "1: this server's task keys differ from those of the other replicas, and it is not ready.";
   const down = ofResources((of) => Number(of.down));
   const running = ofResources((of) => of.running);
   const waiting = ofResources((of) => of.waiting);
-  const away = "1: the store cannot be used, and the server is not ready. A store that was never away is not there.";
+  const away = "1: the store cannot be used, and the server is not ready. Stores that never failed are not listed.";
   registerSamples(
     registry,
     gauge("gradus_store_down", away, stores, "max"),
     gauge("gradus_keys_differ", keys, () => one(Number(health.states().get("keys") !== undefined)), "max"),
-    gauge("gradus_resource_down", "1: the resource failed, and is not asked for now.", down, "max"),
+    gauge("gradus_resource_down", "1: the resource failed, and is not used for now.", down, "max"),
     gauge("gradus_resource_running", "Completions that the resource works on.", running, "sum"),
     gauge("gradus_resource_waiting", "Completions that wait for the resource.", waiting, "sum"),
   );

@@ -119,7 +119,7 @@ test("a server whose pool is older than the run's refuses the run, names both di
     });
   const { status, words } = await ready();
   expect(status).toBe(503);
-  expect(words).toContain("a pool is older than a run's");
+  expect(words).toContain("a pool is older than the one that a run draws from");
   runs.close();
   await store.close();
 });

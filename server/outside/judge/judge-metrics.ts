@@ -110,28 +110,38 @@ export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetri
   const rightShare = () => one(figures().canariesRightShare);
   const obeyedKinds = () => one(figures().obeyed.length);
   return [
-    counted("requests_total", "Requests to the judge, by what they came to.", ({ requests }) =>
-      byName("outcome", requests),
-    ),
-    counted("remembered_total", "Prompts whose verdict was remembered.", ({ remembered }) => one(remembered)),
-    counted("comparisons_total", "Comparisons whose two orders agree, and others.", ({ comparisons }) =>
+    counted("requests_total", "Requests to the judge, by outcome.", ({ requests }) => byName("outcome", requests)),
+    counted("remembered_total", "Prompts whose verdict came from the cache.", ({ remembered }) => one(remembered)),
+    counted("comparisons_total", "Compared pairs, by whether the verdicts in both orders agree.", ({ comparisons }) =>
       byName("orders", comparisons),
     ),
-    counted("verdicts_total", "Verdicts; each pair is shown both ways round.", ({ verdicts }) =>
+    counted("verdicts_total", "Verdicts by winner. Each pair is judged in both orders.", ({ verdicts }) =>
       byName("winner", verdicts),
     ),
-    counted("canaries_total", "Pairs whose better text is known, by what was said.", ({ canaries }) =>
-      byName("outcome", canaries),
+    counted(
+      "canaries_total",
+      "Test pairs whose better text is known, by whether the judge was right.",
+      ({ canaries }) => byName("outcome", canaries),
     ),
-    gauge("gradus_judge_canaries_right_share", "Of the last 16 canaries, those judged right.", rightShare, "average"),
-    gauge("gradus_judge_obeyed_kinds", "Kinds of obedience that the judge last gave in to.", obeyedKinds, "max"),
+    gauge(
+      "gradus_judge_canaries_right_share",
+      "Share of the last 16 canaries (test pairs) that were judged right.",
+      rightShare,
+      "average",
+    ),
+    gauge(
+      "gradus_judge_obeyed_kinds",
+      "Number of tricks by which test texts lastly got the reward from the judge.",
+      obeyedKinds,
+      "max",
+    ),
     counted("tokens_total", "Tokens that the endpoint counted.", ({ tokensIn, tokensOut }) => [
       { labels: { direction: "in" }, value: tokensIn },
       { labels: { direction: "out" }, value: tokensOut },
     ]),
-    counted("replies_without_usage_total", "Replies that did not say what they cost.", (judge) =>
-      one(judge.repliesWithoutUsage),
+    counted("replies_without_usage_total", "Replies without token counts.", (judge) => one(judge.repliesWithoutUsage)),
+    counted("cost_dollars_total", "Cost of the tokens in dollars, at the prices of the options.", ({ cost }) =>
+      one(cost),
     ),
-    counted("cost_dollars_total", "What the tokens cost at the prices given.", ({ cost }) => one(cost)),
   ];
 }

@@ -96,21 +96,21 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
   return [
     counter(
       "gradus_mount_items_total",
-      "Instances made (again: those that neither a task's id nor memory had any more), answers verified and pictures drawn by what is mounted, by what they came to: ok, exhausted, or the kind of failure.",
+      "Requests to mounted environments: instances made (again: an earlier one that is no longer cached), answers verified and pictures drawn, by outcome: ok, exhausted, or the kind of failure.",
       of(({ name: mount, items }) =>
         items.flatMap(({ environment, item, results }) => byName("result", results, { mount, environment, item })),
       ),
     ),
     counter(
       "gradus_mount_seconds_total",
-      "Seconds that calls of these took, the wait for their turn included.",
+      "Seconds that these requests took, including the wait in the queue.",
       of(({ name: mount, items }) =>
         items.map(({ environment, item, seconds: value }) => ({ labels: { mount, environment, item }, value })),
       ),
     ),
     counter(
       "gradus_mount_worker_ends_total",
-      "Workers of a mount that ended and were replaced, by why: late, stale (a fresh one was wanted), lying, timeout, crashed, memory or host.",
+      "Workers of a mount that ended and were replaced, by reason: late, stale (a fresh one was needed), lying (it sent an answer that nobody requested), timeout, crashed, memory or host.",
       of(({ name: mount, workerEnds }) => byName("why", workerEnds, { mount })),
     ),
     counter(
@@ -120,12 +120,12 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
     ),
     counter(
       "gradus_mount_remounts_total",
-      "Times that a file that changed was mounted again: changed, same, or kept (it cannot be mounted; what was there goes on).",
+      "Reloads of changed files, by outcome: changed, same, or kept (the new code cannot be mounted, and the old code stays in use).",
       of(({ name: mount, remounts }) => byName("outcome", remounts, { mount })),
     ),
     gauge(
       "gradus_mount_levels",
-      "Levels of a mount by what was found of them: lawful, unlawful (not served; the log says why), unavailable, or untried as yet.",
+      "Levels of a mount by the result of their examination: lawful, unlawful (not served; the log says why), unavailable, or untried (not examined yet).",
       of(({ name: mount, levels }) => byName("found", levels, { mount })),
       "max",
     ),

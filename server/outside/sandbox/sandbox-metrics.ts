@@ -37,13 +37,15 @@ export function counted(sandbox: Sandbox, clock: () => number = () => performanc
 
 export function sandboxMetrics(figures: () => SandboxFigures): readonly SampledMetric[] {
   return [
-    counter("gradus_sandbox_jobs_total", "Programs that the sandbox was given: ran, or why not.", () =>
-      byName("outcome", figures().jobs),
+    counter(
+      "gradus_sandbox_jobs_total",
+      "Programs given to the sandbox, by outcome: ran, or the reason of the failure.",
+      () => byName("outcome", figures().jobs),
     ),
-    counter("gradus_sandbox_cases_total", "Tests that programs were run with, by what they came to.", () =>
+    counter("gradus_sandbox_cases_total", "Test cases that programs were run with, by outcome.", () =>
       byName("result", figures().cases),
     ),
-    counter("gradus_sandbox_seconds_total", "Seconds that the jobs took, the wait for their turn included.", () =>
+    counter("gradus_sandbox_seconds_total", "Seconds that the jobs took, including the wait in the queue.", () =>
       one(figures().seconds),
     ),
   ];

@@ -70,20 +70,22 @@ export function teacherMetrics(all: () => readonly TeacherCounts[]): readonly Sa
   const counted = (name: string, help: string, of: (figures: TeacherCounts) => readonly Sample[]): SampledMetric =>
     counter(`gradus_teacher_${name}`, help, () => all().flatMap(of));
   return [
-    counted("requests_total", "Requests to the teacher, by what they came to.", (figures) =>
+    counted("requests_total", "Requests to the teacher, by outcome.", (figures) =>
       byName("outcome", figures.requests, labelsOf(figures)),
     ),
     counted("tasks_asked_total", "Tasks that the requests asked for.", (figures) => [
       { labels: labelsOf(figures), value: figures.asked },
     ]),
-    counted("proposals_total", "Tasks that the teacher proposed: accepted, or why not.", (figures) =>
-      byName("outcome", figures.proposals, labelsOf(figures)),
+    counted(
+      "proposals_total",
+      "Tasks that the teacher proposed, by outcome: accepted, or the reason for the rejection.",
+      (figures) => byName("outcome", figures.proposals, labelsOf(figures)),
     ),
     counted("tokens_total", "Tokens that the endpoint counted, in prompts and in replies.", (figures) => [
       { labels: { ...labelsOf(figures), direction: "in" }, value: figures.tokensIn },
       { labels: { ...labelsOf(figures), direction: "out" }, value: figures.tokensOut },
     ]),
-    counted("replies_without_usage_total", "Replies that did not say what they cost.", (figures) => [
+    counted("replies_without_usage_total", "Replies without token counts.", (figures) => [
       { labels: labelsOf(figures), value: figures.repliesWithoutUsage },
     ]),
   ];

@@ -319,7 +319,7 @@ async function answerCall(
 
 /** Words that a probe gets about an unhealthy part. The log says more, because a probe needs no token. */
 const UNREADY: Readonly<Record<string, string>> = {
-  pools: "a pool is older than a run's: the log says which",
+  pools: "a pool is older than the one that a run draws from: the log names it",
   keys: "its task keys differ from those of the other replicas: the log names them",
 };
 
