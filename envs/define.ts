@@ -40,7 +40,7 @@ export function defineEnvironment<Instance, Answer>(
   definition: EnvironmentDefinition<Instance, Answer>,
 ): Environment<Instance, Answer> {
   const { rows, ...rest } = definition;
-  const turns = "tries" in definition && definition.resource === undefined ? severalTries(definition) : rest.turns;
+  const turns = triesOf(definition) ?? rest.turns;
   const problem = definition.grading && gradingProblem(definition.grading);
   if (problem !== undefined) throw new Error(`${definition.id}: ${problem}`);
   if (rows !== undefined && definition.inEverySplit !== undefined)
@@ -61,6 +61,11 @@ export function defineEnvironment<Instance, Answer>(
     levels,
     ...(rows && { rows: readerOf(definition.id, rows, levels) }),
   };
+}
+
+function triesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>) {
+  if (definition.resource !== undefined || definition.tries === undefined) return undefined;
+  return severalTries(definition, definition.tries === true ? {} : definition.tries);
 }
 
 function levelsOf<Instance, Answer>({

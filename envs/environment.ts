@@ -7,6 +7,7 @@ import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
 import type { Facts, Failed, Findings, Malformed, Parsed } from "./facts.ts";
 import type { AnswerFormat, ChatMessage } from "./prompt.ts";
+import type { Tries } from "./turns/tries.ts";
 import type { AnyTurns } from "./turns/turns.ts";
 import type { AskContext } from "./ports.ts";
 import type { PortContext, Resource, VerifyContext } from "./resource.ts";
@@ -482,8 +483,8 @@ interface DefinitionParts<Instance, Answer>
 /** Environment as its author writes it. */
 export interface SyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {
-  /** True if a task may ask for several tries at its answer (turns/tries.ts). Defaults to false. */
-  readonly tries?: true;
+  /** Set if a task may ask for several tries at its answer (turns/tries.ts). */
+  readonly tries?: true | Tries;
 }
 
 export interface AsyncDefinition<Instance, Answer>

@@ -30,7 +30,7 @@ const page = { default: 100, max: 1000 };
 
 export const LIMITS = {
   // task.proto, outcome.proto
-  TaskSpec: { environment: { max: 128 }, level: name, pool: name, tools: { max: 32 } },
+  TaskSpec: { environment: { max: 128 }, level: name, pool: name, tools: { max: 32 }, reply_detail: name },
   RewardScheme: { name },
   SampleFilter: { violation: { max: 256 }, text: { max: 1024 } },
   // environment.proto

@@ -11,6 +11,7 @@ import { canonical, type CountdownInstance, inline } from "./instance.ts";
 import { solve } from "./solve.ts";
 import { teacher } from "./teacher.ts";
 import { parse, verify } from "./verify.ts";
+import { calculator } from "../tools/calculator.ts";
 import { splitWords } from "../lib/words.ts";
 
 // Functions that write the prompt of a task.
@@ -68,5 +69,5 @@ export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   `),
   parse,
   verify,
-  tries: true,
+  tries: { tools: [calculator] },
 });

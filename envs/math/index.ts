@@ -9,6 +9,7 @@ import type { Grading } from "../environment.ts";
 import type { Facts } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
+import { calculator } from "../tools/calculator.ts";
 import { type MathInstance, rows } from "./instance.ts";
 import { compareMath, type MathAnswer, readMath, showMath } from "./value.ts";
 
@@ -73,4 +74,12 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   verbatim: true,
   parse: readMath,
   verify: gradeMath,
+  tries: {
+    tools: [calculator],
+    answersMax: 2,
+    wrong: ({ info = {} }) =>
+      info["undecided"] === undefined && info["unread"] === undefined
+        ? "The answer is wrong."
+        : "It cannot be told whether the answer is right: write it in another form.",
+  },
 });

@@ -18,6 +18,7 @@ import {
   type LoggedCall,
   type Question,
   type Reply,
+  type ReplyDetail,
   type Standing,
 } from "./turns.ts";
 
@@ -27,6 +28,8 @@ export interface EpisodeTask extends AnyScoreTask {
   readonly calls: number;
   /** Names of the tools that the policy may call. */
   readonly tools: readonly string[];
+  /** How much replies to tries say. Defaults to "distance". */
+  readonly detail?: ReplyDetail;
   /** Values that identify the task and the sample. The random numbers of the episode are derived from them. */
   readonly seed: readonly (string | number)[];
 }
@@ -124,7 +127,7 @@ function* makeCall(task: EpisodeTask, turns: AnyTurns, before: Episode, state: M
     return { episode, state, message, isOver: false, findings: malformed(read.reason) };
   }
   const rng = lazyRng("turn", task.environment.id, task.environment.version, ...task.seed, number);
-  const result = turns.advance(task.instance, state, read.action, rng, task.baseline);
+  const result = turns.advance(task.instance, state, read.action, rng, task.baseline, task.detail);
   const { reply, state: next, over = false, facts } = "ask" in result ? yield result : result;
   const priced = facts && worthOf(task, before.standing, facts, number, read.formatValid);
   const episode: Episode = {
@@ -148,11 +151,11 @@ function partsOf(call: AnyCall): readonly string[] {
 
 /** Returns the current state of the episode. Computes it from the stored state by repeating the logged calls. */
 function presentState(task: EpisodeTask, turns: AnyTurns, { state: stored, log }: Episode): Message {
-  const { environment, instance, seed, baseline } = task;
+  const { environment, instance, seed, baseline, detail } = task;
   let state = stored === undefined ? turns.start(instance) : fromBinary(turns.schema, stored);
   for (const logged of log) {
     const rng = lazyRng("turn", environment.id, environment.version, ...seed, logged.number);
-    const result = turns.advance(instance, state, actionOf(turns, logged), rng, baseline);
+    const result = turns.advance(instance, state, actionOf(turns, logged), rng, baseline, detail);
     if ("ask" in result) throw new Error(`bug: an episode of ${environment.id} logs calls that ask a resource`);
     state = result.state;
   }
@@ -208,10 +211,14 @@ function lazyRng(...key: readonly (string | number)[]): Rng {
   };
 }
 
-/** Returns the sentences of a prompt that tell how many calls the task allows and what counts as a call. */
-export function callsInstruction(calls: number, tools: readonly string[]): string {
+/**
+ * Returns the sentences of a prompt that tell how many calls the task allows, what counts as a call, and how many of the
+ * calls may be answers.
+ */
+export function callsInstruction(calls: number, tools: readonly string[], answersMax = calls): string {
   const budget = `You have up to ${calls} ${calls === 1 ? "call" : "calls"}.`;
   const answers = "Each message with an answer is one, and gets a reply until the task is over.";
   if (tools.length === 0) return `${budget} ${answers}`;
-  return `${budget} Each call of a tool (${tools.join(", ")}) is one, and gets a reply until the task is over. A message without a call of a tool counts as a call too.`;
+  const limit = answersMax < calls ? ` The answer number ${answersMax} is the last one.` : "";
+  return `${budget} Each call of a tool (${tools.join(", ")}) is one, and gets a reply until the task is over. A message without a call of a tool counts as a call too.${limit}`;
 }

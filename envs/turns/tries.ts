@@ -1,14 +1,34 @@
-/**
- * Lets a policy try a task several times whose solution is one answer. Each answer gets a reply that says what is wrong
- * with it, until one is the best possible.
- */
+/** Several tries at a task of one answer. Each answer gets a reply that says what is wrong with it, until one is best. */
 import { create } from "@bufbuild/protobuf";
-import { TriesStateSchema as schema } from "../../proto/gen/gradus/internal/v1/game_states_pb.js";
-import type { Facts, Parsed } from "../facts.ts";
+import {
+  type TriesState,
+  type TriesStateSchema,
+  TriesStateSchema as schema,
+} from "../../proto/gen/gradus/internal/v1/game_states_pb.js";
+import type { Facts, GradedFacts, Parsed } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import type { KnownBest, Turns } from "./turns.ts";
+import type { Action, Advanced, KnownBest, ReplyDetail, Tool, Turns } from "./turns.ts";
 
-/** The parts of an environment with one answer per task that several tries need. */
+/** Settings of several tries. */
+export interface Tries {
+  /** Tools that a task may be given. Their results are no answers. Defaults to none. */
+  readonly tools?: readonly PlainTool[];
+  /**
+   * Maximum number of answers that can be read; the last one ends the episode. For answers that are right or wrong,
+   * because every reply excludes one. Defaults to the number of calls.
+   */
+  readonly answersMax?: number;
+  /** Returns the reply to a wrong answer that was graded. It must not show the right one. */
+  wrong?(facts: GradedFacts): string;
+}
+
+/** Tool whose result depends on its arguments alone. */
+export interface PlainTool extends Tool {
+  /** Returns the result, or what is wrong with the arguments. Pure, and never throws. */
+  reply(given: Readonly<Record<string, unknown>>): string;
+}
+
+/** Environment whose tasks take one answer. */
 interface Tried<Instance, Answer> {
   readonly goal?: "satisfy" | "minimize" | "maximize";
   parse(text: string, instance: Instance): Parsed<Answer>;
@@ -17,41 +37,74 @@ interface Tried<Instance, Answer> {
 
 const CALLS_MAX = 16;
 const ANSWER_BYTES_MAX = 64 * 1024;
+/** Maximum size of a state that counts answers, in bytes. */
+const COUNT_BYTES = 2;
 
-/**
- * Makes a task with one answer playable in several turns: each call is an answer. A task has turns only if it is
- * requested with more than one call.
- */
-export function severalTries<Instance, Answer>(tried: Tried<Instance, Answer>): Turns<Instance, typeof schema> {
+/** Returns turns in which a call is an answer or a call of a tool. Tasks have them only if they ask for several calls. */
+export function severalTries<Instance, Answer>(
+  tried: Tried<Instance, Answer>,
+  { tools = [], answersMax, wrong }: Tries,
+): Turns<Instance, typeof TriesStateSchema> {
+  const isLast = ({ answers }: TriesState): boolean => answers === answersMax;
+  const answered = (instance: Instance, state: TriesState, text: string, how: Comparing): Advanced<TriesState> => {
+    const parsed = tried.parse(text, instance);
+    if (parsed.kind === "malformed") return { reply: `The answer cannot be read: ${parsed.reason}.`, state };
+    const facts = tried.verify(instance, parsed.answer);
+    const next = answersMax === undefined ? state : create(schema, { answers: state.answers + 1 });
+    const { reply, over = isLast(next) } = replyTo(facts, how, wrong);
+    return { reply, over, state: next, facts };
+  };
   return {
     optional: true,
     calls: 1,
     callsMax: CALLS_MAX,
-    tools: [],
+    ...(answersMax !== undefined && { answersMax }),
+    tools,
     actionBytesMax: ANSWER_BYTES_MAX,
     schema,
-    stateBytesMax: () => 0,
+    stateBytesMax: () => (answersMax === undefined ? 0 : COUNT_BYTES),
     start: () => create(schema),
-    advance(instance, state, action, _rng, best) {
-      const parsed = tried.parse(action.kind === "answer" ? action.text : "", instance);
-      if (parsed.kind === "malformed") return { reply: `The answer cannot be read: ${parsed.reason}.`, state };
-      const facts = tried.verify(instance, parsed.answer);
-      return { ...replyTo(facts, best, tried.goal), state, facts };
+    advance(instance, state, action, _rng, best, detail = "distance") {
+      if (action.kind === "answer") return answered(instance, state, action.text, { best, detail, goal: tried.goal });
+      return { reply: toolOf(tools, action)?.reply(action.arguments) ?? NO_TOOL, state };
     },
   };
 }
 
-function replyTo(facts: Facts, best: KnownBest | undefined, goal: Tried<never, never>["goal"]) {
+const NO_TOOL = "There is no such tool.";
+
+function toolOf(tools: readonly PlainTool[], { name }: Extract<Action, { kind: "tool" }>): PlainTool | undefined {
+  return tools.find((tool) => tool.name === name);
+}
+
+/** Best known answer, and how much replies say about the distance from it. */
+interface Comparing {
+  readonly goal: Tried<never, never>["goal"];
+  readonly best: KnownBest | undefined;
+  readonly detail: ReplyDetail;
+}
+
+interface TryReply {
+  readonly reply: string;
+  /** True if there is no better answer. Unset: it is not known. */
+  readonly over?: true;
+}
+
+const WRONG = "The answer is wrong.";
+
+function replyTo(facts: Facts, { goal, best, detail }: Comparing, wrong: Tries["wrong"]): TryReply {
   switch (facts.kind) {
     case "infeasible":
-      return { reply: `The answer is wrong: ${facts.violation}.` };
+      return { reply: detail === "verdict" ? WRONG : `The answer is wrong: ${facts.violation}.` };
     case "graded":
-      return facts.solved ? { reply: "The answer is right.", over: true } : { reply: "The answer is wrong." };
+      if (facts.solved) return { reply: "The answer is right.", over: true };
+      return { reply: detail === "verdict" || wrong === undefined ? WRONG : wrong(facts) };
     case "feasible": {
       const { objective } = facts;
       if (objective === undefined || best === undefined || goal === undefined || goal === "satisfy")
         return { reply: "The answer is right.", over: true };
       if (objective === best.bound) return { reply: "The answer is feasible and the best possible.", over: true };
+      if (detail !== "distance") return { reply: "The answer is feasible." };
       return { reply: `The answer is feasible: its objective is ${distanceTo(objective, best.value)} the best known.` };
     }
     default:
@@ -59,7 +112,7 @@ function replyTo(facts: Facts, best: KnownBest | undefined, goal: Tried<never, n
   }
 }
 
-/** Compares an objective value with the best known one, in words, e.g. "12% above". */
+/** Returns how far an objective is from the best known one, in words, e.g. "12% above". */
 function distanceTo(objective: number, best: number): string {
   if (objective === best) return "equal to";
   const side = objective > best ? "above" : "below";

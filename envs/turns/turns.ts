@@ -57,6 +57,12 @@ export interface Reply {
   readonly reward?: number;
 }
 
+/**
+ * How much a reply to a try says: whether the answer is right, also what is wrong with it, or also how far a feasible
+ * answer is from the best known.
+ */
+export type ReplyDetail = "verdict" | "reason" | "distance";
+
 /** Objective value of the best known answer, and a bound that no answer can exceed. */
 export interface KnownBest {
   readonly value: number;
@@ -73,6 +79,8 @@ export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> 
   readonly calls: number;
   /** Maximum number of calls that a request may ask for. */
   readonly callsMax: number;
+  /** Maximum number of answers among the calls. If unset, every call may be an answer. */
+  readonly answersMax?: number;
   readonly tools: readonly Tool[];
   /** Set if no task can be solved without the tools: every task has all of them. Defaults to false. */
   readonly needsTools?: true;
@@ -94,7 +102,7 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> exten
   /**
    * Carries out a call. Must be pure and must not throw, because calls are repeated to restore a state. `rng` depends
    * only on the task, the sample and the call's number. `best` is the best known objective value of the instance, if
-   * there is one.
+   * there is one. Only tries read `detail`, which defaults to "distance".
    */
   advance(
     instance: Instance,
@@ -102,6 +110,7 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> exten
     action: Action,
     rng: Rng,
     best?: KnownBest,
+    detail?: ReplyDetail,
   ): Advanced<MessageShape<Schema>>;
 }
 
@@ -119,6 +128,7 @@ export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage>
     action: Action,
     rng: Rng,
     best?: KnownBest,
+    detail?: ReplyDetail,
   ): Advanced<MessageShape<Schema>> | Question<MessageShape<Schema>>;
 }
 

@@ -161,7 +161,7 @@ function bind(
   if (rows.tasks === "all")
     return `part '${part.name}' asks for all tasks, which is only possible for rows of a pool: give a number of tasks`;
   const answerFormat = definition.answerFormats[0] as AnswerFormat;
-  const turns = resolveTurns(definition, { calls: part.calls ?? 0, tools: part.tools ?? [] }, parameters);
+  const turns = resolveTurns(definition, { calls: part.calls ?? 0, tools: part.tools ?? [], detail: "" }, parameters);
   if (turns.kind === "invalid") return `part '${part.name}': ${turns.field}: ${turns.message}`;
   const resolved = resolveScheme(definition, part.rewardScheme ?? "", {}, turns.turns.calls !== undefined);
   if (resolved.kind === "invalid") return resolved.message;

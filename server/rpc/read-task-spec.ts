@@ -87,17 +87,19 @@ export function readSpec(
   };
 }
 
-type SpecTurns = Pick<TaskSpec, "calls" | "tools">;
+type SpecTurns = Pick<TaskSpec, "calls" | "tools" | "detail">;
 
 function readTurns(
-  { calls, tools }: WireSpec,
+  { calls, tools, replyDetail }: WireSpec,
   environment: Environment,
   parameters: Parameters | undefined,
   field: string,
 ): SpecTurns {
+  checkBytes(replyDetail, LIMITS.TaskSpec.reply_detail.max, `${field}.reply_detail`);
   checkCount(tools.length, LIMITS.TaskSpec.tools.max, `${field}.tools`);
-  const resolved = resolveTurns(environment, { calls, tools }, parameters);
-  if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
+  const resolved = resolveTurns(environment, { calls, tools, detail: replyDetail }, parameters);
+  if (resolved.kind === "invalid")
+    throw invalid(`${field}.${resolved.field === "detail" ? "reply_detail" : resolved.field}`, resolved.message);
   return resolved.turns;
 }
 

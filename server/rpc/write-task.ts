@@ -73,7 +73,7 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
 }
 
 function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, run: RunPlace | undefined): TaskToken {
-  const { environment, version, split, answerFormat, thinking, rewardScheme, digest, calls } = spec;
+  const { environment, version, split, answerFormat, thinking, rewardScheme, digest, calls, detail } = spec;
   const tools = toolsOf(registry, spec).map(({ place }) => place);
   return {
     environment,
@@ -89,6 +89,7 @@ function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, 
     ...(digest !== undefined && { digest }),
     ...(calls !== undefined && { calls }),
     ...(tools.length > 0 && { tools }),
+    ...(detail !== undefined && { detail }),
     ...(inline !== undefined && { inline: bytesOf(inline) }),
   };
 }

@@ -1,13 +1,24 @@
 /** Chooses the calls and tools of tasks with turns, from what a specification asks for. */
 import type { Environment, Parameters } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
-import { episodeBytesMax } from "../../envs/turns/turns.ts";
+import { episodeBytesMax, type ReplyDetail } from "../../envs/turns/turns.ts";
 import type { TaskSpec } from "./spec.ts";
 import { EPISODE_BYTES_MAX } from "./task-id.ts";
 
+/** Settings of turns as a specification gives them. 0 and empty: the environment's default. */
+interface GivenTurns {
+  readonly calls: number;
+  readonly tools: readonly string[];
+  readonly detail: string;
+}
+
+type Field = keyof GivenTurns;
+
+const DETAILS: readonly string[] = ["verdict", "reason", "distance"] satisfies readonly ReplyDetail[];
+
 export type ResolvedTurns =
-  | { readonly kind: "ok"; readonly turns: Pick<TaskSpec, "calls" | "tools"> }
-  | { readonly kind: "invalid"; readonly field: "calls" | "tools"; readonly message: string };
+  | { readonly kind: "ok"; readonly turns: Pick<TaskSpec, "calls" | "tools" | "detail"> }
+  | { readonly kind: "invalid"; readonly field: Field; readonly message: string };
 
 /**
  * Resolves `calls` (0: the environment's default) and the names of tools. Refuses settings whose task_id could become
@@ -15,11 +26,15 @@ export type ResolvedTurns =
  */
 export function resolveTurns(
   { id, turns }: Environment,
-  { calls: asked, tools: named }: { readonly calls: number; readonly tools: readonly string[] },
+  { calls: asked, tools: named, detail }: GivenTurns,
   parameters: Parameters | undefined,
 ): ResolvedTurns {
-  const refuse = (field: "calls" | "tools", message: string) => ({ kind: "invalid", field, message }) as const;
+  const refuse = (field: Field, message: string) => ({ kind: "invalid", field, message }) as const;
   const tools = [...new Set(named)];
+  if (detail !== "" && (turns?.optional !== true || asked <= 1))
+    return refuse("detail", "only several tries have replies to answers: ask for more calls, or leave it empty");
+  if (detail !== "" && !DETAILS.includes(detail))
+    return refuse("detail", `there is no detail '${detail}'; choose one of: ${DETAILS.join(", ")}`);
   if (turns === undefined) {
     if (asked > 1) return refuse("calls", `it is ${asked}, and tasks of ${id} take one completion: leave it 0`);
     if (tools.length > 0) return refuse("tools", `${id} has no tools: leave it empty`);
@@ -36,11 +51,23 @@ export function resolveTurns(
   if (turns.optional === true && asked <= 1) return { kind: "ok", turns: {} };
   if (asked > turns.callsMax) return refuse("calls", `must be from 1 to ${turns.callsMax}; got ${asked}`);
   const calls = asked === 0 ? turns.calls : asked;
+  if (tools.length === 0 && calls > (turns.answersMax ?? calls))
+    return refuse(
+      "calls",
+      `it is ${calls}, and tasks of ${id} take ${turns.answersMax} answers: further calls need tools`,
+    );
   const bytes = parameters === undefined ? 0 : episodeBytesMax(turns, parameters, calls);
   if (bytes > EPISODE_BYTES_MAX) {
     const why = `an episode of ${calls} calls takes up to ${bytes} bytes of the task_id, and the limit is ${EPISODE_BYTES_MAX}`;
     return refuse("calls", `${why}: ask for fewer calls or smaller parameters`);
   }
   const given = turns.needsTools === true ? names : tools;
-  return { kind: "ok", turns: given.length === 0 ? { calls } : { calls, tools: given } };
+  return {
+    kind: "ok",
+    turns: {
+      calls,
+      ...(given.length > 0 && { tools: given }),
+      ...((detail === "verdict" || detail === "reason") && { detail }),
+    },
+  };
 }

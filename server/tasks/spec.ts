@@ -6,6 +6,7 @@ import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { ReplyDetail } from "../../envs/turns/turns.ts";
 import type { Source } from "../curriculum/types.ts";
 
 export interface TaskSpec {
@@ -30,6 +31,8 @@ export interface TaskSpec {
   readonly calls?: number;
   /** Names of the tools that the policy may call. Unset: none. */
   readonly tools?: readonly string[];
+  /** How much replies to tries say. Unset: "distance". */
+  readonly detail?: Exclude<ReplyDetail, "distance">;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Split } from "../../envs/environment.ts";
 import type { Verdict } from "../../envs/score.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
+import type { ReplyDetail } from "../../envs/turns/turns.ts";
 
 interface Numbered<Word extends string, Given extends number> {
   readonly toWire: Readonly<Record<Word, Given>>;
@@ -35,5 +36,7 @@ export const formatNumbers = numbered<AnswerFormat, number>({
 });
 
 export const verdictNumbers = numbered<Verdict, number>({ malformed: 1, infeasible: 2, feasible: 3, graded: 4 });
+
+export const detailNumbers = numbered<Exclude<ReplyDetail, "distance">, number>({ verdict: 1, reason: 2 });
 
 export const thinkingNumbers = numbered<Thinking, number>({ required: 1, prefilled: 2, stripped: 3 });

@@ -15,7 +15,7 @@ import {
 import { type Keyring, open, seal } from "./keyring.ts";
 import { episodeFromWire, episodeToWire, type SampleEpisode } from "./encode-episode.ts";
 import type { TaskSpec } from "./spec.ts";
-import { formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
+import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
 
 // Types of the content of a task id. Functions below encode it.
 
@@ -52,6 +52,8 @@ export interface TaskToken extends Pick<
   readonly calls?: number;
   /** Places, from 1, of the policy's tools among the environment's. Unset: there are none. */
   readonly tools?: readonly number[];
+  /** How much replies to tries say. Unset: "distance". */
+  readonly detail?: TaskSpec["detail"];
   /** Episode after its first call. Unset: no call was made. */
   readonly episode?: SampleEpisode;
   /** Instance in the environment's own encoding. Unset: it is too large, or is made again from its origin. */
@@ -133,6 +135,7 @@ export function encodeSettings(token: TaskToken): Uint8Array {
     digest: token.digest === undefined ? NO_BYTES : Buffer.from(token.digest, "hex"),
     calls: token.calls ?? 0,
     tools: [...(token.tools ?? [])],
+    replyDetail: token.detail === undefined ? 0 : detailNumbers.toWire[token.detail],
   };
   if (baseline !== undefined) {
     const { value, bound, proven } = baseline;
@@ -176,6 +179,7 @@ function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefin
   const answerFormat = formatNumbers.fromWire(wire.answerFormat);
   const thinking = wire.thinking === 0 ? "required" : thinkingNumbers.fromWire(wire.thinking);
   const split = splitNumbers.fromWire(wire.split);
+  const detail = detailNumbers.fromWire(wire.replyDetail);
   if (origin === undefined || answerFormat === undefined || thinking === undefined || split === undefined)
     return undefined;
   const hash = origin.kind === "row" ? origin.contentHash : Buffer.from(wire.hash).toString("hex");
@@ -194,6 +198,7 @@ function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefin
     ...(wire.instance.length > 0 && { inline: wire.instance }),
     ...(wire.calls > 0 && { calls: wire.calls }),
     ...(wire.tools.length > 0 && { tools: wire.tools }),
+    ...(detail !== undefined && { detail }),
     ...(wire.episode && { episode: episodeFromWire(wire.episode) }),
   };
 }

@@ -46,7 +46,10 @@ export function renderTask<Instance>(
   instance: Instance,
 ): MadeTask {
   const rendered = environment.render(instance, answerFormat);
-  const prompt = calls === undefined ? rendered : withInstruction(rendered, callsInstruction(calls, tools));
+  const prompt =
+    calls === undefined
+      ? rendered
+      : withInstruction(rendered, callsInstruction(calls, tools, environment.turns?.answersMax));
   const metadata = environment.metadata(instance);
   const bytes = inlineOf(environment, key, instance);
   const isShared = environment.inEverySplit?.(instance) === true;

@@ -91,6 +91,8 @@ export interface TaskChoice {
   readonly calls?: number | undefined;
   /** Names of the tools that the policy may call. Defaults to none. */
   readonly tools?: readonly string[] | undefined;
+  /** How much the replies to several tries say: "verdict", "reason" or "distance". Defaults to "distance". */
+  readonly replyDetail?: string | undefined;
 }
 
 /** Whole number in [0, 2^64). Above 2^53, give a bigint or a string of digits, because a number loses bits there. */
@@ -245,6 +247,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
     pool: choice.pool ?? "",
     calls: choice.calls ?? 0,
     tools: [...(choice.tools ?? [])],
+    replyDetail: choice.replyDetail ?? "",
     ...answerFormatOf(choice.answerFormat),
     ...thinkingOf(choice.thinking),
     ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),

@@ -84,13 +84,20 @@ function beginTurn(
   completion: PlayedCompletion,
   form: CompletionForm,
 ): BegunTurn | NoReward {
-  const { calls = 0, tools = [], key } = token;
+  const { calls = 0, tools = [], detail, key } = token;
   const found = sampleOf(token, completion);
   if (found.kind === "none") return found;
   const { sample } = found;
   const turns = turnsOf(scoring);
   const named = tools.flatMap((place) => turns.tools[place - 1]?.name ?? []);
-  const task: EpisodeTask = { ...scoring, calls, tools: named, seed: [key.hash, ...seedOf(sample)] };
+  const task: EpisodeTask = {
+    ...scoring,
+    calls,
+    tools: named,
+    seed: [key.hash, ...seedOf(sample)],
+    ...(detail !== undefined && { detail }),
+    ...(detail && { detail }),
+  };
   const { text, toolCalls = [], end: ends = false } = completion;
   // A text over the limit is no fault of the trainer: the policy wrote too much, and its message holds no answer.
   const read = Buffer.byteLength(text) > completionBytesMax ? "" : text;

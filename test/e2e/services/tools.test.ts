@@ -55,3 +55,54 @@ test("a ledger is refused with a part of its tools, and without any has all", as
   const { task } = await reset(["answer", "transfer", "get", "find"]);
   expect(task?.tools).toHaveLength(4);
 });
+
+test("countdown may be given the calculator, whose result is no answer", async () => {
+  const spec = { environment: "countdown", calls: 4, tools: ["calculator"] };
+  const { task } = await wire.environments.reset({ spec, seed: 5n });
+  const { taskId = "", groupId = "" } = task ?? {};
+  expect(task?.tools.map(({ name }) => name)).toEqual(["calculator"]);
+  const { answer = "" } = await wire.environments.solveTask({ taskId });
+  const toolCalls = [{ id: "a", name: "calculator", argumentsJson: JSON.stringify({ expression: answer }) }];
+  const first = (await wire.environments.step({ taskId, groupId, toolCalls })).outcome?.result;
+  if (first?.case !== "turn") throw new Error(`no turn: ${first?.case}`);
+  expect(first.value.messages[0]?.content).toMatch(/ = -?\d+$/);
+  expect(first.value.turnReward).toBeUndefined();
+  const completion = `<think></think><answer>${answer}</answer>`;
+  const last = await wire.environments.step({ taskId: first.value.taskId, groupId, completion });
+  expect(last.outcome?.result).toMatchObject({ case: "score", value: { reward: 1, calls: 2 } });
+});
+
+test("the detail of replies travels with the task", async () => {
+  const replyOf = async (replyDetail: string) => {
+    const { task } = await wire.environments.reset({
+      spec: { environment: "np/knapsack", calls: 4, replyDetail },
+      seed: 5n,
+    });
+    const { taskId = "", groupId = "" } = task ?? {};
+    const replies: string[] = [];
+    let id = taskId;
+    for (const answer of ["[0]", "[0, 0]"]) {
+      const completion = `<think></think><answer>${answer}</answer>`;
+      const { outcome } = await wire.environments.step({ taskId: id, groupId, completion });
+      if (outcome?.result.case !== "turn") throw new Error("no turn");
+      replies.push(outcome.result.value.messages[0]?.content ?? "");
+      id = outcome.result.value.taskId;
+    }
+    return replies;
+  };
+  expect(await replyOf("verdict")).toEqual(["The answer is feasible.", "The answer is wrong."]);
+  expect(await replyOf("reason")).toMatchObject([
+    "The answer is feasible.",
+    expect.stringMatching(/^The answer is wrong: /),
+  ]);
+  expect((await replyOf(""))[0]).toMatch(/% below the best known/);
+  const spec = { environment: "np/knapsack", calls: 4, replyDetail: "x" };
+  expect(await failureOf(wire.environments.reset({ spec }))).toMatchObject({ field: "spec.reply_detail" });
+});
+
+test("math takes two answers, and more calls only with a tool", async () => {
+  const spec = { environment: "math", calls: 3 };
+  expect(await failureOf(wire.environments.reset({ spec }))).toMatchObject({ field: "spec.calls" });
+  const { task } = await wire.environments.reset({ spec: { ...spec, tools: ["calculator"] } });
+  expect(task?.prompt.at(-1)?.content).toContain("The answer number 2 is the last one.");
+});

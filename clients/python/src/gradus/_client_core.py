@@ -91,8 +91,8 @@ class ClientCore(PlanCore, RolloutCore):
             Seed of the task within the family, in [0, 2**64). Defaults to 0.
         **options
             Other choices that fix the family: `level` or `parameters`, `split`, `source`, `pool`, `version`,
-            `answer_format`, `thinking`, `reward_scheme`, `calls`, `tools` (see `task_spec`); and `timeout` (seconds)
-            and `retries`.
+            `answer_format`, `thinking`, `reward_scheme`, `calls`, `tools`, `reply_detail` (see `task_spec`); and
+            `timeout` (seconds) and `retries`.
 
         Raises
         ------

@@ -22,6 +22,7 @@ class SpecOptions(TypedDict, total=False):
     thinking a completion holds. "required": all of it. "prefilled": the chat template puts `<think>` into the prompt.
     "stripped": the chat template removes the thoughts. `calls`: maximum number of calls of an episode; 0: the
     environment's. `tools`: names of the tools that the policy may call; none unless given.
+    `reply_detail`: how much the replies to several tries say, "verdict", "reason" or "distance"; "": "distance".
     """
 
     level: str | None
@@ -35,6 +36,7 @@ class SpecOptions(TypedDict, total=False):
     reward_scheme: str | RewardScheme | None
     calls: int
     tools: Iterable[str]
+    reply_detail: str
 
 
 @suggesting
@@ -65,6 +67,7 @@ def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
         thinking=options.get("thinking"),
         calls=options.get("calls", 0),
         tools=tuple(listed(options.get("tools", ()), str, "tools")),
+        reply_detail=options.get("reply_detail", ""),
     )
     spec.to_proto()  # Raises for names that the contract does not have.
     return spec
@@ -94,6 +97,7 @@ def arm(
     reward_scheme: str | RewardScheme | None = None,
     calls: int = 0,
     tools: Iterable[str] = (),
+    reply_detail: str = "",
 ) -> Arm:
     """Returns an arm: a set of tasks that a policy chooses among others.
 
@@ -107,7 +111,8 @@ def arm(
     `hard` says whether the constraint `hard_share_min` counts the arm. Each of its tasks carries `kl_coefficient` for
     the trainer. If the policy draws from a range of ranks, rows of all arms with the same `rank_group` are ranked
     together; "": with those of all arms without a group. With `rows` (`gradus.rows`) the arm chooses rows by their pass
-    rates. Without `answer_format` and `reward_scheme` the run's apply. `calls` and `tools`: see `SpecOptions`.
+    rates. Without `answer_format` and `reward_scheme` the run's apply. `calls`, `tools` and
+    `reply_detail`: see `SpecOptions`.
     """
     spec = task_spec(
         environment,
@@ -120,6 +125,7 @@ def arm(
         reward_scheme=reward_scheme,
         calls=calls,
         tools=tools,
+        reply_detail=reply_detail,
     )
     # The server names the arms of a family.
     own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
@@ -191,6 +197,7 @@ class EvaluationArmOptions(TypedDict, total=False):
     reward_scheme: str | RewardScheme | None
     calls: int
     tools: Iterable[str]
+    reply_detail: str
 
 
 @suggesting

@@ -117,7 +117,8 @@ class TaskSpec(Value, message=task_pb2.TaskSpec):
     """A family of tasks: all settings of a task except its seed; `gradus.task_spec` makes one.
 
     None: the environment's default. `calls`: maximum number of calls of an episode; 0: the environment's. `tools`:
-    names of the tools that the policy may call.
+    names of the tools that the policy may call. `reply_detail`: how much the replies to several tries say, "verdict",
+    "reason" or "distance"; "": "distance".
     """
 
     environment: str
@@ -132,6 +133,7 @@ class TaskSpec(Value, message=task_pb2.TaskSpec):
     thinking: Thinking | None
     calls: int = 0
     tools: tuple[str, ...] = ()
+    reply_detail: str = ""
 
 
 @dataclass(frozen=True, init=False)

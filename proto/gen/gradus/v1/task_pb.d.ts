@@ -171,6 +171,16 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
    * tasks cannot be solved without tools, such as tools/ledger, then give all of them.
    */
   tools: string[];
+
+  /**
+   * How much the replies to several tries say, at most 64 bytes. "verdict": whether the
+   * answer is right, or feasible. "reason": also what is wrong with it. "distance": also
+   * how far it is from the best known. Empty: "distance". Only for environments whose
+   * tasks take one completion unless they ask for several calls.
+   *
+   * @generated from field: string reply_detail = 13;
+   */
+  replyDetail: string;
 };
 
 export declare const TaskSpecSchema: GenMessage<TaskSpec>;

@@ -10,7 +10,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file gradus/internal/v1/game_states.proto.
  */
 export const file_gradus_internal_v1_game_states = /*@__PURE__*/
-  fileDesc("CiRncmFkdXMvaW50ZXJuYWwvdjEvZ2FtZV9zdGF0ZXMucHJvdG8SEmdyYWR1cy5pbnRlcm5hbC52MSIiCg9NYXN0ZXJtaW5kU3RhdGUSDwoHZ3Vlc3NlcxgBIAEoDCIMCgpUcmllc1N0YXRlIjAKC0xlZGdlclN0YXRlEhAKCGFjY291bnRzGAEgAygNEg8KB2NoYW5nZXMYAiADKBFiBnByb3RvMw");
+  fileDesc("CiRncmFkdXMvaW50ZXJuYWwvdjEvZ2FtZV9zdGF0ZXMucHJvdG8SEmdyYWR1cy5pbnRlcm5hbC52MSIiCg9NYXN0ZXJtaW5kU3RhdGUSDwoHZ3Vlc3NlcxgBIAEoDCIdCgpUcmllc1N0YXRlEg8KB2Fuc3dlcnMYASABKA0iMAoLTGVkZ2VyU3RhdGUSEAoIYWNjb3VudHMYASADKA0SDwoHY2hhbmdlcxgCIAMoEWIGcHJvdG8z");
 
 /**
  * Describes the message gradus.internal.v1.MastermindState.
