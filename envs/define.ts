@@ -64,8 +64,8 @@ export function defineEnvironment<Instance, Answer>(
 }
 
 function triesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>) {
-  if (definition.resource !== undefined || definition.tries === undefined) return undefined;
-  return severalTries(definition, definition.tries === true ? {} : definition.tries);
+  const { tries } = definition;
+  return tries && severalTries(definition, tries === true ? {} : tries);
 }
 
 function levelsOf<Instance, Answer>({

@@ -478,14 +478,13 @@ export type Environment<Instance = unknown, Answer = unknown> =
 interface DefinitionParts<Instance, Answer>
   extends Core<Instance, Answer>, Capabilities<Instance, Answer>, Partial<Defaulted<Instance>> {
   readonly rows?: RowDefinition<Instance>;
+  /** Set if a task may ask for several tries at its answer (turns/tries.ts). */
+  readonly tries?: true | Tries;
 }
 
 /** Environment as its author writes it. */
 export interface SyncDefinition<Instance, Answer>
-  extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {
-  /** Set if a task may ask for several tries at its answer (turns/tries.ts). */
-  readonly tries?: true | Tries;
-}
+  extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {}
 
 export interface AsyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}

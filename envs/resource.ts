@@ -54,15 +54,18 @@ export interface VerifyContext extends PortContext {
 
 interface MayAsk {
   readonly resource?: Resource | undefined;
+  readonly askingTools?: readonly string[];
 }
 
 /**
  * Returns the resource that scoring a task needs: that of its calls if it has turns, else that of the verifier. `calls`
- * is unset for a task without turns.
+ * is unset for a task without turns, and `tools` are the names of those that the task is given.
  */
 export function neededResource(
   { resource, turns }: MayAsk & { readonly turns?: MayAsk },
-  { calls }: { readonly calls?: number },
+  { calls, tools = [] }: { readonly calls?: number; readonly tools?: readonly string[] },
 ): Resource | undefined {
-  return calls === undefined ? resource : turns?.resource;
+  if (calls === undefined) return resource;
+  const mayAsk = turns?.askingTools === undefined || tools.some((tool) => turns.askingTools?.includes(tool));
+  return mayAsk ? turns?.resource : undefined;
 }

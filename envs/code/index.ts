@@ -10,6 +10,7 @@ import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import type { CodeInstance } from "./instance.ts";
 import { readProgram } from "./program.ts";
 import { columns, python, readRow } from "./rows.ts";
+import { sandbox } from "./sandbox.ts";
 import { checkReferences, verify } from "./verify.ts";
 
 const grading: Grading = {
@@ -55,13 +56,7 @@ export const code = defineEnvironment<CodeInstance, string>({
   answerFormats: ["think_answer", "answer_tag"],
   verbatim: true,
   grading,
-  resource: {
-    ...({ name: "sandbox", port: "sandbox" } as const),
-    concurrencyMax: 16,
-    waitingMax: 8192,
-    heldBytesMax: 256 * 1024 * 1024,
-    timeLimitMs: 300_000,
-  },
+  resource: sandbox,
   rows: {
     read: readRow,
     columns,
@@ -90,4 +85,11 @@ export const code = defineEnvironment<CodeInstance, string>({
   }),
   parse: (text, { tests }) => readProgram(text, tests),
   verify,
+  tries: {
+    // Replies show tests only if the policy may know them. Their results are those of the policy's own program.
+    wrong: ({ info = {} }) =>
+      info["failed_public_test"] === undefined
+        ? `The program passes ${info["passed"]} of ${info["tests"]} tests.`
+        : `The program fails the public ${info["failed_public_test"]}.`,
+  },
 });

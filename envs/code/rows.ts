@@ -94,6 +94,7 @@ function bigints(_: string, value: unknown): unknown {
 
 function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread: readonly string[]): CodeInstance {
   const head = headOf(row);
+  const publicTests = publicTestsOf(row, tests);
   return {
     prompt: head === "" ? prompt : "Complete this Python function. Your program holds all of it, imports included.",
     starter: (head || textOf(row["starter_code"])).slice(0, LIMITS.starterCharsMax),
@@ -102,7 +103,24 @@ function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread
     unread,
     references: referencesOf(row, head, tests),
     level: levelIn(row),
+    ...(publicTests.length > 0 && { publicTests }),
   };
+}
+
+/** Columns of tests that the authors of a set keep from solvers, or that may hold such tests. */
+const PRIVATE: readonly string[] = [
+  ...[...TRUTHS, FOUND, "reward_model", "verification_info"],
+  ...["private_test_cases", "private_tests", "generated_tests", "official_tests"],
+];
+
+/** Returns the places of the tests that stand in columns for public tests, such as public_test_cases and examples. */
+function publicTestsOf(row: Row, tests: readonly CodeTest[]): readonly number[] {
+  const open = Object.fromEntries(Object.entries(row).filter(([column]) => !PRIVATE.includes(column)));
+  const { truth } = truthOf(open);
+  const read = truth === undefined ? undefined : readTruth(truth, hintsOf(row));
+  if (read === undefined || typeof read === "string") return [];
+  const known = new Set(read.tests.map((test) => JSON.stringify(test)));
+  return [...tests.keys()].filter((place) => known.has(JSON.stringify(tests[place])));
 }
 
 /**

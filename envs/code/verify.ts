@@ -18,6 +18,8 @@ export interface Outcome {
   readonly kind: "outcome";
   readonly passed: number;
   readonly failed?: { readonly index: number; readonly words: string };
+  /** Words for the first failed test that is public. Unset: none failed. */
+  readonly failedPublic?: string;
 }
 
 const NO_SANDBOX = unavailable("sandbox", "there is no sandbox to run programs in", { retryable: false });
@@ -43,13 +45,13 @@ export async function runTests(
   const index = passes.indexOf(false);
   const passed = passes.filter(Boolean).length;
   if (index < 0) return { kind: "outcome", passed };
-  const result = inOwnLines(reply.results[index] as SandboxResult, prefixed);
-  const words = failureWords(tests[index] as CodeTest, result);
-  return {
-    kind: "outcome",
-    passed,
-    failed: { index, words: escaped(`test ${index + 1} of ${tests.length}: ${words}`) },
+  const wordsOf = (failed: number): string => {
+    const result = inOwnLines(reply.results[failed] as SandboxResult, prefixed);
+    return escaped(`test ${failed + 1} of ${tests.length}: ${failureWords(tests[failed] as CodeTest, result)}`);
   };
+  const open = instance.publicTests?.find((place) => passes[place] === false);
+  const failed = { index, words: wordsOf(index) };
+  return { kind: "outcome", passed, failed, ...(open !== undefined && { failedPublic: wordsOf(open) }) };
 }
 
 /** Converts line numbers in a result into those of the program without its prefix. */
@@ -77,7 +79,7 @@ function isPassed(test: CodeTest, result: SandboxResult): boolean {
 export async function verify(instance: CodeInstance, program: string, context: PortContext): Promise<Facts | Failed> {
   const outcome = await runTests(instance, program, context);
   if (outcome.kind === "failed") return outcome;
-  const { passed, failed } = outcome;
+  const { passed, failed, failedPublic } = outcome;
   const count = instance.tests.length;
   return {
     kind: "graded",
@@ -86,7 +88,12 @@ export async function verify(instance: CodeInstance, program: string, context: P
       { name: "passed", value: passed / count },
     ],
     solved: failed === undefined,
-    info: { passed: `${passed}`, tests: `${count}`, ...(failed && { failed_test: `${failed.index + 1}` }) },
+    info: {
+      passed: `${passed}`,
+      tests: `${count}`,
+      ...(failed && { failed_test: `${failed.index + 1}` }),
+      ...(failedPublic !== undefined && { failed_public_test: failedPublic }),
+    },
     ...(failed && { violation: failed.words }),
   };
 }

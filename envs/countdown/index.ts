@@ -12,6 +12,7 @@ import { solve } from "./solve.ts";
 import { teacher } from "./teacher.ts";
 import { parse, verify } from "./verify.ts";
 import { calculator } from "../tools/calculator.ts";
+import { python } from "../tools/python.ts";
 import { splitWords } from "../lib/words.ts";
 
 // Functions that write the prompt of a task.
@@ -69,5 +70,5 @@ export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   `),
   parse,
   verify,
-  tries: { tools: [calculator] },
+  tries: { tools: [calculator, python] },
 });

@@ -10,6 +10,7 @@ import type { Facts } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { calculator } from "../tools/calculator.ts";
+import { python } from "../tools/python.ts";
 import { type MathInstance, rows } from "./instance.ts";
 import { compareMath, type MathAnswer, readMath, showMath } from "./value.ts";
 
@@ -75,7 +76,7 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   parse: readMath,
   verify: gradeMath,
   tries: {
-    tools: [calculator],
+    tools: [calculator, python],
     answersMax: 2,
     wrong: ({ info = {} }) =>
       info["undecided"] === undefined && info["unread"] === undefined

@@ -1,7 +1,7 @@
 /** The tool `calculator`: exact arithmetic, read by the parser of math's answers. Nothing is evaluated as code. */
 import { type Rational, showRational } from "../math/numbers/rational.ts";
 import { calculate } from "../math/calculate.ts";
-import type { PlainTool } from "../turns/tries.ts";
+import type { TryTool } from "../turns/tries.ts";
 
 const LENGTH_MAX = 1000;
 /** Maximum number of digits of a part of a result. */
@@ -9,7 +9,7 @@ const DIGITS_MAX = 100;
 /** Number of digits after the point of a decimal. */
 const PLACES = 12;
 
-export const calculator: PlainTool = {
+export const calculator = {
   name: "calculator",
   description:
     "Calculates an arithmetic expression exactly: numbers, + - * / ^ and parentheses. Returns a whole number or a fraction.",
@@ -18,7 +18,7 @@ export const calculator: PlainTool = {
     properties: { expression: { type: "string", description: "For example (3 + 1/4) * 2^5." } },
     required: ["expression"],
   },
-  reply({ expression }) {
+  reply({ expression }: Readonly<Record<string, unknown>>): string {
     if (typeof expression !== "string") return "The argument 'expression' must be a text.";
     if (expression.length > LENGTH_MAX) return `The expression is longer than ${LENGTH_MAX} characters, the limit.`;
     const found = calculate(expression);
@@ -29,7 +29,7 @@ export const calculator: PlainTool = {
     if (shown.length > DIGITS_MAX) return `${read} has a value of more than ${DIGITS_MAX} digits.`;
     return `${read} = ${shown}${decimalOf(value)}`;
   },
-};
+} as const satisfies TryTool;
 
 /** Returns a fraction as a decimal, e.g. " = 23.5" or " ≈ 0.333333333333". Empty for a whole number. */
 function decimalOf({ num, den }: Rational): string {

@@ -5,60 +5,87 @@ import {
   type TriesStateSchema,
   TriesStateSchema as schema,
 } from "../../proto/gen/gradus/internal/v1/game_states_pb.js";
-import type { Facts, GradedFacts, Parsed } from "../facts.ts";
+import type { Facts, Failed, Findings, GradedFacts, Parsed } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import type { Action, Advanced, KnownBest, ReplyDetail, Tool, Turns } from "./turns.ts";
+import type { Resource, VerifyContext } from "../resource.ts";
+import type { Advanced, AnyTurns, AskingTurns, KnownBest, Question, ReplyDetail, Tool, Turns } from "./turns.ts";
 
 /** Settings of several tries. */
 export interface Tries {
-  /** Tools that a task may be given. Their results are no answers. Defaults to none. */
-  readonly tools?: readonly PlainTool[];
+  /** Tools that a task may be given. Their results are no answers. Their order never changes. Defaults to none. */
+  readonly tools?: readonly TryTool[];
   /**
    * Maximum number of answers that can be read; the last one ends the episode. For answers that are right or wrong,
    * because every reply excludes one. Defaults to the number of calls.
    */
   readonly answersMax?: number;
   /** Returns the reply to a wrong answer that was graded. It must not show the right one. */
-  wrong?(facts: GradedFacts): string;
+  readonly wrong?: (facts: GradedFacts) => string;
 }
 
-/** Tool whose result depends on its arguments alone. */
-export interface PlainTool extends Tool {
-  /** Returns the result, or what is wrong with the arguments. Pure, and never throws. */
-  reply(given: Readonly<Record<string, unknown>>): string;
+/** Tool whose result depends on its arguments, and not on the task. */
+export interface TryTool extends Tool {
+  /** Resource that its calls ask. Unset: none. */
+  readonly resource?: Resource;
+  /**
+   * Returns the result, or what is wrong with the arguments, or a function that asks the resource for the result. Pure,
+   * and never throws. The function returns Failed for a fault of ours only.
+   */
+  reply(given: Readonly<Record<string, unknown>>): string | ((context: VerifyContext) => Promise<string | Failed>);
+}
+
+interface TriedParts<Instance, Answer> {
+  readonly goal?: "satisfy" | "minimize" | "maximize";
+  parse(text: string, instance: Instance): Parsed<Answer>;
 }
 
 /** Environment whose tasks take one answer. */
-interface Tried<Instance, Answer> {
-  readonly goal?: "satisfy" | "minimize" | "maximize";
-  parse(text: string, instance: Instance): Parsed<Answer>;
-  verify(instance: Instance, answer: Answer): Facts;
-}
+type Tried<Instance, Answer> = TriedParts<Instance, Answer> &
+  (
+    | { readonly resource?: undefined; verify(instance: Instance, answer: Answer): Facts }
+    | {
+        readonly resource: Resource;
+        verify(instance: Instance, answer: Answer, context: VerifyContext): Promise<Findings | Failed>;
+      }
+  );
 
 const CALLS_MAX = 16;
 const ANSWER_BYTES_MAX = 64 * 1024;
 /** Maximum size of a state that counts answers, in bytes. */
 const COUNT_BYTES = 2;
 
+type Called = Advanced<TriesState> | Question<TriesState>;
+
 /** Returns turns in which a call is an answer or a call of a tool. Tasks have them only if they ask for several calls. */
 export function severalTries<Instance, Answer>(
   tried: Tried<Instance, Answer>,
   { tools = [], answersMax, wrong }: Tries,
-): Turns<Instance, typeof TriesStateSchema> {
-  const isLast = ({ answers }: TriesState): boolean => answers === answersMax;
-  const answered = (instance: Instance, state: TriesState, text: string, how: Comparing): Advanced<TriesState> => {
-    const parsed = tried.parse(text, instance);
-    if (parsed.kind === "malformed") return { reply: `The answer cannot be read: ${parsed.reason}.`, state };
-    const facts = tried.verify(instance, parsed.answer);
+): AnyTurns<Instance> {
+  const replied = (state: TriesState, found: Findings, how: Comparing): Advanced<TriesState> => {
+    if (found.kind === "malformed") return { reply: `The answer cannot be read: ${found.reason}.`, state };
     const next = answersMax === undefined ? state : create(schema, { answers: state.answers + 1 });
-    const { reply, over = isLast(next) } = replyTo(facts, how, wrong);
-    return { reply, over, state: next, facts };
+    const { reply, over = next.answers === answersMax } = replyTo(found, how, wrong);
+    return { reply, over, state: next, facts: found };
   };
-  return {
+  const answered = (instance: Instance, state: TriesState, text: string, how: Comparing): Called => {
+    const parsed = tried.parse(text, instance);
+    if (parsed.kind === "malformed") return replied(state, parsed, how);
+    const { answer } = parsed;
+    if (tried.resource === undefined) return replied(state, tried.verify(instance, answer), how);
+    const ask = async (context: VerifyContext) => {
+      const found = await tried.verify(instance, answer, context);
+      return found.kind === "failed" ? found : replied(state, found, how);
+    };
+    return { ask };
+  };
+  const asking = tools.filter(({ resource }) => resource !== undefined);
+  const resource = tried.resource ?? asking[0]?.resource;
+  const turns: Omit<AskingTurns<Instance, typeof TriesStateSchema>, "resource"> = {
     optional: true,
     calls: 1,
     callsMax: CALLS_MAX,
     ...(answersMax !== undefined && { answersMax }),
+    ...(tried.resource === undefined && { askingTools: asking.map(({ name }) => name) }),
     tools,
     actionBytesMax: ANSWER_BYTES_MAX,
     schema,
@@ -66,20 +93,25 @@ export function severalTries<Instance, Answer>(
     start: () => create(schema),
     advance(instance, state, action, _rng, best, detail = "distance") {
       if (action.kind === "answer") return answered(instance, state, action.text, { best, detail, goal: tried.goal });
-      return { reply: toolOf(tools, action)?.reply(action.arguments) ?? NO_TOOL, state };
+      const tool = tools.find(({ name }) => name === action.name);
+      return toolResult(tool?.reply(action.arguments) ?? "There is no such tool.", state);
     },
   };
+  return resource === undefined ? (turns as Turns<Instance>) : { ...turns, resource };
 }
 
-const NO_TOOL = "There is no such tool.";
-
-function toolOf(tools: readonly PlainTool[], { name }: Extract<Action, { kind: "tool" }>): PlainTool | undefined {
-  return tools.find((tool) => tool.name === name);
+function toolResult(result: ReturnType<TryTool["reply"]>, state: TriesState): Called {
+  if (typeof result === "string") return { reply: result, state };
+  const ask = async (context: VerifyContext) => {
+    const reply = await result(context);
+    return typeof reply === "string" ? { reply, state } : reply;
+  };
+  return { ask };
 }
 
 /** Best known answer, and how much replies say about the distance from it. */
 interface Comparing {
-  readonly goal: Tried<never, never>["goal"];
+  readonly goal: TriedParts<never, never>["goal"];
   readonly best: KnownBest | undefined;
   readonly detail: ReplyDetail;
 }

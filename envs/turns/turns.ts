@@ -121,6 +121,8 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> exten
 export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage> extends TurnsParts<Instance, Schema> {
   /** Resource that calls ask. It need not be the one that the environment's verifier asks. */
   readonly resource: Resource;
+  /** Names of the tools whose calls ask the resource, if no other calls do. Unset: every call may ask. */
+  readonly askingTools?: readonly string[];
   /** Carries out a call as that of Turns does, or returns the question to ask. Equal arguments give equal questions. */
   advance(
     instance: Instance,

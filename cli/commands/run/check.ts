@@ -185,7 +185,9 @@ function needWarnings(registry: Registry, { file, run }: CheckedRun): readonly s
     const environment = found.kind === "found" ? found.environment : undefined;
     const hasTurns =
       environment?.turns !== undefined && (environment.turns.optional !== true || (spec?.calls ?? 0) > 1);
-    const port = environment && neededResource(environment, hasTurns ? { calls: spec?.calls ?? 0 } : {})?.port;
+    const port =
+      environment &&
+      neededResource(environment, hasTurns ? { calls: spec?.calls ?? 0, tools: spec?.tools ?? [] } : {})?.port;
     const needs = [
       ...(port === undefined ? [] : [[`${field}.environment`, needOf(port)] as const]),
       ...(spec?.source === Source.TEACHER ? [[`${field}.source`, needOf("teacher")] as const] : []),

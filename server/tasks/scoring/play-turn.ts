@@ -8,7 +8,7 @@ import type { AnyScoreTask } from "../../../envs/score.ts";
 import { type EpisodeTask, play, playAsking, type Played, turnsOf } from "../../../envs/turns/episode.ts";
 import type { PolicyMessage } from "../../../envs/turns/read-action.ts";
 import type { ToolCall } from "../../../envs/turns/read-calls.ts";
-import type { Advanced, Question } from "../../../envs/turns/turns.ts";
+import type { Advanced, AnyTurns, Question } from "../../../envs/turns/turns.ts";
 import type { EpisodeSample } from "../encode-episode.ts";
 import type { Keyring } from "../keyring.ts";
 import { mintTurnId, type TaskToken } from "../task-id.ts";
@@ -69,6 +69,11 @@ export async function playAskingTurn(
   return played.kind === "failed" ? failedSample(played) : begun.finish(played);
 }
 
+/** Returns the names of the tools at these places, from 1, among an environment's tools. */
+export function toolNames({ tools }: Pick<AnyTurns, "tools">, places: readonly number[] = []): readonly string[] {
+  return places.flatMap((place) => tools[place - 1]?.name ?? []);
+}
+
 /** Completion that is ready to be played. */
 interface BegunTurn {
   readonly kind: "begun";
@@ -84,19 +89,17 @@ function beginTurn(
   completion: PlayedCompletion,
   form: CompletionForm,
 ): BegunTurn | NoReward {
-  const { calls = 0, tools = [], detail, key } = token;
+  const { calls = 0, tools, detail, key } = token;
   const found = sampleOf(token, completion);
   if (found.kind === "none") return found;
   const { sample } = found;
   const turns = turnsOf(scoring);
-  const named = tools.flatMap((place) => turns.tools[place - 1]?.name ?? []);
   const task: EpisodeTask = {
     ...scoring,
     calls,
-    tools: named,
+    tools: toolNames(turns, tools),
     seed: [key.hash, ...seedOf(sample)],
     ...(detail !== undefined && { detail }),
-    ...(detail && { detail }),
   };
   const { text, toolCalls = [], end: ends = false } = completion;
   // A text over the limit is no fault of the trainer: the policy wrote too much, and its message holds no answer.

@@ -18,10 +18,12 @@ import {
   VIOLATION_BYTES_MAX,
 } from "../../../envs/score.ts";
 import { clipUtf8 } from "../../../envs/lib/text.ts";
+import { neededResource } from "../../../envs/resource.ts";
+import type { AnyTurns } from "../../../envs/turns/turns.ts";
 import type { Keyring } from "../keyring.ts";
 import { encodeSettings, openTaskId, type TaskToken } from "../task-id.ts";
 import { failedSample, invalidTask, type NoReward, type SampleResult, type StepResult } from "./results.ts";
-import { type CompletionForm, type PlayedCompletion, playTurn } from "./play-turn.ts";
+import { type CompletionForm, type PlayedCompletion, playTurn, toolNames } from "./play-turn.ts";
 
 /**
  * Returns a refusal if a completion is too long. A UTF-16 unit takes at most 3 bytes of UTF-8, so short texts need not
@@ -233,11 +235,18 @@ function openToken(
   const rest = { format, thinking, version, ...(baseline && { baseline }) };
   const settings = token.calls === undefined ? NO_SETTINGS : encodeSettings(full);
   const parts = { instance: restored.instance, scheme: scheme.scheme, ...rest };
-  if (token.calls !== undefined && environment.turns?.resource !== undefined)
+  const { turns } = environment;
+  if (turns !== undefined && token.calls !== undefined && asks(environment, turns, token))
     return { kind: "asking", token, groupId, scoring: { environment, ...parts }, settings };
   return environment.resource === undefined
     ? { kind: "sync", token, groupId, scoring: { environment, ...parts }, settings }
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };
+}
+
+/** Returns whether calls of an episode may ask a resource. */
+function asks(environment: Environment, turns: AnyTurns, { calls, tools }: OpenToken): boolean {
+  const given = { tools: toolNames(turns, tools), ...(calls !== undefined && { calls }) };
+  return neededResource(environment, given) !== undefined;
 }
 
 /** Returns the instance that the task id contains, or makes it again from its origin. */
