@@ -38,10 +38,21 @@ const VALUES: readonly unknown[] = [
   ["1", "2", "3"],
 ];
 
+/** Returns the turns of an environment, without the tools that ask a resource. No other call may ask it. */
 function turnsOf({ turns }: SyncEnvironment): Turns<unknown> {
-  if (turns?.resource !== undefined || turns === undefined)
-    throw new Error("the environment has no turns, or they ask a resource");
-  return turns;
+  if (turns === undefined) throw new Error("the environment has no turns");
+  if (turns.resource === undefined) return turns;
+  const { resource: _, askingTools, tools, ...rest } = turns;
+  if (askingTools === undefined) throw new Error("every call of the environment may ask a resource");
+  return {
+    ...rest,
+    tools: tools.filter(({ name }) => !askingTools.includes(name)),
+    advance(...call) {
+      const result = turns.advance(...call);
+      if ("ask" in result) throw new Error("a call asks a resource, and not by a tool that is said to ask");
+      return result;
+    },
+  };
 }
 
 /** Returns a call: of a tool with its own or wrong arguments, or an answer in digits or no answer at all. */
