@@ -152,7 +152,7 @@ export function encodeSettings(token: TaskToken): Uint8Array {
 
 const NO_BYTES = new Uint8Array();
 
-/** Appends an episode to the settings of its task. It is the last field of a token, so nothing follows it. */
+/** Appends an episode to the settings of its task. The fields of a message may come in any order. */
 function withEpisode(settings: Uint8Array, episode: SampleEpisode): Uint8Array {
   const bytes = toBinary(EpisodeSchema, episodeToWire(episode));
   return Buffer.concat([settings, EPISODE_TAG, varint(bytes.length), bytes]);
