@@ -177,8 +177,6 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
    * answer is right, or feasible. "reason": also what is wrong with it. "distance": also
    * how far it is from the best known. Empty: "distance". Only for environments whose
    * tasks take one completion unless they ask for several calls.
-   *
-   * @generated from field: string reply_detail = 13;
    */
   replyDetail: string;
 };

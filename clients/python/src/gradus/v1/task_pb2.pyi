@@ -124,6 +124,7 @@ class TaskSpec(_message.Message):
     THINKING_FIELD_NUMBER: _ClassVar[int]
     CALLS_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
+    REPLY_DETAIL_FIELD_NUMBER: _ClassVar[int]
     environment: str
     version: int
     level: str
@@ -136,7 +137,8 @@ class TaskSpec(_message.Message):
     thinking: Thinking
     calls: int
     tools: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[Parameters, _Mapping]] = ..., split: _Optional[_Union[Split, str]] = ..., source: _Optional[_Union[Source, str]] = ..., pool: _Optional[str] = ..., answer_format: _Optional[_Union[AnswerFormat, str]] = ..., reward_scheme: _Optional[_Union[RewardScheme, _Mapping]] = ..., thinking: _Optional[_Union[Thinking, str]] = ..., calls: _Optional[int] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
+    reply_detail: str
+    def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[Parameters, _Mapping]] = ..., split: _Optional[_Union[Split, str]] = ..., source: _Optional[_Union[Source, str]] = ..., pool: _Optional[str] = ..., answer_format: _Optional[_Union[AnswerFormat, str]] = ..., reward_scheme: _Optional[_Union[RewardScheme, _Mapping]] = ..., thinking: _Optional[_Union[Thinking, str]] = ..., calls: _Optional[int] = ..., tools: _Optional[_Iterable[str]] = ..., reply_detail: _Optional[str] = ...) -> None: ...
 
 class TaskHints(_message.Message):
     class MetadataEntry(_message.Message):

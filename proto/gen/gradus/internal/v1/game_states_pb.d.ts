@@ -16,6 +16,7 @@ export declare type MastermindState = Message<"gradus.internal.v1.MastermindStat
 export declare const MastermindStateSchema: GenMessage<MastermindState>;
 
 export declare type TriesState = Message<"gradus.internal.v1.TriesState"> & {
+  answers: number;
 };
 
 export declare const TriesStateSchema: GenMessage<TriesState>;

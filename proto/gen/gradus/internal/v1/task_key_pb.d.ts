@@ -149,11 +149,6 @@ export declare type TaskToken = Message<"gradus.internal.v1.TaskToken"> & {
 
   episode?: Episode | undefined;
 
-  /**
-   * How much replies to tries say: 1 for "verdict", 2 for "reason". 0: "distance".
-   *
-   * @generated from field: uint32 reply_detail = 19;
-   */
   replyDetail: number;
 };
 
