@@ -75,7 +75,7 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["reset", "np/tsp", "--scheme-param", "a=1"], "--scheme-param: unknown parameter 'a'"],
     [
       ["envs", "--category", "pn"],
-      "--category: there is no category 'pn'; there are: code, countdown, games, math, np, qa, sequence, writing",
+      "--category: there is no category 'pn'; there are: code, countdown, games, math, np, qa, sequence, tools, writing",
     ],
     [["envs", "--server", "http://localhost:50051"], "Want host:port of the gRPC port"],
     [["envs", "--server", "http://localhost:50051"], "it has a scheme: write 'localhost:50051'"],
