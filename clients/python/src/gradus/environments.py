@@ -33,9 +33,9 @@ class LevelInfo(Value, message=environment_pb2.LevelInfo):
     Attributes
     ----------
     evaluation_only
-        Refused for the split "train".
+        The level has no tasks of the split "train".
     small
-        It has fewer than 1,000 instances, and all of them lie in every split.
+        The level has fewer than 1,000 instances, and all of them are in every split.
 
     """
 
@@ -73,17 +73,17 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
     Attributes
     ----------
     rows
-        Rows that hold a task, by level, over all splits; `groups` has them by level and split.
+        Number of rows with a task, by level, over all splits; `groups` counts them by level and split.
     rejected, left_out
-        Rows that hold no task, or one that came before; rows that the operator's selection leaves out.
+        Number of rows without a task or with a repeated one, and of rows that the operator left out.
     unchecked
-        Rows that hold a task as far as is known: what checks them could not be asked.
+        Number of rows that could not be checked, e.g. without a sandbox. They count as rows with a task.
     shipped
-        It ships with the environment.
+        The pool ships with the environment.
     ranked_by
-        Value that ranks the rows from easy to hard; "": they have no ranks.
+        Value by which rows are ranked from easy to hard; "": they have no ranks.
     rank_measure
-        The same as a range of ranks names it (`by`): "solutions", or a column's name.
+        Name of that value in a range of ranks (`by`): "solutions", or a column's name.
     digest
         Equal for pools with the same rows in the same order; `Run.rate_rows` takes it. "": the server is older.
 
@@ -108,16 +108,16 @@ class Environment(Value, message=environment_pb2.Environment):
     Attributes
     ----------
     environment_id, version
-        E.g. "np/tsp", 1; a task means the same for ever under one version.
+        Id, e.g. "np/tsp", and version, e.g. 1. Tasks never change under one version.
     category
-        First part of the id, or the id.
+        First part of the id before "/", or the whole id.
     goal
         "satisfy": an answer is right or not; else smaller or larger objectives are better.
     earlier_versions
-        Versions with the same tasks that gave some answers other verdicts. Their tasks stay valid and are judged by
-        the rules of this version, which `Score.info` says under "judged_by".
+        Earlier versions with the same tasks, which judged some answers differently. Their tasks stay valid, and are
+        judged by the rules of this version; `Score.info` then has "judged_by".
     calls, calls_max
-        Calls of an episode by default, and at most; 0: tasks have no turns.
+        Default and maximum number of calls of an episode; 0: tasks have no turns.
     tools
         Tools that a task may give to the policy.
 
@@ -214,23 +214,23 @@ class ServerInfo(Value, message=environment_pb2.ServerInfo):
     Attributes
     ----------
     version, commit
-        E.g. "0.1.0"; of the repository that it was built from, "": not known.
+        Version, e.g. "0.1.0", and commit of the repository from which the server was built; "": not known.
     contract
-        The contract's package, e.g. "gradus.v1".
+        Package of the contract that the server speaks, e.g. "gradus.v1".
     environments
-        How many there are, each of its versions counted.
+        Number of environments; each version counts.
     store
         Store of the runs: "memory", "sqlite" or "postgres".
     replica_id
-        Made anew at each start, and another one for each process.
+        Random id of the server process, new at each start.
     start_time
         When the process started.
     replicas
-        Processes of the same stores; none: the store is the process's own.
+        All server processes that share the store; empty: no other process uses the store.
     no_rewards
-        Samples without a reward, by reason and resource.
+        Number of samples without a reward, by reason and resource.
     keep_samples_bytes, keep_samples_for
-        Bytes of completions that each run keeps, and for how many seconds; 0 and None: none.
+        Maximum bytes of completions kept for each run, and for how many seconds; 0 and None: none are kept.
 
     """
 

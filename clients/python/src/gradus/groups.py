@@ -28,7 +28,7 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
     Attributes
     ----------
     advantages
-        One for each sample that counted, in any order, each in [-1e9, 1e9]; none: the group gives no signal.
+        Advantage of each sample that counted, in any order, in [-1e9, 1e9]; empty: the group gives no signal.
     reward_mean
         Mean reward of the group, for the records; None: not known.
 
@@ -79,17 +79,17 @@ class RunGroup(Value, message=cur.RunGroup):
     Attributes
     ----------
     task
-        Its task, where tasks were asked for.
+        Task of the group, if the request asked for tasks.
     closed
-        It takes no more samples: all have come, or it was closed by force.
+        The group takes no more samples: all have arrived, or it was closed before.
     missing
-        Sample indices that have not come.
+        Indices of the samples that have not arrived.
     mean, std
         Mean and deviation of the rewards; None while the group is open, or if there are none.
     useful, selected
-        An update learns something from it; it is one to train on (see `DynamicSampling`).
+        Whether its rewards differ, so that an update learns from it, and whether to train on it (`DynamicSampling`).
     issue_time
-        When its task was given out.
+        Time at which its task was issued.
 
     """
 
@@ -118,11 +118,11 @@ class BatchRecord(Value, message=cur.BatchRecord):
     prompts, released, useful
         Tasks to train on, tasks that may be given out (with those of a reserve), and closed groups to learn from.
     reward_mean, solved_share
-        Over its samples so far; None: none yet.
+        Mean reward and share of solved samples so far; None: there are no samples yet.
     merged
-        How many update batches the record stands for; 0: one.
+        Number of update batches that the record summarizes; 0: one.
     reward_sums, reward_counts
-        By arm, over the batch's samples with a reward; empty: the server is older than these fields.
+        Sum and number of the rewards of each arm in the batch; empty: the server is older than these fields.
 
     """
 

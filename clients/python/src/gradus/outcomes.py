@@ -150,25 +150,25 @@ class Outcome(Lazy):
     Attributes
     ----------
     reward
-        The weighted sum of the components; within the scheme's range (`RewardSchemeInfo`).
+        Weighted sum of the components, within the range of the reward scheme (`RewardSchemeInfo`).
     solved
         Whether the answer reaches the goal (exact, or equal to a proven optimum).
     violation
         Error in the answer, in words; "": there is none.
     components
-        The reward's parts, by name.
+        Parts of the reward, by name.
     objective, ratio
-        A feasible answer's value, and its quality against `baseline`, in [0, 1]; None where there is none.
+        Value of a feasible answer, and its ratio to `baseline`, in [0, 1]; None: there is none.
     spans
-        Marked answers found, in order; at most 16, the last ones.
+        The last marked answers in the completion, in order; at most 16.
     answers
-        Marked answers in the whole completion; 0 unless the scheme scans for commits, as does `commit`.
+        Number of marked answers in the completion; 0 unless the reward scheme scans for commits.
     terminated, truncated
-        The episode is over; the completion was cut before it was done.
+        Whether the episode has ended, and whether the completion was cut at its maximum length.
     info
-        Facts of the environment's own.
+        Further facts from the environment, by name.
     rloo_advantage, grpo_advantage
-        Over the group's samples with a reward; None unless the message held the whole group.
+        Advantages among the group's samples with a reward; None unless the message had the whole group.
     feedback, feedback_detail
         Status of the score in the task's run, and the reason if it was not recorded; None outside of runs.
     turn
@@ -308,9 +308,9 @@ class GroupOutcome(Lazy):
     Attributes
     ----------
     mean, std
-        Mean and population standard deviation of the rewards there are; None unless the message held the whole group.
+        Mean and population standard deviation of the known rewards; None unless the message had the whole group.
     contrast_pairs
-        Pairs for a contrastive loss, where the scheme scans for commits and the message held the whole group.
+        Pairs for a contrastive loss. Empty unless the scheme scans for commits and the message had the whole group.
 
     """
 

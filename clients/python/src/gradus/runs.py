@@ -53,13 +53,13 @@ class RowState(Value, message=cur.RowState):
     Attributes
     ----------
     row
-        Row's number in the pool's file, from 0, or the index of a generated task.
+        Number of the row in the pool's file, from 0, or index of a generated task.
     pass_rate, samples
-        The rate that is expected, in [0, 1], and how many samples what is known is worth.
+        Expected pass rate, in [0, 1], and the number of samples that this knowledge is worth.
     solved_streak, retired
-        Groups in a row of which every sample was solved; whether it is drawn no more.
+        Number of successive groups with all samples solved, and whether the row is therefore no longer drawn.
     gone
-        The pool has it no longer: it is not drawn until it comes back, and `row` means nothing.
+        The pool no longer has the row. It is not drawn until it comes back, and `row` means nothing.
 
     """
 
@@ -115,10 +115,10 @@ class DynamicSampling(Value, message=cur.DynamicSampling):
     Attributes
     ----------
     oversample_max
-        Tasks drawn for each one to train on, in [1, 16].
+        Maximum number of tasks drawn for each task to train on, in [1, 16].
     alike
-        Which groups are of no use: those whose "rewards" are all equal (None is the same), or those of whose samples
-        all or none are "solved".
+        Kind of groups that are useless: "rewards": all rewards are equal (also None); "solved": all samples or none
+        are solved.
 
     """
 
@@ -154,27 +154,27 @@ class TrainerSettings(Value, message=cur.TrainerSettings):
     algorithm, optimizer, schedule
         Names in lower case, e.g. "grpo", "adamw", "constant".
     model
-        The model that training begins with, e.g. "Qwen/Qwen2.5-7B-Instruct-1M".
+        Model with which training begins, e.g. "Qwen/Qwen2.5-7B-Instruct-1M".
     batch_size
-        Prompts in a batch, before `gradient_accumulation_steps` of them are added up to one step.
+        Prompts in a batch. `gradient_accumulation_steps` batches make one optimizer step.
     mini_batch_size, micro_batch_size
-        Samples of one optimizer step within a batch, and of one forward pass.
+        Samples in one optimizer step within a batch, and in one forward pass.
     gradient_clip
-        The largest norm of the gradient; 0: it is not clipped.
+        Maximum norm of the gradient; 0: it is not clipped.
     epochs, checkpoint_every
-        Passes over the rows; update batches from one checkpoint to the next.
+        Number of passes over the rows, and of update batches between two checkpoints.
     kl_coefficient
         KL coefficient of arms without one of their own.
     clip
-        How far the ratio of probabilities may be from 1.
+        Maximum distance of the ratio of probabilities from 1.
     importance_level
         "token" or "sequence".
     temperature, top_p, top_k
         Sampling of rollouts; `top_k` 0: all tokens. `evaluation_*`: sampling of evaluations.
     prompt_length_max, completion_length_max
-        Tokens.
+        Maximum tokens of a prompt, and of a completion.
     judge_model, judge_temperature
-        The judge's, which a server has by its own flags.
+        Model and temperature of the judge, which the server's own options set.
     contrast_beta, contrast_coefficient
         Settings of the loss over contrast pairs.
 
@@ -263,17 +263,17 @@ class ArmState(Value, message=cur.ArmState):
     Attributes
     ----------
     probability
-        In the last update batch drawn, before constraints.
+        Probability of the arm in the last update batch drawn, before constraints.
     value
         Value that a bandit gives the arm; 0 under other policies.
     issued, repeats
-        Tasks given out, and how many of them repeat an instance of the run.
+        Number of tasks issued, and of those that repeat an instance of the run.
     groups
-        Groups closed with at least one reward.
+        Number of closed groups with at least one reward.
     recent_reward_mean, recent_solved_share
-        Over the last (at most) 256 of those; None: none yet.
+        Mean reward and share of solved samples in the last 256 of those groups; None: there is none yet.
     masked_reason
-        Why it is not drawn from although its weight is above 0; None: it is.
+        Reason why the arm is not drawn although its weight is above 0; None: it is drawn.
 
     """
 
@@ -330,25 +330,25 @@ class RunState(Value, message=cur.RunState):
     Attributes
     ----------
     epoch, version, incarnation
-        Its imports, its changes, and the name of its creation or last import.
+        Number of imports, number of changes, and name of the run's creation or last import.
     cursor
-        Tasks given out: the position of the first that was not.
+        Number of tasks issued, i.e. the position of the first task that is not issued yet.
     first_open_cursor
-        The position of the first update batch that is not closed, where a trainer that died goes on.
+        Position of the first update batch that is not closed, from which a restarted trainer continues.
     batches_drawn, batches_closed
-        Update batches, and how many are closed without a gap from the first.
+        Number of update batches drawn, and of those closed before the first open one.
     groups_outstanding
-        Groups given out and not closed.
+        Number of groups issued and not closed.
     evaluations
-        The newest round of each evaluation arm that has one.
+        Newest round of each evaluation arm that has had one.
     shape
         Shape of the next update batch; None: the server is older than this field.
     paused_by
-        The name of the token that paused the run; "": the run is not paused, or that is not known.
+        Name of the token that paused the run; "": the run is not paused, or the name is not known.
     paused_at
         When the run was paused, in UTC; None: as for `paused_by`.
     pools
-        The pools that its arms draw from, by name.
+        Pools from which the run's arms draw, by name.
     format_warning
         Set while nearly all samples are malformed.
 
