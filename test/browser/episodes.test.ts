@@ -136,6 +136,10 @@ test("a person tries a task of one answer several times, and ends it", async () 
   const score = play.getByRole("status", { name: "Its score" });
   await score.waitFor();
   expect(await score.innerText()).toMatch(/ended\s+by the trainer, after 1 call/);
+  // The last answer is drawn in its task, and the best one on request.
+  await play.getByRole("img").first().waitFor();
+  await play.getByRole("button", { name: "Reveal the best" }).click();
+  await play.getByRole("region", { name: "A best answer" }).getByRole("img").waitFor();
   // One completion is scored as before.
   await page.getByLabel("Calls").selectOption("1");
   await page.getByRole("region", { name: "Try an answer" }).waitFor();

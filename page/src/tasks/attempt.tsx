@@ -3,17 +3,16 @@
  */
 import { useState } from "preact/hooks";
 import type { SolveTaskResponse, Task } from "../../../clients/ts/src/public.ts";
-import { EnvironmentService, Split } from "../../../clients/ts/src/public.ts";
+import { EnvironmentService } from "../../../clients/ts/src/public.ts";
 import { type Outcome, outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { present } from "../../../clients/ts/src/reply.ts";
 import { address, refine } from "../address.ts";
 import { roleAtLeast } from "../caller.ts";
 import { OutcomeShown } from "../outcomes/outcome.tsx";
-import { visible } from "../outcomes/visible.ts";
 import { gradus, noteFailure } from "../session.ts";
-import { Facts, Failure, Panel, Segments } from "../ui/parts.tsx";
-import { figure } from "../words.ts";
-import { AnswerPicture, type Given, Picture, textOf } from "./picture.tsx";
+import { Failure, Panel, Segments } from "../ui/parts.tsx";
+import { Best, bestOf, mayReveal } from "./best.tsx";
+import { AnswerPicture, type Given, textOf } from "./picture.tsx";
 
 interface Tried {
   readonly given: Given;
@@ -51,7 +50,6 @@ export function Attempt({ task }: { readonly task: Task }) {
   const score = () => doing(async () => setTried(await tryOf(task, givenOf(kind, text))));
   const reveal = () => doing(async () => setBest(await bestOf(task, tried?.given)));
   const mayScore = state.busy !== true && roleAtLeast("trainer");
-  const maySolve = roleAtLeast("operator") && task.split !== Split.BENCH;
   return (
     <Panel title="Try an answer" note="Scored as a model's would be; no run is told.">
       <form
@@ -78,7 +76,7 @@ export function Attempt({ task }: { readonly task: Task }) {
           <button type="submit" class="main" disabled={!mayScore}>
             Score it
           </button>
-          {maySolve && (
+          {mayReveal(task) && (
             <button type="button" disabled={state.busy === true} onClick={() => void reveal()}>
               Reveal the best
             </button>
@@ -105,28 +103,4 @@ async function tryOf(task: Task, given: Given): Promise<Tried> {
   const { taskId } = task;
   const { completion, outcome } = await unary(EnvironmentService.method.tryAnswer, { taskId, ...textOf(given) });
   return { given, completion, outcome: outcomeOf(present(outcome, "outcome")) };
-}
-
-function bestOf({ taskId }: Task, given: Given | undefined): Promise<SolveTaskResponse> {
-  const { text } = textOf(given);
-  const beside = text === undefined ? {} : { beside: text };
-  return gradus.value.unary(EnvironmentService.method.solveTask, { taskId, draw: true, ...beside });
-}
-
-function Best({ best: { answer, baseline, svg } }: { readonly best: SolveTaskResponse }) {
-  return (
-    <section class="result" aria-label="A best answer">
-      <h3>A best answer</h3>
-      <pre tabIndex={0}>{visible(answer)}</pre>
-      {baseline !== undefined && (
-        <Facts
-          facts={[
-            ["value", figure(baseline.value)],
-            ["known as", baseline.value === baseline.bound ? "proven optimal" : `at best ${figure(baseline.bound)}`],
-          ]}
-        />
-      )}
-      {svg !== "" && <Picture svg={svg} what="A best answer in its task" />}
-    </section>
-  );
 }

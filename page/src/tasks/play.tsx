@@ -1,6 +1,6 @@
 /** Lets the reader play a task with turns call by call. No run is told, and the server keeps no episode. */
 import { useState } from "preact/hooks";
-import type { ChatMessage, Task, Tool, TryAnswerRequest } from "../../../clients/ts/src/public.ts";
+import type { ChatMessage, SolveTaskResponse, Task, Tool, TryAnswerRequest } from "../../../clients/ts/src/public.ts";
 import { EnvironmentService } from "../../../clients/ts/src/public.ts";
 import { outcomeOf, type Outcome } from "../../../clients/ts/src/outcomes.ts";
 import { present } from "../../../clients/ts/src/reply.ts";
@@ -13,6 +13,8 @@ import { visible } from "../outcomes/visible.ts";
 import { gradus, noteFailure } from "../session.ts";
 import { Failure, Panel, Segments } from "../ui/parts.tsx";
 import { counted } from "../words.ts";
+import { Best, bestOf, mayReveal } from "./best.tsx";
+import { AnswerPicture } from "./picture.tsx";
 
 /** Episode so far. */
 interface Episode {
@@ -30,17 +32,21 @@ export function Play({ task }: { readonly task: Task }) {
   const [episode, setEpisode] = useState(begun);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
+  const [best, setBest] = useState<SolveTaskResponse>();
   const isOver = episode.outcome?.kind === "scored";
-  const send = async (asked: Asked) => {
+  const doing = async (work: () => Promise<void>) => {
     setBusy(true);
     try {
-      setEpisode(await played(episode, asked));
+      await work();
       setError(undefined);
     } catch (failure) {
       setError(noteFailure(failure));
     }
     setBusy(false);
   };
+  const send = (asked: Asked) => doing(async () => setEpisode(await played(episode, asked)));
+  const reveal = () => doing(async () => setBest(await bestOf(task, undefined)));
+  const answer = episode.messages.findLast(({ role, content }) => role === "assistant" && content !== "")?.content;
   const mayPlay = roleAtLeast("trainer") && !isBusy;
   return (
     <Panel title="Play it call by call" note="Scored as a model's calls would be; no run is told.">
@@ -59,6 +65,15 @@ export function Play({ task }: { readonly task: Task }) {
         </>
       )}
       {error !== undefined && <Failure error={error} />}
+      {answer !== undefined && <AnswerPicture key={answer} taskId={task.taskId} completion={answer} />}
+      {best === undefined && mayReveal(task) && (
+        <div class="actions">
+          <button type="button" class="quiet" disabled={isBusy} onClick={() => void reveal()}>
+            Reveal the best
+          </button>
+        </div>
+      )}
+      {best !== undefined && <Best best={best} />}
       {episode.messages.length > 0 && (
         <div class="actions">
           {!isOver && (
