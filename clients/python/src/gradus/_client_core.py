@@ -86,7 +86,7 @@ class ClientCore(PlanCore, RolloutCore):
         Parameters
         ----------
         environment
-            Its id, e.g. "countdown".
+            Id of the environment, e.g. "countdown".
         seed
             Seed of the task within the family, in [0, 2**64). Defaults to 0.
         **options

@@ -36,7 +36,7 @@ class PlanCore(CallMaker):
         task
             The task, or its id.
         answer, completion
-            One of them: an answer alone, without its marks, or a whole completion.
+            Give one of them: an answer alone, without its marks, or a whole completion.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
@@ -119,7 +119,7 @@ class PlanCore(CallMaker):
         config
             Configuration of the run.
         student
-            From `ServerInfo.students`; "": the first.
+            Name of a simulated student (`ServerInfo.students`); "": the first one.
         seed
             Seed of the student and of its luck, in [0, 2**64).
         updates

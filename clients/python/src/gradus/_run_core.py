@@ -236,7 +236,7 @@ class RunCore:
         cursor
             Position in the arm's set of the first task.
         count
-            How many at most, 1 to 4096; 0: 256.
+            Maximum number of tasks, 1 to 4096; 0: 256.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 

@@ -158,11 +158,11 @@ class WholeRunCore(RunCore):
             By row (of a pool its number in the file, from 0), in [0, 1]: what is known of it in place of what the run
             knew; at most 65,536.
         samples
-            How many samples each is worth; None: 8.
+            Number of samples that each rate is worth; None: 8.
         pool_digest
-            Of the pool that the rows are numbered by (`PoolInfo.digest`); None: that of the rates that `read_rates`
-            read. A `FailedPreconditionError` if the pool has another one by now, or if none is given and the pool has
-            changed.
+            Digest of the pool whose rows these are (`PoolInfo.digest`); None: that of the rates that `read_rates`
+            read. If the pool has another digest now, or none is given and the pool has changed, a
+            `FailedPreconditionError` is raised.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
@@ -296,7 +296,7 @@ class WholeRunCore(RunCore):
         Parameters
         ----------
         page_size
-            How many one call asks for; 0: 100.
+            Number that one call requests; 0: 100.
         **options
             A `SampleFilter`'s; `arm_id` and `group_id`; `tasks`: with their prompts; `brief`: without completions; and
             `timeout` (seconds) and `retries`.

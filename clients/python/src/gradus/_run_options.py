@@ -83,7 +83,7 @@ class HistoryChoice(TypedDict, total=False):
     Attributes
     ----------
     merge_batches
-        How many successive update batches are one record, at most 65,536: sums and means over them. Left out: one.
+        Number of successive update batches that one record summarizes, at most 65,536. Left out: one.
     without_arms
         Whether `probabilities`, `values` and `counts` of update batches are left out.
     arm_groups

@@ -160,7 +160,7 @@ def rows(
     retire_after
         A row that was solved by all samples so often in a row is drawn no more; 0: never.
     count
-        How many rows an arm of generated tasks has.
+        Number of rows of an arm of generated tasks.
     column_samples
         Samples that a rate of the pool's column is worth; 0: it counts for nothing; None: 8.
 

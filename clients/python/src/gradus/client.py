@@ -102,12 +102,11 @@ class Client(ClientHandle):
     token
         The server's bearer token, if it wants one.
     timeout
-        How long a call may take in all, seconds, unless the call says so.
+        Maximum seconds for a call with its retries, unless the call sets its own.
     retries
-        How often a failed call is made again at most, unless the call says so; None: as often as its time allows, and
-        four times where no server has ever answered. Calls that do more when
-        they are made twice (`Run.advance`, `delete`, `import_state`, `update_shape`) are made again only where the
-        server says that it did nothing.
+        Maximum number of retries of a failed call, unless the call sets its own. None: as many as its timeout allows,
+        but four if no server has ever answered. Calls that have another effect when made twice (`Run.advance`,
+        `delete`, `import_state`, `update_shape`) are retried only if the server says that it did nothing.
     on_feedback
         What becomes of a score that its run did not record: "warn" (once for each run and reason), "raise"
         (`FeedbackError`) or "ignore". It is counted in any case (`feedback_counts`).
@@ -179,7 +178,7 @@ class Client(ClientHandle):
         groups
             Read in a thread of its own, at most `window` groups ahead of their results.
         window
-            How many groups may be out at a time.
+            Maximum number of groups that wait for their outcomes at a time.
         **options
             `timeout`: seconds after which a group without a result gets an error as its result. `retries`: how often
             the stream may break without a result in between; what has none is then sent again, which changes nothing.
@@ -187,7 +186,7 @@ class Client(ClientHandle):
         Yields
         ------
         StreamResult
-            One for each group.
+            Outcome of each group.
 
         Raises
         ------

@@ -18,7 +18,7 @@ class RowRates(dict[int, float]):
     Attributes
     ----------
     pool_digest
-        Of the pool that the rows are numbered by (`PoolInfo.digest`); "": the file does not say it.
+        Digest of the pool whose rows these are (`PoolInfo.digest`); "": the file does not contain it.
 
     """
 
@@ -48,7 +48,7 @@ def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> RowRate
     Raises
     ------
     ValueError
-        It is neither; the message has the line or the field, and what is wanted.
+        The file is neither. The message names the line or the field, and what is expected.
     OSError
         The file cannot be read.
 

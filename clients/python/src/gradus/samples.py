@@ -55,7 +55,7 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     evaluation_round
         None: it is of training.
     time
-        When it was scored.
+        Time at which the sample was scored.
     task
         The task. None: the request did not ask for tasks.
     transcript, tool_calls

@@ -143,7 +143,7 @@ class Completion:
     Attributes
     ----------
     sample_index
-        Its place in the group, from 0.
+        Index of the completion in the group, from 0.
     text
         Text of the policy, without the prompt.
     finish_reason
@@ -286,11 +286,11 @@ class Task(Value, message=task_pb2.Task):
     run_id, arm_id
         The run and the arm that gave it; "" outside of runs.
     cursor, update_batch
-        Its position in the run, in tasks, and its update batch, both from 0.
+        Position of the task in the run, in tasks, and its update batch, both counted from 0.
     instance_hash
         Names the instance: equal for equal instances of any run and server.
     pool_epoch
-        How often the run had gone through its pool when it drew this row.
+        Number of times that the run had gone through its pool before it drew this row.
     epoch
         The run's epoch (its count of imports) when it was given out.
     arm_probability

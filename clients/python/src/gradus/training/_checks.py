@@ -56,7 +56,7 @@ def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: 
     option
         Option of the trainer's configuration that sets it.
     of_a_prompt
-        How many of those there are of a prompt: 1, or the run's num_generations.
+        Number of them for each prompt: 1, or the run's num_generations.
 
     """
     lag = _LAG if config.feedback_lag is None else config.feedback_lag

@@ -27,7 +27,7 @@ class Contrast:
     weight
         Weight of the loss beside the trainer's own (Curriculum RLOO 4.1: 0.01, its c).
     beta
-        Its temperature (0.1).
+        Temperature of the loss (0.1).
     pairs_max
         Pairs of a generation batch that are learnt from, in the groups' order: each costs two rows of a forward pass.
 

@@ -34,14 +34,14 @@ class Feed:
     prefetch
         Whether anything is fetched before it is wanted.
     patience
-        How long tasks are waited for, seconds; a pause of the run takes none of it.
+        Maximum seconds to wait for tasks, not counting pauses of the run.
     check
         Told the run's configuration as it is when tasks have arrived; what it raises, the next `take` raises.
 
     Attributes
     ----------
     waited
-        How long `take` has waited in all, seconds.
+        Total seconds for which `take` has waited.
     arms
         The run's arms, as they stood when tasks were fetched last.
 
@@ -75,9 +75,9 @@ class Feed:
         cursor
             Position of the first task to give, in tasks from 0.
         count
-            How many tasks `take` gives.
+            Number of tasks that `take` returns.
         depth
-            How many times the trainer takes at once, and so how far it is worth fetching ahead.
+            Number of times that the trainer takes tasks in a row, for which tasks are fetched ahead.
 
         """
         if self._jobs is not None:

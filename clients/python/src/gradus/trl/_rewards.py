@@ -30,7 +30,7 @@ class Rewards:
     feed
         Told when scores have come in.
     patience
-        How long a score is waited for, seconds.
+        Maximum seconds to wait for a score.
     pairs
         Takes the contrast pairs of each generation batch; None: nobody learns from them.
 

@@ -34,7 +34,7 @@ class Tokens:
     completion
         Tokens of all messages after the prompt.
     mask
-        For each token of the completion 1, if the policy wrote it, and 0 for those of replies.
+        1 for each token of the completion that the policy wrote, 0 for tokens of replies.
     logprobs
         Log-probability of each token of the completion; 0 for those of replies. None: not known.
     messages
@@ -71,9 +71,9 @@ class Rollouts:
     client
         Server of the tasks.
     rewards
-        Has the round of tasks of evaluation arms.
+        Knows the round of tasks of evaluation arms.
     patience
-        Seconds for which a server that is away is waited for, and a completion sent again that it asks to have again.
+        Maximum seconds to wait for an unreachable server, and to repeat a completion if the server asks for that.
     text_tools
         Format of tool calls that the server reads from the text; None: TRL parses them.
 

@@ -77,7 +77,7 @@ class Scorer:
     client
         Sends them.
     patience
-        How long scores are waited for, seconds.
+        Maximum seconds to wait for scores.
 
     Attributes
     ----------

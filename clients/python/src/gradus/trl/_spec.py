@@ -43,7 +43,7 @@ class GradusSpec:
         Whether a run that has been trained on is deleted and begun anew when a training begins without a checkpoint.
         False: that is refused.
     patience
-        How long tasks and scores are waited for, seconds: what a restart of the server may take.
+        Maximum seconds to wait for tasks and scores, e.g. while the server restarts.
     contrast
         The loss of contrast pairs beside the trainer's own, for runs of the reward scheme `vcc`; the trainer is then
         made by `trainer`. None: there is none.
