@@ -40,15 +40,6 @@ export function setOf(vertices: Iterable<number>, words: number): VertexSet {
   return set;
 }
 
-/** Returns the vertices of a set, ascending. */
-export function membersOf(set: VertexSet): readonly number[] {
-  const members: number[] = [];
-  for (const [w, word] of set.entries()) {
-    for (let rest = word; rest !== 0; rest &= rest - 1) members.push(w * 32 + lowestBit(rest));
-  }
-  return members;
-}
-
 /** Returns the connected part that contains `start`, and removes its vertices from `left`. */
 function takePart({ words, bits }: BitMatrix, start: number, left: VertexSet): VertexSet {
   const part = new Uint32Array(words);
