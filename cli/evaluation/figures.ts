@@ -28,6 +28,7 @@ const columns: readonly Column[] = [
   percent("first_verifying_pass@1", "first verifying", "samples with a right answer anywhere"),
   percent("abandonment_gap", "abandoned", "samples with a right answer somewhere whose last answer is not right"),
   { figure: "answers_per_rollout", title: "answers", meaning: "marked answers in a completion", percent: false },
+  { figure: "calls_per_episode", title: "calls", meaning: "calls of an episode", percent: false },
   percent("infeasible_rate", "infeasible", "answers that break a constraint"),
   percent("malformed_rate", "malformed", "answers that could not be read"),
   { ...percent("unread_rate", "unread", "answers that were found and could not be read"), rare: true },

@@ -42,7 +42,9 @@ function share(samples: readonly SampleFacts[], holds: (facts: SampleFacts) => b
 }
 
 function common(samples: readonly SampleFacts[]): Figures {
+  const calls = samples.flatMap((sample) => sample.calls ?? []);
   return {
+    ...(calls.length > 0 && { calls_per_episode: mean(calls) }),
     mean_reward: mean(samples.map(({ reward }) => reward)),
     malformed_rate: share(samples, ({ verdict }) => verdict === "malformed"),
     infeasible_rate: share(samples, ({ verdict }) => verdict === "infeasible"),
@@ -396,12 +398,15 @@ export interface SampleFacts {
   readonly answers?: number;
   /** Whether the baseline is a proven optimum. Undefined: there is no baseline. */
   readonly proven?: boolean;
+  /** Number of calls of the episode. Undefined: the task has no turns. */
+  readonly calls?: number;
 }
 
 export function factsOf(result: Score | NoReward): SampleFacts {
   if ("reason" in result)
     return { verdict: "none", solved: false, verified: false, ratio: 0, reward: 0, truncated: false };
   const { verdict, solved, ratio = 0, reward, objective, truncated, spans, baseline, scan, info, violation } = result;
+  const { episode } = result;
   const verified = solved || spans.some((span) => span.solved);
   const isUnread = info["unread"] !== undefined || (verdict === "malformed" && spans.at(-1)?.verdict === "malformed");
   const doubts = {
@@ -411,5 +416,6 @@ export function factsOf(result: Score | NoReward): SampleFacts {
   const said = verdict === "malformed" ? { violation: violationKind(violation) } : {};
   const measure = objective === undefined ? {} : { objective };
   const facts = { verdict, solved, verified, ratio, reward, ...measure, ...said, truncated, ...doubts };
-  return { ...facts, ...(scan && { answers: scan.answers }), ...(baseline && { proven: baseline.proven }) };
+  const known = { ...(baseline && { proven: baseline.proven }), ...(episode && { calls: episode.calls }) };
+  return { ...facts, ...(scan && { answers: scan.answers }), ...known };
 }

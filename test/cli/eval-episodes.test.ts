@@ -55,7 +55,8 @@ test("a model that calls tools gets them in OpenAI's form, and the replies under
   await using server = await startChatServer(called);
   const { code, out, err } = await evaluate(server.url, "tools", "--evaluation-id", "called");
   expect([code, err]).toEqual([0, ""]);
-  expect(overallOf(out)).toMatchObject({ samples: "3", figures: { success_rate: 1 } });
+  const figures = { success_rate: 1, calls_per_episode: server.requests.length / 3 };
+  expect(overallOf(out)).toMatchObject({ samples: "3", figures });
   expect(server.requests[0]?.["tools"]).toMatchObject([
     { type: "function", function: { name: "guess", parameters: { type: "object", required: ["code"] } } },
   ]);

@@ -299,7 +299,14 @@ describe("an evaluation of tasks with turns", () => {
     await submit({ taskId: other.taskId, sampleIndex: 1, end: true });
     expect((await report())?.parts[2]).toMatchObject({
       samples: 2n,
-      figures: { exact_rate: 0.5, "pass@1": 0.5, "pass@2": 1, mean_reward: 0.5, no_reward_rate: 0 },
+      figures: {
+        exact_rate: 0.5,
+        "pass@1": 0.5,
+        "pass@2": 1,
+        mean_reward: 0.5,
+        no_reward_rate: 0,
+        calls_per_episode: 1.5,
+      },
     });
   });
 });

@@ -521,6 +521,7 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    *                   abandoned
    *   answers_per_rollout  marked answers in a completion, where the suite's reward
    *                   scheme scans for commits
+   *   calls_per_episode  mean number of calls, where the tasks have turns
    *   unread_rate     answers that were found and could not be read
    *   undecided_rate  answers of which it could not be told whether they are right;
    *                   both earn what a wrong answer earns
