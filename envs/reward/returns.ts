@@ -5,21 +5,30 @@
 import type { Parameters } from "../environment.ts";
 import { isRight, qualityRatio, type Fold, type RewardScheme } from "./scheme.ts";
 
-/** Prices a call by the quality of its answer, so that returns lie in [0, 1] whatever the environment. */
-export const ratio: RewardScheme = {
+const words =
+  "the quality of a feasible answer relative to the baseline, 0 for others. Without a baseline, 1 for a right answer.";
+
+/**
+ * Returns the scheme that prices a call by the quality of its answer, so that returns lie in [0, 1] whatever the
+ * environment. `primary` is the component by which graded answers are judged, if the environment has components.
+ */
+export const ratioScheme = (primary: string | undefined): RewardScheme => ({
   name: "ratio",
-  description:
-    "the quality of a feasible answer relative to the baseline, 0 for others. Without a baseline, 1 for a right answer.",
+  description: primary === undefined ? words : `the component '${primary}' of a graded answer, 0 for others.`,
   parameters: [],
   usesTrivial: false,
   range: () => ({ min: 0, max: 1 }),
   price({ goal, findings, baseline }) {
+    if (findings.kind === "graded" && primary !== undefined) {
+      const grade = findings.components.find(({ name }) => name === primary)?.value ?? 0;
+      return { reward: grade, components: [{ name: "ratio", value: grade, weight: 1 }] };
+    }
     const objective = findings.kind === "feasible" ? findings.objective : undefined;
     const isMeasured = goal !== "satisfy" && baseline !== undefined && objective !== undefined;
     const value = isMeasured ? qualityRatio(goal, objective, baseline) : Number(isRight(findings));
     return { reward: value, components: [{ name: "ratio", value, weight: 1 }] };
   },
-};
+});
 
 type Returned = ReturnType<Fold>;
 

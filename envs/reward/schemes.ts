@@ -16,7 +16,7 @@ import {
   type RewardScheme,
   type ToPrice,
 } from "./scheme.ts";
-import { ratio, RETURNS, returnScheme } from "./returns.ts";
+import { ratioScheme, RETURNS, returnScheme } from "./returns.ts";
 import { vcc } from "./vcc.ts";
 import { WEIGHTED, weighted } from "./weighted.ts";
 
@@ -161,7 +161,7 @@ export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.free
 
 /** Returns the scheme of a name that the environment lists, or undefined if there is none. */
 export function schemeNamed({ grading, turns }: Environment, name: string): RewardScheme | undefined {
-  const returned = turns && returnScheme(name, ratio, turns.callsMax);
+  const returned = turns && returnScheme(name, ratioScheme(grading?.primary), turns.callsMax);
   if (returned !== undefined) return returned;
   return name === WEIGHTED ? grading && weighted(grading) : rewardSchemes[name];
 }

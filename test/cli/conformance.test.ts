@@ -83,6 +83,7 @@ function provider(more: Partial<Provider> = {}): Provider {
       const verdict = answer === Buffer.from(instance).toString() ? Verdict.FEASIBLE : Verdict.INFEASIBLE;
       return refusal(asked) ?? { kind: "facts", facts: create(ProvidedFactsSchema, { verdict }) };
     },
+    advance: async () => failure("unavailable", "it has no turns"),
     draw: async () => failure("unavailable", "it draws nothing"),
     probe: async () => undefined,
     close: async () => undefined,

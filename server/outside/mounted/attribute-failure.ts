@@ -54,14 +54,15 @@ function isVerifierFailure(verified: VerifyResult): verified is VerifierFailure 
   return verified.kind === "failure" && ["timeout", "crashed", "memory"].includes(verified.failure);
 }
 
-const HOW = {
+/** Words for the effect of an answer or of a call on the process that handles it, by the kind of failure. */
+export const verifierFailure = {
   timeout: "does not end",
   crashed: "ends its process",
   memory: "needs more memory than allowed",
 } as const;
 
 function infeasibleBy({ components }: Described, { failure }: VerifierFailure): Facts {
-  const violation = `verifying this answer ${HOW[failure]}, even on a second try, although the reference answer can be verified`;
+  const violation = `verifying this answer ${verifierFailure[failure]}, even on a second try, although the reference answer can be verified`;
   if (components.length === 0) return { kind: "infeasible", violation };
   const none = components.map(({ name }) => ({ name, value: 0 }));
   return { kind: "graded", components: none, solved: false, violation };

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { onOneLine } from "../../../envs/lib/escape.ts";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
-import type { ProvidedInstance } from "../../../proto/gen/gradus/v1/provider_pb.js";
+import type { ProvidedFacts, ProvidedInstance } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { Described, DescribedLevel } from "./read-description.ts";
 import { problemOfSvg } from "./check-pictures.ts";
 import { isRight } from "./read-facts.ts";
@@ -246,8 +246,10 @@ export async function answer(subject: Subject, made: Instances) {
 
 /** Returns the parts of a verdict that decide the reward, as text that can be compared. */
 export function worth(verified: VerifyResult): string {
-  if (verified.kind === "failure") return failureWords(verified);
-  const { verdict, objective, components, solved } = verified.facts;
+  return verified.kind === "failure" ? failureWords(verified) : worthOfFacts(verified.facts);
+}
+
+export function worthOfFacts({ verdict, objective, components, solved }: ProvidedFacts): string {
   const grades = components.map(({ name, value }) => `${name} ${value ?? "without a value"}`);
   return onOneLine([Verdict[verdict], objective ?? [], grades, solved ? "solved" : []].flat().join(", "));
 }

@@ -2,6 +2,7 @@
  * Examines levels of mounted environments by the rules in message-rules.ts and call-rules.ts. The server does this
  * before it gives tasks of a level. `gradus conformance` and `gradus env check` report each rule.
  */
+import { advance, ON_ADVANCING } from "./advance-rules.ts";
 import {
   answer,
   draw,
@@ -78,9 +79,11 @@ export async function* examine(
   const [one, ...others] = making.tried.some(({ came }) => came !== undefined) ? [] : (evidence?.made ?? []);
   const made = one && ([one, ...others] as const);
   yield timed("Repeating", ON_REPEATING, made && repeat(subject, made));
-  yield timed("Answering", ON_ANSWERING, made && answer(subject, made));
+  const { turns } = subject.described;
+  if (turns === undefined) yield timed("Answering", ON_ANSWERING, made && answer(subject, made));
+  else yield timed("Advancing", ON_ADVANCING, made && advance(subject, made, turns));
   if (subject.described.draws) yield timed("Drawing", ON_DRAWING, made && draw(subject, made));
-  if (made !== undefined && more !== undefined) yield* more(subject, made);
+  if (made !== undefined && more !== undefined && turns === undefined) yield* more(subject, made);
 }
 
 /**

@@ -3,6 +3,8 @@
  */
 import type { FrameContent } from "./provider-frames.ts";
 import {
+  type AdvanceAsked,
+  type AdvanceResult,
   type AskedEnvironment,
   type AskOptions,
   type DrawResult,
@@ -14,7 +16,13 @@ import {
   type VerifyResult,
   type VerifyAsked,
 } from "./provider.ts";
-import type { DrawResponse, GenerateResponse, VerifyResponse } from "../../../proto/gen/gradus/v1/provider_pb.js";
+import type {
+  EnvironmentProviderAdvanceRequest,
+  EnvironmentProviderAdvanceResponse,
+  DrawResponse,
+  GenerateResponse,
+  VerifyResponse,
+} from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { Item } from "./item-queue.ts";
 
 type Settle<Answer> = (answer: Answer | Failure) => void;
@@ -48,6 +56,45 @@ export function verifiedOf({ result }: VerifyResponse): VerifyResult {
 export function drawnOf({ result }: DrawResponse): DrawResult {
   if (result.case === "svg") return { kind: "svg", svg: result.value };
   return result.case === "failure" ? failureOfWire(result.value) : empty("DrawResponse");
+}
+
+export function advancedOf({ result }: EnvironmentProviderAdvanceResponse): AdvanceResult {
+  if (result.case === "turn") return { kind: "turn", turn: result.value };
+  return result.case === "failure" ? failureOfWire(result.value) : empty("EnvironmentProviderAdvanceResponse");
+}
+
+/** Returns the message that asks for a call. */
+export function advanceRequest(
+  environment: AskedEnvironment,
+  { instance, state, calls }: AdvanceAsked,
+): EnvironmentProviderAdvanceRequest {
+  return {
+    $typeName: "gradus.v1.EnvironmentProviderAdvanceRequest",
+    ...named(environment),
+    instance,
+    ...(state && { state }),
+    calls: calls.map((call) => ({ $typeName: "gradus.v1.ProvidedCall", ...call })),
+  };
+}
+
+export function advanceItem(
+  environment: AskedEnvironment,
+  asked: AdvanceAsked,
+  { party, signal, fresh = false }: AskOptions,
+): (settle: Settle<AdvanceResult>) => Item {
+  return (settle): Item => ({
+    // A frame has one call only.
+    subject: {},
+    party,
+    environment,
+    limitMs: environment.limits.advanceMs,
+    fresh,
+    signal,
+    lost: 0,
+    settle,
+    frameOf: () => ({ case: "advance", value: advanceRequest(environment, asked) }),
+    read: (content) => (content.case === "advanced" ? advancedOf(content.value) : undefined),
+  });
 }
 
 export function generateItem(

@@ -6,7 +6,7 @@ import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/
 import type { FrameContent } from "./provider-frames.ts";
 import { type Held, type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
 import { changeBetween } from "./read-description.ts";
-import { drawItem, generateItem, verifyItem } from "./item-frames.ts";
+import { advanceItem, drawItem, generateItem, verifyItem } from "./item-frames.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
 import { createQueue, type Item } from "./item-queue.ts";
 import { createAbortableItems, UNWANTED } from "./abort-items.ts";
@@ -156,6 +156,7 @@ class Local {
       generate: (environment, asked, options) =>
         Promise.all(asked.seeds.map((seed) => ask(generateItem(environment, asked, seed, options)))),
       verify: (environment, asked, options) => ask(verifyItem(environment, asked, options)),
+      advance: (environment, asked, options) => ask(advanceItem(environment, asked, options)),
       draw: (environment, asked, options) => ask(drawItem(environment, asked, options)),
       probe: async () => this.#down,
       close: () => this.#close(),

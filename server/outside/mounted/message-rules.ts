@@ -26,6 +26,8 @@ const OWN_NAME = `must be a unique name of 1 to ${NAME_LENGTH_MAX} characters`;
 const isShare = (value: number): boolean => value >= 0 && value <= 1;
 
 type Named = { readonly name: string };
+const isToolName = (name: string, item: Named, all: readonly Named[]): boolean =>
+  /^[A-Za-z0-9_-]{1,64}$/.test(name) && isOnce(item, all);
 
 /** Revision of the protocol between server and providers. A provider must have the same. */
 export const PROTOCOL = 1;
@@ -93,6 +95,10 @@ function isParameters(json: string): boolean {
 const component = rulesOn<wire.ProviderComponent, readonly wire.ProviderComponent[]>("ProviderComponent");
 const level = rulesOn<wire.ProviderLevel, readonly wire.ProviderLevel[]>("ProviderLevel");
 const environment = rulesOn<wire.ProvidedEnvironment>("ProvidedEnvironment");
+const turns = rulesOn<wire.ProvidedTurns, number>("ProvidedTurns");
+const tool = rulesOn<wire.ProvidedTool, readonly wire.ProvidedTool[]>("ProvidedTool");
+const CALLS_MAX = 512;
+const TOOLS_MAX = 32;
 
 export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   environment.on("id", ID_WORDS, (id) => ID.test(id) && id.length <= ID_LENGTH_MAX),
@@ -107,7 +113,26 @@ export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   environment.size("components", [0, 32]),
   environment.size("remarks", [0, 32]),
   environment.characters("remarks", WORDS_LENGTH_MAX),
-  environment.on("turnsMax", "must be at most 1", (turns) => turns <= 1),
+  environment.on("turnsMax", `must be 2 to ${CALLS_MAX} with turns, and at most 1 without`, (max, { turns: given }) =>
+    given === undefined ? max <= 1 : max >= 2 && max <= CALLS_MAX,
+  ),
+  ...each(
+    ({ turns: given, turnsMax }: wire.ProvidedEnvironment) => (given === undefined ? [] : [{ ...given, turnsMax }]),
+    [
+      turns.size("tools", [0, TOOLS_MAX]),
+      turns.on("nondeterministic", "must be unset without state_bytes", (is, { stateBytes }) => !is || stateBytes > 0),
+    ],
+    (_, { turnsMax }) => turnsMax,
+  ),
+  ...each(
+    ({ turns: given }: wire.ProvidedEnvironment) => given?.tools ?? [],
+    [
+      tool.on("name", 'must be a name of its own of 1 to 64 letters, digits, "_" and "-"', isToolName),
+      tool.characters("description", 4000),
+      tool.on("parametersJson", `must be a JSON object of at most ${PARAMETERS_BYTES_MAX} bytes`, isParameters),
+    ],
+    (all) => all,
+  ),
   ...each(
     ({ components }: wire.ProvidedEnvironment) => components,
     [
@@ -241,6 +266,30 @@ export const ON_FACTS: readonly Rule<wire.ProvidedFacts, Terms>[] = [
   ),
   facts.size("info", [0, 16], "entries"),
   facts.characters("info", WORDS_LENGTH_MAX),
+];
+
+const REPLY_BYTES_MAX = 64 * 1024;
+const turn = rulesOn<wire.ProvidedTurn, Terms & { readonly stateBytesMax: number }>("ProvidedTurn");
+
+export const ON_TURN: readonly Rule<wire.ProvidedTurn, Terms & { readonly stateBytesMax: number }>[] = [
+  turn.on(
+    "reply",
+    `must have at most ${REPLY_BYTES_MAX} bytes`,
+    (reply) => Buffer.byteLength(reply) <= REPLY_BYTES_MAX,
+    (reply) => String(Buffer.byteLength(reply)),
+  ),
+  turn.on(
+    "state",
+    "must have at most ProvidedTurns.state_bytes, and be unset if that is 0",
+    (state, _, { stateBytesMax }) =>
+      (stateBytesMax === 0) === (state === undefined) && (state?.length ?? 0) <= stateBytesMax,
+    (state) => (state === undefined ? "none" : `${state.length} bytes`),
+  ),
+  ...each(
+    ({ facts: given }: wire.ProvidedTurn) => (given === undefined ? [] : [given]),
+    ON_FACTS,
+    (_, __, terms: Terms) => terms,
+  ),
 ];
 
 const failure = rulesOn<wire.ProviderFailure>("ProviderFailure");

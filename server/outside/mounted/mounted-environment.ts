@@ -14,6 +14,7 @@ import { verifyOrAttribute } from "./attribute-failure.ts";
 import { type Described, type DescribedLevel, levelOf } from "./read-description.ts";
 import type { Finding } from "./examine-level.ts";
 import { carried, type MountedInstance, uncarried, type WholeInstance } from "./mounted-instance.ts";
+import { mountedTurns } from "./mounted-turns.ts";
 import { drawn } from "./check-pictures.ts";
 import { createInstances, type Instances } from "./make-instances.ts";
 import type { AskOptions, Provider } from "./provider.ts";
@@ -66,21 +67,23 @@ function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
 }
 
 export function mountedEnvironment(described: Described, options: MountOptions): MountedEnvironment {
-  const { asked, goal, components, levels, answerBytesMax } = described;
+  const { asked, goal, levels, answerBytesMax } = described;
   const { id, version } = asked;
   const digest = asked.digest.slice(0, DIGEST_DIGITS);
   const resource = resourceOf(id, digest, options);
-  const [primary] = components;
+  const turnsOptions = {
+    ...options,
+    described,
+    resource,
+    bytesOf: (instance: MountedInstance) => bytesOf(instance, instances, resource.name),
+  };
   const environment: MountedEnvironment = defineEnvironment<MountedInstance, string>({
     id,
     version,
     description: described.description,
     goal,
     resource,
-    ...(primary && { grading: { primary: primary.name, components } }),
-    ...(primary === undefined && {
-      rewardSchemes: goal === "satisfy" ? ["graded"] : ["quality", "binary", "optimal_only"],
-    }),
+    ...pricingOf(described),
     ...(described.answerFormats.length > 0 && { answerFormats: described.answerFormats }),
     ...(described.verbatim && { verbatim: true }),
     asked: {
@@ -115,6 +118,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
         reason: `the answer has ${bytes} bytes of UTF-8, and the limit is ${answerBytesMax}`,
       };
     },
+    ...(described.turns && { turns: mountedTurns(described.turns, turnsOptions) }),
     verify: (instance, answer, { party, signal }) =>
       verify({ ...options, described, resource, instances }, instance, answer, { party, signal }),
   });
@@ -128,6 +132,14 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     onBroken: (level, why) => options.onBroken(id, level, why),
   });
   return environment;
+}
+
+/** Returns the components of graded answers, or else the reward schemes. Tasks with turns have schemes of their own. */
+function pricingOf({ components, goal, turns }: Described) {
+  const [primary] = components;
+  if (primary !== undefined) return { grading: { primary: primary.name, components } };
+  if (turns !== undefined) return {};
+  return { rewardSchemes: goal === "satisfy" ? ["graded"] : ["quality", "binary", "optimal_only"] };
 }
 
 /**

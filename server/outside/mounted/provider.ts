@@ -7,6 +7,7 @@ import type {
   DescribeResponse,
   ProvidedFacts,
   ProvidedInstance,
+  ProvidedTurn,
   ProviderFailure as WireFailure,
 } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { ProviderFailureKind } from "../../../proto/gen/gradus/v1/provider_pb.js";
@@ -26,6 +27,8 @@ export type GenerateResult =
 
 export type VerifyResult = { readonly kind: "facts"; readonly facts: ProvidedFacts } | Failure;
 
+export type AdvanceResult = { readonly kind: "turn"; readonly turn: ProvidedTurn } | Failure;
+
 export type DrawResult = { readonly kind: "svg"; readonly svg: string } | Failure;
 
 /** Identifies the environment that a request is for. Also has the time limits of each item. */
@@ -34,7 +37,7 @@ export interface AskedEnvironment {
   readonly version: number;
   /** Digest of the environment's code, from the provider: 64 hex digits. */
   readonly digest: string;
-  readonly limits: { readonly generateMs: number; readonly verifyMs: number };
+  readonly limits: { readonly generateMs: number; readonly verifyMs: number; readonly advanceMs: number };
 }
 
 export interface GenerateAsked {
@@ -47,6 +50,23 @@ export interface VerifyAsked {
   /** The instance's bytes, as the provider gave them. */
   readonly instance: Uint8Array;
   readonly answer: string;
+}
+
+/** A call of an episode (ProvidedCall in provider.proto). */
+export interface SentCall {
+  readonly number: number;
+  /** Name of the tool. Empty: the call is an answer. */
+  readonly tool: string;
+  readonly text: string;
+  readonly seed: bigint;
+}
+
+export interface AdvanceAsked {
+  readonly instance: Uint8Array;
+  /** State before the calls. Undefined: that in which an episode begins. */
+  readonly state: Uint8Array | undefined;
+  /** At least one call. The result is that of the last one. */
+  readonly calls: readonly SentCall[];
 }
 
 export interface AskOptions {
@@ -73,6 +93,7 @@ export interface Provider {
     options: AskOptions,
   ): Promise<readonly GenerateResult[]>;
   verify(environment: AskedEnvironment, asked: VerifyAsked, options: AskOptions): Promise<VerifyResult>;
+  advance(environment: AskedEnvironment, asked: AdvanceAsked, options: AskOptions): Promise<AdvanceResult>;
   draw(
     environment: AskedEnvironment,
     asked: { readonly instance: Uint8Array; readonly answer: string | undefined },

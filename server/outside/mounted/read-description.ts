@@ -2,7 +2,13 @@
 import type { ComponentInfo, Goal, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
-import type { DescribeResponse, LeftOut, ProvidedEnvironment } from "../../../proto/gen/gradus/v1/provider_pb.js";
+import type { Tool } from "../../../envs/turns/turns.ts";
+import type {
+  DescribeResponse,
+  LeftOut,
+  ProvidedEnvironment,
+  ProvidedTurns,
+} from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { formatNumbers } from "../../tasks/task-id-numbers.ts";
 import { GOALS, ON_ENVIRONMENT, ON_LEFT_OUT, ON_PROVIDER } from "./message-rules.ts";
 import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
@@ -42,6 +48,20 @@ export interface Described {
   /** Maximum length of an answer, in bytes of UTF-8. */
   readonly answerBytesMax: number;
   readonly remarks: readonly string[];
+  /** Undefined: a task takes one answer. */
+  readonly turns: DescribedTurns | undefined;
+}
+
+/** Turns of an environment's tasks (ProvidedTurns in provider.proto). */
+export interface DescribedTurns {
+  readonly tools: readonly Tool[];
+  readonly calls: number;
+  readonly callsMax: number;
+  /** 0: the provider gives no states and repeats all calls. */
+  readonly stateBytesMax: number;
+  readonly actionBytesMax: number;
+  readonly isDeterministic: boolean;
+  readonly needsTools: boolean;
 }
 
 /** An environment or level that is not served, and the reason. */
@@ -62,6 +82,9 @@ export type DescribedProvider =
 
 /** Maximum bytes of an answer. An environment may set a lower limit. */
 const ANSWER_BYTES_MAX = 192 * 1024;
+
+/** Default maximum bytes of a call, if the environment names none. */
+const ACTION_BYTES_MAX = 256;
 
 export function readDescribed(described: DescribeResponse): DescribedProvider {
   const why = problemOf(ON_PROVIDER, described, undefined);
@@ -99,6 +122,7 @@ function describedOf(wire: ProvidedEnvironment): Described {
       limits: {
         generateMs: atMost(limits?.generateMs, ITEM_LIMITS.generateMs),
         verifyMs: atMost(limits?.verifyMs, ITEM_LIMITS.verifyMs),
+        advanceMs: atMost(limits?.advanceMs, ITEM_LIMITS.verifyMs),
       },
     },
     description: wire.description,
@@ -118,6 +142,23 @@ function describedOf(wire: ProvidedEnvironment): Described {
     runsAnswers: wire.runsAnswers,
     answerBytesMax: atMost(limits?.answerBytes, ANSWER_BYTES_MAX),
     remarks: wire.remarks.map(onOneLine),
+    turns: wire.turns && turnsOf(wire.turns, wire.turnsMax),
+  };
+}
+
+function turnsOf(wire: ProvidedTurns, callsMax: number): DescribedTurns {
+  return {
+    tools: wire.tools.map(({ name, description, parametersJson }) => ({
+      name,
+      description,
+      parameters: parametersJson === "" ? { type: "object" } : (JSON.parse(parametersJson) as Tool["parameters"]),
+    })),
+    calls: wire.calls || callsMax,
+    callsMax,
+    stateBytesMax: wire.stateBytes,
+    actionBytesMax: wire.actionBytes || ACTION_BYTES_MAX,
+    isDeterministic: !wire.nondeterministic,
+    needsTools: wire.needsTools,
   };
 }
 

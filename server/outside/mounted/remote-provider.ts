@@ -20,7 +20,7 @@ import {
   type VerifyResponse,
 } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { changeBetween } from "./read-description.ts";
-import { drawnOf, generatedOf, verifiedOf } from "./item-frames.ts";
+import { advancedOf, advanceRequest, drawnOf, generatedOf, verifiedOf } from "./item-frames.ts";
 import {
   type AskedEnvironment,
   type AskOptions,
@@ -41,7 +41,11 @@ const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
  * Maximum bytes of one response: of the facts of one answer, and of one instance. Both are above what provider.proto
  * allows.
  */
-const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = { Verify: 512 * 1024, Generate: 16 * 1024 ** 2 };
+const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = {
+  Verify: 512 * 1024,
+  Advance: 512 * 1024,
+  Generate: 16 * 1024 ** 2,
+};
 /** Maximum number of answers in one call. They all belong to one instance, which is sent once. */
 const CALL_ANSWERS_MAX = 64;
 /** A result may take LATE_FACTOR times its time limit plus LATE_MS, for the network and the provider's queue. */
@@ -94,6 +98,15 @@ class Remote {
       described,
       generate: (environment, asked, options) => this.#generate(environment, asked, options),
       verify: (environment, { instance, answer }, options) => this.#verify(environment, instance, answer, options),
+      advance: async (environment, asked, { signal }) => {
+        const advanced = await this.#unary(
+          EnvironmentProvider.method.advance,
+          advanceRequest(environment, asked),
+          { deadline: Date.now() + lateMs(environment.limits.advanceMs) },
+          signal,
+        );
+        return "failure" in advanced ? advanced : advancedOf(advanced);
+      },
       draw: async ({ id, version, limits }, { instance, answer }, { signal }) => {
         const request = { $typeName: "gradus.v1.DrawRequest" as const, environment: id, version, instance };
         const drawn = await this.#unary(

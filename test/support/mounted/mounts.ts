@@ -8,6 +8,8 @@ const here = (path: string): string => join(import.meta.dirname, "../../..", pat
 
 export const WORD_FILE = here("test/support/mounted/word.py");
 export const DIGITS_FILE = here("test/support/mounted/digits.py");
+export const GUESS_FILE = here("test/support/mounted/guess.py");
+export const UNLAWFUL_TURNS_FILE = here("test/support/mounted/unlawful_turns.py");
 export const PYTHON = here(".venv/bin/python");
 
 /** Hosts find the Python package here, whatever is installed. */

@@ -55,7 +55,7 @@ export const described = (): DescribeResponse => ({
       components: [],
       verbatim: false,
       draws: false,
-      limits: { $typeName: "gradus.v1.ProviderLimits", generateMs: 100, verifyMs: 100, answerBytes: 0 },
+      limits: { $typeName: "gradus.v1.ProviderLimits", generateMs: 100, verifyMs: 100, answerBytes: 0, advanceMs: 100 },
       remarks: [],
       turnsMax: 1,
       runsAnswers: false,

@@ -50,9 +50,37 @@ export declare type ProviderLimits = Message<"gradus.v1.ProviderLimits"> & {
   verifyMs: number;
 
   answerBytes: number;
+
+  advanceMs: number;
 };
 
 export declare const ProviderLimitsSchema: GenMessage<ProviderLimits>;
+
+export declare type ProvidedTool = Message<"gradus.v1.ProvidedTool"> & {
+  name: string;
+
+  description: string;
+
+  parametersJson: string;
+};
+
+export declare const ProvidedToolSchema: GenMessage<ProvidedTool>;
+
+export declare type ProvidedTurns = Message<"gradus.v1.ProvidedTurns"> & {
+  tools: ProvidedTool[];
+
+  calls: number;
+
+  stateBytes: number;
+
+  actionBytes: number;
+
+  nondeterministic: boolean;
+
+  needsTools: boolean;
+};
+
+export declare const ProvidedTurnsSchema: GenMessage<ProvidedTurns>;
 
 export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment"> & {
   id: string;
@@ -82,6 +110,8 @@ export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment
   turnsMax: number;
 
   runsAnswers: boolean;
+
+  turns?: ProvidedTurns | undefined;
 };
 
 export declare const ProvidedEnvironmentSchema: GenMessage<ProvidedEnvironment>;
@@ -223,6 +253,58 @@ export declare type VerifyResponse = Message<"gradus.v1.VerifyResponse"> & {
 };
 
 export declare const VerifyResponseSchema: GenMessage<VerifyResponse>;
+
+export declare type ProvidedCall = Message<"gradus.v1.ProvidedCall"> & {
+  number: number;
+
+  tool: string;
+
+  text: string;
+
+  seed: bigint;
+};
+
+export declare const ProvidedCallSchema: GenMessage<ProvidedCall>;
+
+export declare type EnvironmentProviderAdvanceRequest = Message<"gradus.v1.EnvironmentProviderAdvanceRequest"> & {
+  environment: string;
+
+  version: number;
+
+  digest: string;
+
+  instance: Uint8Array;
+
+  state?: Uint8Array | undefined;
+
+  calls: ProvidedCall[];
+};
+
+export declare const EnvironmentProviderAdvanceRequestSchema: GenMessage<EnvironmentProviderAdvanceRequest>;
+
+export declare type ProvidedTurn = Message<"gradus.v1.ProvidedTurn"> & {
+  reply: string;
+
+  state?: Uint8Array | undefined;
+
+  over: boolean;
+
+  facts?: ProvidedFacts | undefined;
+};
+
+export declare const ProvidedTurnSchema: GenMessage<ProvidedTurn>;
+
+export declare type EnvironmentProviderAdvanceResponse = Message<"gradus.v1.EnvironmentProviderAdvanceResponse"> & {
+  result: {
+    value: ProvidedTurn;
+    case: "turn";
+  } | {
+    value: ProviderFailure;
+    case: "failure";
+  } | { case: undefined; value?: undefined };
+};
+
+export declare const EnvironmentProviderAdvanceResponseSchema: GenMessage<EnvironmentProviderAdvanceResponse>;
 
 export declare type VerifyResponses = Message<"gradus.v1.VerifyResponses"> & {
   index: number;
@@ -391,6 +473,12 @@ export declare type ProviderFrame = Message<"gradus.v1.ProviderFrame"> & {
   } | {
     value: WorkerHeld;
     case: "held";
+  } | {
+    value: EnvironmentProviderAdvanceRequest;
+    case: "advance";
+  } | {
+    value: EnvironmentProviderAdvanceResponse;
+    case: "advanced";
   } | { case: undefined; value?: undefined };
 };
 
@@ -432,6 +520,11 @@ export declare const EnvironmentProvider: GenService<{
     methodKind: "unary";
     input: typeof DrawRequestSchema;
     output: typeof DrawResponseSchema;
+  },
+  advance: {
+    methodKind: "unary";
+    input: typeof EnvironmentProviderAdvanceRequestSchema;
+    output: typeof EnvironmentProviderAdvanceResponseSchema;
   },
 }>;
 

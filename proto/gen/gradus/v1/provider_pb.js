@@ -13,7 +13,7 @@ import { file_gradus_v1_task } from "./task_pb.js";
  * Describes the file gradus/v1/provider.proto.
  */
 export const file_gradus_v1_provider = /*@__PURE__*/
-  fileDesc("ChhncmFkdXMvdjEvcHJvdmlkZXIucHJvdG8SCWdyYWR1cy52MSJPCg9Qcm92aWRlckZhaWx1cmUSLAoEa2luZBgBIAEoDjIeLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVLaW5kEg4KBmRldGFpbBgCIAEoCSJyCg1Qcm92aWRlckxldmVsEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFwoPcGFyYW1ldGVyc19qc29uGAMgASgJEgwKBHJvd3MYBCABKAQSFwoPZXZhbHVhdGlvbl9vbmx5GAUgASgIIkYKEVByb3ZpZGVyQ29tcG9uZW50EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGd2VpZ2h0GAMgASgBIk4KDlByb3ZpZGVyTGltaXRzEhMKC2dlbmVyYXRlX21zGAEgASgNEhEKCXZlcmlmeV9tcxgCIAEoDRIUCgxhbnN3ZXJfYnl0ZXMYAyABKA0iiQMKE1Byb3ZpZGVkRW52aXJvbm1lbnQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRIOCgZkaWdlc3QYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSHQoEZ29hbBgFIAEoDjIPLmdyYWR1cy52MS5Hb2FsEigKBmxldmVscxgGIAMoCzIYLmdyYWR1cy52MS5Qcm92aWRlckxldmVsEi8KDmFuc3dlcl9mb3JtYXRzGAcgAygOMhcuZ3JhZHVzLnYxLkFuc3dlckZvcm1hdBIwCgpjb21wb25lbnRzGAggAygLMhwuZ3JhZHVzLnYxLlByb3ZpZGVyQ29tcG9uZW50EhAKCHZlcmJhdGltGAkgASgIEg0KBWRyYXdzGAogASgIEikKBmxpbWl0cxgLIAEoCzIZLmdyYWR1cy52MS5Qcm92aWRlckxpbWl0cxIPCgdyZW1hcmtzGAwgAygJEhEKCXR1cm5zX21heBgNIAEoDRIUCgxydW5zX2Fuc3dlcnMYDiABKAgiJwoHTGVmdE91dBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIRCg9EZXNjcmliZVJlcXVlc3QijgEKEERlc2NyaWJlUmVzcG9uc2USEAoIcHJvdG9jb2wYASABKA0SDAoEaG9zdBgCIAEoCRI0CgxlbnZpcm9ubWVudHMYAyADKAsyHi5ncmFkdXMudjEuUHJvdmlkZWRFbnZpcm9ubWVudBIkCghsZWZ0X291dBgEIAMoCzISLmdyYWR1cy52MS5MZWZ0T3V0In4KD0dlbmVyYXRlUmVxdWVzdBITCgtlbnZpcm9ubWVudBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEg4KBmRpZ2VzdBgDIAEoCRINCgVsZXZlbBgEIAEoCRIXCg9wYXJhbWV0ZXJzX2pzb24YBSABKAkSDQoFc2VlZHMYBiADKAYixwIKEFByb3ZpZGVkSW5zdGFuY2USEAoIaW5zdGFuY2UYASABKAwSJgoGcHJvbXB0GAIgAygLMhYuZ3JhZHVzLnYxLkNoYXRNZXNzYWdlEhEKCWNhbm9uaWNhbBgDIAEoCRIWCglyZWZlcmVuY2UYBCABKAlIAIgBARIVCghiYXNlbGluZRgFIAEoAUgBiAEBEhsKDmJhc2VsaW5lX2JvdW5kGAYgASgBSAKIAQESOwoIbWV0YWRhdGEYByADKAsyKS5ncmFkdXMudjEuUHJvdmlkZWRJbnN0YW5jZS5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIMCgpfcmVmZXJlbmNlQgsKCV9iYXNlbGluZUIRCg9fYmFzZWxpbmVfYm91bmQinAEKEEdlbmVyYXRlUmVzcG9uc2USDQoFaW5kZXgYASABKA0SKwoEbWFkZRgCIAEoCzIbLmdyYWR1cy52MS5Qcm92aWRlZEluc3RhbmNlSAASEwoJZXhoYXVzdGVkGAMgASgJSAASLQoHZmFpbHVyZRgEIAEoCzIaLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVIAEIICgZyZXN1bHQiLQoOUHJvdmlkZWRBbnN3ZXISDQoFaW5kZXgYASABKA0SDAoEdGV4dBgCIAEoCSKDAQoNVmVyaWZ5UmVxdWVzdBITCgtlbnZpcm9ubWVudBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEg4KBmRpZ2VzdBgDIAEoCRIQCghpbnN0YW5jZRgEIAEoDBIqCgdhbnN3ZXJzGAUgAygLMhkuZ3JhZHVzLnYxLlByb3ZpZGVkQW5zd2VyIk8KEVByb3ZpZGVkQ29tcG9uZW50EgwKBG5hbWUYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIOCgZyZWFzb24YAyABKAlCCAoGX3ZhbHVlIo4CCg1Qcm92aWRlZEZhY3RzEiMKB3ZlcmRpY3QYASABKA4yEi5ncmFkdXMudjEuVmVyZGljdBIRCgl2aW9sYXRpb24YAiABKAkSFgoJb2JqZWN0aXZlGAMgASgBSACIAQESMAoKY29tcG9uZW50cxgEIAMoCzIcLmdyYWR1cy52MS5Qcm92aWRlZENvbXBvbmVudBIOCgZzb2x2ZWQYBSABKAgSMAoEaW5mbxgGIAMoCzIiLmdyYWR1cy52MS5Qcm92aWRlZEZhY3RzLkluZm9FbnRyeRorCglJbmZvRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIMCgpfb2JqZWN0aXZlIokBCg5WZXJpZnlSZXNwb25zZRINCgVpbmRleBgBIAEoDRIpCgVmYWN0cxgCIAEoCzIYLmdyYWR1cy52MS5Qcm92aWRlZEZhY3RzSAASLQoHZmFpbHVyZRgDIAEoCzIaLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVIAEIICgZyZXN1bHRKBAgEEAgiXAoPVmVyaWZ5UmVzcG9uc2VzEg0KBWluZGV4GAEgASgNEioKB3Jlc3VsdHMYAiADKAsyGS5ncmFkdXMudjEuVmVyaWZ5UmVzcG9uc2USDgoGcGxhY2VzGAMgAygNImUKC0RyYXdSZXF1ZXN0EhMKC2Vudmlyb25tZW50GAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEAoIaW5zdGFuY2UYAyABKAwSEwoGYW5zd2VyGAQgASgJSACIAQFCCQoHX2Fuc3dlciJWCgxEcmF3UmVzcG9uc2USDQoDc3ZnGAEgASgJSAASLQoHZmFpbHVyZRgCIAEoCzIaLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVIAEIICgZyZXN1bHQiKgoNSG9zdEFsbG93YW5jZRIMCgRyZWFkGAEgAygJEgsKA25ldBgCIAMoCSLoAQoJSG9zdFN0YXJ0Eg4KBnRhcmdldBgBIAEoCRIPCgd3b3JrZXJzGAIgASgNEicKBWFsbG93GAMgASgLMhguZ3JhZHVzLnYxLkhvc3RBbGxvd2FuY2USEgoKbWVtb3J5X21pYhgEIAEoDRIOCgZzb2NrZXQYBSABKAkSDgoGc2VjcmV0GAYgASgMEhMKC2dlbmVyYXRlX21zGAcgASgNEhEKCXZlcmlmeV9tcxgIIAEoDRIPCgdob2xkX21zGAkgASgNEg4KBmhpZGRlbhgKIAMoCRIUCgxzdGFydF9mb2xkZXIYCyABKAkifAoJSG9zdFJlYWR5Ei4KCWRlc2NyaWJlZBgBIAEoCzIbLmdyYWR1cy52MS5EZXNjcmliZVJlc3BvbnNlEg8KB3JlZnVzZWQYAiABKAkSDgoGbG9ja2VkGAMgASgJEg0KBXdhbGxzGAQgASgNEg8KB3NvdXJjZXMYBSADKAkiLQoLV29ya2VySGVsbG8SDgoGc2VjcmV0GAEgASgMEg4KBndvcmtlchgCIAEoDSIcCgpLaWxsV29ya2VyEg4KBndvcmtlchgBIAEoDSIaCghUZWxsSGVsZBIOCgZ3b3JrZXIYASABKA0iWAoKV29ya2VySGVsZBIOCgZ3b3JrZXIYASABKA0SDAoEY2FsbBgCIAEoDRIsCgh2ZXJpZmllZBgDIAEoCzIaLmdyYWR1cy52MS5WZXJpZnlSZXNwb25zZXMiWAoLV29ya2VyRW5kZWQSDgoGd29ya2VyGAEgASgNEiwKBGtpbmQYAiABKA4yHi5ncmFkdXMudjEuUHJvdmlkZXJGYWlsdXJlS2luZBILCgNob3cYAyABKAkiiAUKDVByb3ZpZGVyRnJhbWUSDAoEY2FsbBgBIAEoDRIuCghnZW5lcmF0ZRgCIAEoCzIaLmdyYWR1cy52MS5HZW5lcmF0ZVJlcXVlc3RIABIwCglnZW5lcmF0ZWQYAyABKAsyGy5ncmFkdXMudjEuR2VuZXJhdGVSZXNwb25zZUgAEioKBnZlcmlmeRgEIAEoCzIYLmdyYWR1cy52MS5WZXJpZnlSZXF1ZXN0SAASLQoIdmVyaWZpZWQYBSABKAsyGS5ncmFkdXMudjEuVmVyaWZ5UmVzcG9uc2VIABImCgRkcmF3GAYgASgLMhYuZ3JhZHVzLnYxLkRyYXdSZXF1ZXN0SAASKAoFZHJhd24YByABKAsyFy5ncmFkdXMudjEuRHJhd1Jlc3BvbnNlSAASJQoFc3RhcnQYCCABKAsyFC5ncmFkdXMudjEuSG9zdFN0YXJ0SAASJQoFcmVhZHkYCSABKAsyFC5ncmFkdXMudjEuSG9zdFJlYWR5SAASJwoFaGVsbG8YCiABKAsyFi5ncmFkdXMudjEuV29ya2VySGVsbG9IABIlCgRraWxsGAsgASgLMhUuZ3JhZHVzLnYxLktpbGxXb3JrZXJIABInCgVlbmRlZBgMIAEoCzIWLmdyYWR1cy52MS5Xb3JrZXJFbmRlZEgAEjcKEXZlcmlmaWVkX3RvZ2V0aGVyGA0gASgLMhouZ3JhZHVzLnYxLlZlcmlmeVJlc3BvbnNlc0gAEigKCXRlbGxfaGVsZBgOIAEoCzITLmdyYWR1cy52MS5UZWxsSGVsZEgAEiUKBGhlbGQYDyABKAsyFS5ncmFkdXMudjEuV29ya2VySGVsZEgAQgkKB2NvbnRlbnQq7QEKE1Byb3ZpZGVyRmFpbHVyZUtpbmQSJQohUFJPVklERVJfRkFJTFVSRV9LSU5EX1VOU1BFQ0lGSUVEEAASIAocUFJPVklERVJfRkFJTFVSRV9LSU5EX1JBSVNFRBABEiEKHVBST1ZJREVSX0ZBSUxVUkVfS0lORF9USU1FT1VUEAISIQodUFJPVklERVJfRkFJTFVSRV9LSU5EX0NSQVNIRUQQAxIgChxQUk9WSURFUl9GQUlMVVJFX0tJTkRfTUVNT1JZEAQSJQohUFJPVklERVJfRkFJTFVSRV9LSU5EX1VOQVZBSUxBQkxFEAUynQIKE0Vudmlyb25tZW50UHJvdmlkZXISQwoIRGVzY3JpYmUSGi5ncmFkdXMudjEuRGVzY3JpYmVSZXF1ZXN0GhsuZ3JhZHVzLnYxLkRlc2NyaWJlUmVzcG9uc2USRQoIR2VuZXJhdGUSGi5ncmFkdXMudjEuR2VuZXJhdGVSZXF1ZXN0GhsuZ3JhZHVzLnYxLkdlbmVyYXRlUmVzcG9uc2UwARJBCgZWZXJpZnkSGC5ncmFkdXMudjEuVmVyaWZ5UmVxdWVzdBoZLmdyYWR1cy52MS5WZXJpZnlSZXNwb25zZSgBMAESNwoERHJhdxIWLmdyYWR1cy52MS5EcmF3UmVxdWVzdBoXLmdyYWR1cy52MS5EcmF3UmVzcG9uc2ViBnByb3RvMw", [file_gradus_v1_environment, file_gradus_v1_outcome, file_gradus_v1_task]);
+  fileDesc("ChhncmFkdXMvdjEvcHJvdmlkZXIucHJvdG8SCWdyYWR1cy52MSJPCg9Qcm92aWRlckZhaWx1cmUSLAoEa2luZBgBIAEoDjIeLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVLaW5kEg4KBmRldGFpbBgCIAEoCSJyCg1Qcm92aWRlckxldmVsEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSFwoPcGFyYW1ldGVyc19qc29uGAMgASgJEgwKBHJvd3MYBCABKAQSFwoPZXZhbHVhdGlvbl9vbmx5GAUgASgIIkYKEVByb3ZpZGVyQ29tcG9uZW50EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGd2VpZ2h0GAMgASgBImIKDlByb3ZpZGVyTGltaXRzEhMKC2dlbmVyYXRlX21zGAEgASgNEhEKCXZlcmlmeV9tcxgCIAEoDRIUCgxhbnN3ZXJfYnl0ZXMYAyABKA0SEgoKYWR2YW5jZV9tcxgEIAEoDSJKCgxQcm92aWRlZFRvb2wSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIXCg9wYXJhbWV0ZXJzX2pzb24YAyABKAkioAEKDVByb3ZpZGVkVHVybnMSJgoFdG9vbHMYASADKAsyFy5ncmFkdXMudjEuUHJvdmlkZWRUb29sEg0KBWNhbGxzGAIgASgNEhMKC3N0YXRlX2J5dGVzGAMgASgNEhQKDGFjdGlvbl9ieXRlcxgEIAEoDRIYChBub25kZXRlcm1pbmlzdGljGAUgASgIEhMKC25lZWRzX3Rvb2xzGAYgASgIIrIDChNQcm92aWRlZEVudmlyb25tZW50EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SDgoGZGlnZXN0GAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEh0KBGdvYWwYBSABKA4yDy5ncmFkdXMudjEuR29hbBIoCgZsZXZlbHMYBiADKAsyGC5ncmFkdXMudjEuUHJvdmlkZXJMZXZlbBIvCg5hbnN3ZXJfZm9ybWF0cxgHIAMoDjIXLmdyYWR1cy52MS5BbnN3ZXJGb3JtYXQSMAoKY29tcG9uZW50cxgIIAMoCzIcLmdyYWR1cy52MS5Qcm92aWRlckNvbXBvbmVudBIQCgh2ZXJiYXRpbRgJIAEoCBINCgVkcmF3cxgKIAEoCBIpCgZsaW1pdHMYCyABKAsyGS5ncmFkdXMudjEuUHJvdmlkZXJMaW1pdHMSDwoHcmVtYXJrcxgMIAMoCRIRCgl0dXJuc19tYXgYDSABKA0SFAoMcnVuc19hbnN3ZXJzGA4gASgIEicKBXR1cm5zGA8gASgLMhguZ3JhZHVzLnYxLlByb3ZpZGVkVHVybnMiJwoHTGVmdE91dBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIRCg9EZXNjcmliZVJlcXVlc3QijgEKEERlc2NyaWJlUmVzcG9uc2USEAoIcHJvdG9jb2wYASABKA0SDAoEaG9zdBgCIAEoCRI0CgxlbnZpcm9ubWVudHMYAyADKAsyHi5ncmFkdXMudjEuUHJvdmlkZWRFbnZpcm9ubWVudBIkCghsZWZ0X291dBgEIAMoCzISLmdyYWR1cy52MS5MZWZ0T3V0In4KD0dlbmVyYXRlUmVxdWVzdBITCgtlbnZpcm9ubWVudBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEg4KBmRpZ2VzdBgDIAEoCRINCgVsZXZlbBgEIAEoCRIXCg9wYXJhbWV0ZXJzX2pzb24YBSABKAkSDQoFc2VlZHMYBiADKAYixwIKEFByb3ZpZGVkSW5zdGFuY2USEAoIaW5zdGFuY2UYASABKAwSJgoGcHJvbXB0GAIgAygLMhYuZ3JhZHVzLnYxLkNoYXRNZXNzYWdlEhEKCWNhbm9uaWNhbBgDIAEoCRIWCglyZWZlcmVuY2UYBCABKAlIAIgBARIVCghiYXNlbGluZRgFIAEoAUgBiAEBEhsKDmJhc2VsaW5lX2JvdW5kGAYgASgBSAKIAQESOwoIbWV0YWRhdGEYByADKAsyKS5ncmFkdXMudjEuUHJvdmlkZWRJbnN0YW5jZS5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIMCgpfcmVmZXJlbmNlQgsKCV9iYXNlbGluZUIRCg9fYmFzZWxpbmVfYm91bmQinAEKEEdlbmVyYXRlUmVzcG9uc2USDQoFaW5kZXgYASABKA0SKwoEbWFkZRgCIAEoCzIbLmdyYWR1cy52MS5Qcm92aWRlZEluc3RhbmNlSAASEwoJZXhoYXVzdGVkGAMgASgJSAASLQoHZmFpbHVyZRgEIAEoCzIaLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVIAEIICgZyZXN1bHQiLQoOUHJvdmlkZWRBbnN3ZXISDQoFaW5kZXgYASABKA0SDAoEdGV4dBgCIAEoCSKDAQoNVmVyaWZ5UmVxdWVzdBITCgtlbnZpcm9ubWVudBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEg4KBmRpZ2VzdBgDIAEoCRIQCghpbnN0YW5jZRgEIAEoDBIqCgdhbnN3ZXJzGAUgAygLMhkuZ3JhZHVzLnYxLlByb3ZpZGVkQW5zd2VyIk8KEVByb3ZpZGVkQ29tcG9uZW50EgwKBG5hbWUYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIOCgZyZWFzb24YAyABKAlCCAoGX3ZhbHVlIo4CCg1Qcm92aWRlZEZhY3RzEiMKB3ZlcmRpY3QYASABKA4yEi5ncmFkdXMudjEuVmVyZGljdBIRCgl2aW9sYXRpb24YAiABKAkSFgoJb2JqZWN0aXZlGAMgASgBSACIAQESMAoKY29tcG9uZW50cxgEIAMoCzIcLmdyYWR1cy52MS5Qcm92aWRlZENvbXBvbmVudBIOCgZzb2x2ZWQYBSABKAgSMAoEaW5mbxgGIAMoCzIiLmdyYWR1cy52MS5Qcm92aWRlZEZhY3RzLkluZm9FbnRyeRorCglJbmZvRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIMCgpfb2JqZWN0aXZlIokBCg5WZXJpZnlSZXNwb25zZRINCgVpbmRleBgBIAEoDRIpCgVmYWN0cxgCIAEoCzIYLmdyYWR1cy52MS5Qcm92aWRlZEZhY3RzSAASLQoHZmFpbHVyZRgDIAEoCzIaLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVIAEIICgZyZXN1bHRKBAgEEAgiSAoMUHJvdmlkZWRDYWxsEg4KBm51bWJlchgBIAEoDRIMCgR0b29sGAIgASgJEgwKBHRleHQYAyABKAkSDAoEc2VlZBgEIAEoBiKxAQohRW52aXJvbm1lbnRQcm92aWRlckFkdmFuY2VSZXF1ZXN0EhMKC2Vudmlyb25tZW50GAEgASgJEg8KB3ZlcnNpb24YAiABKA0SDgoGZGlnZXN0GAMgASgJEhAKCGluc3RhbmNlGAQgASgMEhIKBXN0YXRlGAUgASgMSACIAQESJgoFY2FsbHMYBiADKAsyFy5ncmFkdXMudjEuUHJvdmlkZWRDYWxsQggKBl9zdGF0ZSJyCgxQcm92aWRlZFR1cm4SDQoFcmVwbHkYASABKAkSEgoFc3RhdGUYAiABKAxIAIgBARIMCgRvdmVyGAMgASgIEicKBWZhY3RzGAQgASgLMhguZ3JhZHVzLnYxLlByb3ZpZGVkRmFjdHNCCAoGX3N0YXRlIoYBCiJFbnZpcm9ubWVudFByb3ZpZGVyQWR2YW5jZVJlc3BvbnNlEicKBHR1cm4YASABKAsyFy5ncmFkdXMudjEuUHJvdmlkZWRUdXJuSAASLQoHZmFpbHVyZRgCIAEoCzIaLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVIAEIICgZyZXN1bHQiXAoPVmVyaWZ5UmVzcG9uc2VzEg0KBWluZGV4GAEgASgNEioKB3Jlc3VsdHMYAiADKAsyGS5ncmFkdXMudjEuVmVyaWZ5UmVzcG9uc2USDgoGcGxhY2VzGAMgAygNImUKC0RyYXdSZXF1ZXN0EhMKC2Vudmlyb25tZW50GAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEAoIaW5zdGFuY2UYAyABKAwSEwoGYW5zd2VyGAQgASgJSACIAQFCCQoHX2Fuc3dlciJWCgxEcmF3UmVzcG9uc2USDQoDc3ZnGAEgASgJSAASLQoHZmFpbHVyZRgCIAEoCzIaLmdyYWR1cy52MS5Qcm92aWRlckZhaWx1cmVIAEIICgZyZXN1bHQiKgoNSG9zdEFsbG93YW5jZRIMCgRyZWFkGAEgAygJEgsKA25ldBgCIAMoCSLoAQoJSG9zdFN0YXJ0Eg4KBnRhcmdldBgBIAEoCRIPCgd3b3JrZXJzGAIgASgNEicKBWFsbG93GAMgASgLMhguZ3JhZHVzLnYxLkhvc3RBbGxvd2FuY2USEgoKbWVtb3J5X21pYhgEIAEoDRIOCgZzb2NrZXQYBSABKAkSDgoGc2VjcmV0GAYgASgMEhMKC2dlbmVyYXRlX21zGAcgASgNEhEKCXZlcmlmeV9tcxgIIAEoDRIPCgdob2xkX21zGAkgASgNEg4KBmhpZGRlbhgKIAMoCRIUCgxzdGFydF9mb2xkZXIYCyABKAkifAoJSG9zdFJlYWR5Ei4KCWRlc2NyaWJlZBgBIAEoCzIbLmdyYWR1cy52MS5EZXNjcmliZVJlc3BvbnNlEg8KB3JlZnVzZWQYAiABKAkSDgoGbG9ja2VkGAMgASgJEg0KBXdhbGxzGAQgASgNEg8KB3NvdXJjZXMYBSADKAkiLQoLV29ya2VySGVsbG8SDgoGc2VjcmV0GAEgASgMEg4KBndvcmtlchgCIAEoDSIcCgpLaWxsV29ya2VyEg4KBndvcmtlchgBIAEoDSIaCghUZWxsSGVsZBIOCgZ3b3JrZXIYASABKA0iWAoKV29ya2VySGVsZBIOCgZ3b3JrZXIYASABKA0SDAoEY2FsbBgCIAEoDRIsCgh2ZXJpZmllZBgDIAEoCzIaLmdyYWR1cy52MS5WZXJpZnlSZXNwb25zZXMiWAoLV29ya2VyRW5kZWQSDgoGd29ya2VyGAEgASgNEiwKBGtpbmQYAiABKA4yHi5ncmFkdXMudjEuUHJvdmlkZXJGYWlsdXJlS2luZBILCgNob3cYAyABKAkijAYKDVByb3ZpZGVyRnJhbWUSDAoEY2FsbBgBIAEoDRIuCghnZW5lcmF0ZRgCIAEoCzIaLmdyYWR1cy52MS5HZW5lcmF0ZVJlcXVlc3RIABIwCglnZW5lcmF0ZWQYAyABKAsyGy5ncmFkdXMudjEuR2VuZXJhdGVSZXNwb25zZUgAEioKBnZlcmlmeRgEIAEoCzIYLmdyYWR1cy52MS5WZXJpZnlSZXF1ZXN0SAASLQoIdmVyaWZpZWQYBSABKAsyGS5ncmFkdXMudjEuVmVyaWZ5UmVzcG9uc2VIABImCgRkcmF3GAYgASgLMhYuZ3JhZHVzLnYxLkRyYXdSZXF1ZXN0SAASKAoFZHJhd24YByABKAsyFy5ncmFkdXMudjEuRHJhd1Jlc3BvbnNlSAASJQoFc3RhcnQYCCABKAsyFC5ncmFkdXMudjEuSG9zdFN0YXJ0SAASJQoFcmVhZHkYCSABKAsyFC5ncmFkdXMudjEuSG9zdFJlYWR5SAASJwoFaGVsbG8YCiABKAsyFi5ncmFkdXMudjEuV29ya2VySGVsbG9IABIlCgRraWxsGAsgASgLMhUuZ3JhZHVzLnYxLktpbGxXb3JrZXJIABInCgVlbmRlZBgMIAEoCzIWLmdyYWR1cy52MS5Xb3JrZXJFbmRlZEgAEjcKEXZlcmlmaWVkX3RvZ2V0aGVyGA0gASgLMhouZ3JhZHVzLnYxLlZlcmlmeVJlc3BvbnNlc0gAEigKCXRlbGxfaGVsZBgOIAEoCzITLmdyYWR1cy52MS5UZWxsSGVsZEgAEiUKBGhlbGQYDyABKAsyFS5ncmFkdXMudjEuV29ya2VySGVsZEgAEj8KB2FkdmFuY2UYECABKAsyLC5ncmFkdXMudjEuRW52aXJvbm1lbnRQcm92aWRlckFkdmFuY2VSZXF1ZXN0SAASQQoIYWR2YW5jZWQYESABKAsyLS5ncmFkdXMudjEuRW52aXJvbm1lbnRQcm92aWRlckFkdmFuY2VSZXNwb25zZUgAQgkKB2NvbnRlbnQq7QEKE1Byb3ZpZGVyRmFpbHVyZUtpbmQSJQohUFJPVklERVJfRkFJTFVSRV9LSU5EX1VOU1BFQ0lGSUVEEAASIAocUFJPVklERVJfRkFJTFVSRV9LSU5EX1JBSVNFRBABEiEKHVBST1ZJREVSX0ZBSUxVUkVfS0lORF9USU1FT1VUEAISIQodUFJPVklERVJfRkFJTFVSRV9LSU5EX0NSQVNIRUQQAxIgChxQUk9WSURFUl9GQUlMVVJFX0tJTkRfTUVNT1JZEAQSJQohUFJPVklERVJfRkFJTFVSRV9LSU5EX1VOQVZBSUxBQkxFEAUyhQMKE0Vudmlyb25tZW50UHJvdmlkZXISQwoIRGVzY3JpYmUSGi5ncmFkdXMudjEuRGVzY3JpYmVSZXF1ZXN0GhsuZ3JhZHVzLnYxLkRlc2NyaWJlUmVzcG9uc2USRQoIR2VuZXJhdGUSGi5ncmFkdXMudjEuR2VuZXJhdGVSZXF1ZXN0GhsuZ3JhZHVzLnYxLkdlbmVyYXRlUmVzcG9uc2UwARJBCgZWZXJpZnkSGC5ncmFkdXMudjEuVmVyaWZ5UmVxdWVzdBoZLmdyYWR1cy52MS5WZXJpZnlSZXNwb25zZSgBMAESNwoERHJhdxIWLmdyYWR1cy52MS5EcmF3UmVxdWVzdBoXLmdyYWR1cy52MS5EcmF3UmVzcG9uc2USZgoHQWR2YW5jZRIsLmdyYWR1cy52MS5FbnZpcm9ubWVudFByb3ZpZGVyQWR2YW5jZVJlcXVlc3QaLS5ncmFkdXMudjEuRW52aXJvbm1lbnRQcm92aWRlckFkdmFuY2VSZXNwb25zZWIGcHJvdG8z", [file_gradus_v1_environment, file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.ProviderFailure.
@@ -44,172 +44,214 @@ export const ProviderLimitsSchema = /*@__PURE__*/
   messageDesc(file_gradus_v1_provider, 3);
 
 /**
+ * Describes the message gradus.v1.ProvidedTool.
+ * Use `create(ProvidedToolSchema)` to create a new message.
+ */
+export const ProvidedToolSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_provider, 4);
+
+/**
+ * Describes the message gradus.v1.ProvidedTurns.
+ * Use `create(ProvidedTurnsSchema)` to create a new message.
+ */
+export const ProvidedTurnsSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_provider, 5);
+
+/**
  * Describes the message gradus.v1.ProvidedEnvironment.
  * Use `create(ProvidedEnvironmentSchema)` to create a new message.
  */
 export const ProvidedEnvironmentSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 4);
+  messageDesc(file_gradus_v1_provider, 6);
 
 /**
  * Describes the message gradus.v1.LeftOut.
  * Use `create(LeftOutSchema)` to create a new message.
  */
 export const LeftOutSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 5);
+  messageDesc(file_gradus_v1_provider, 7);
 
 /**
  * Describes the message gradus.v1.DescribeRequest.
  * Use `create(DescribeRequestSchema)` to create a new message.
  */
 export const DescribeRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 6);
+  messageDesc(file_gradus_v1_provider, 8);
 
 /**
  * Describes the message gradus.v1.DescribeResponse.
  * Use `create(DescribeResponseSchema)` to create a new message.
  */
 export const DescribeResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 7);
+  messageDesc(file_gradus_v1_provider, 9);
 
 /**
  * Describes the message gradus.v1.GenerateRequest.
  * Use `create(GenerateRequestSchema)` to create a new message.
  */
 export const GenerateRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 8);
+  messageDesc(file_gradus_v1_provider, 10);
 
 /**
  * Describes the message gradus.v1.ProvidedInstance.
  * Use `create(ProvidedInstanceSchema)` to create a new message.
  */
 export const ProvidedInstanceSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 9);
+  messageDesc(file_gradus_v1_provider, 11);
 
 /**
  * Describes the message gradus.v1.GenerateResponse.
  * Use `create(GenerateResponseSchema)` to create a new message.
  */
 export const GenerateResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 10);
+  messageDesc(file_gradus_v1_provider, 12);
 
 /**
  * Describes the message gradus.v1.ProvidedAnswer.
  * Use `create(ProvidedAnswerSchema)` to create a new message.
  */
 export const ProvidedAnswerSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 11);
+  messageDesc(file_gradus_v1_provider, 13);
 
 /**
  * Describes the message gradus.v1.VerifyRequest.
  * Use `create(VerifyRequestSchema)` to create a new message.
  */
 export const VerifyRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 12);
+  messageDesc(file_gradus_v1_provider, 14);
 
 /**
  * Describes the message gradus.v1.ProvidedComponent.
  * Use `create(ProvidedComponentSchema)` to create a new message.
  */
 export const ProvidedComponentSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 13);
+  messageDesc(file_gradus_v1_provider, 15);
 
 /**
  * Describes the message gradus.v1.ProvidedFacts.
  * Use `create(ProvidedFactsSchema)` to create a new message.
  */
 export const ProvidedFactsSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 14);
+  messageDesc(file_gradus_v1_provider, 16);
 
 /**
  * Describes the message gradus.v1.VerifyResponse.
  * Use `create(VerifyResponseSchema)` to create a new message.
  */
 export const VerifyResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 15);
+  messageDesc(file_gradus_v1_provider, 17);
+
+/**
+ * Describes the message gradus.v1.ProvidedCall.
+ * Use `create(ProvidedCallSchema)` to create a new message.
+ */
+export const ProvidedCallSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_provider, 18);
+
+/**
+ * Describes the message gradus.v1.EnvironmentProviderAdvanceRequest.
+ * Use `create(EnvironmentProviderAdvanceRequestSchema)` to create a new message.
+ */
+export const EnvironmentProviderAdvanceRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_provider, 19);
+
+/**
+ * Describes the message gradus.v1.ProvidedTurn.
+ * Use `create(ProvidedTurnSchema)` to create a new message.
+ */
+export const ProvidedTurnSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_provider, 20);
+
+/**
+ * Describes the message gradus.v1.EnvironmentProviderAdvanceResponse.
+ * Use `create(EnvironmentProviderAdvanceResponseSchema)` to create a new message.
+ */
+export const EnvironmentProviderAdvanceResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_provider, 21);
 
 /**
  * Describes the message gradus.v1.VerifyResponses.
  * Use `create(VerifyResponsesSchema)` to create a new message.
  */
 export const VerifyResponsesSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 16);
+  messageDesc(file_gradus_v1_provider, 22);
 
 /**
  * Describes the message gradus.v1.DrawRequest.
  * Use `create(DrawRequestSchema)` to create a new message.
  */
 export const DrawRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 17);
+  messageDesc(file_gradus_v1_provider, 23);
 
 /**
  * Describes the message gradus.v1.DrawResponse.
  * Use `create(DrawResponseSchema)` to create a new message.
  */
 export const DrawResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 18);
+  messageDesc(file_gradus_v1_provider, 24);
 
 /**
  * Describes the message gradus.v1.HostAllowance.
  * Use `create(HostAllowanceSchema)` to create a new message.
  */
 export const HostAllowanceSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 19);
+  messageDesc(file_gradus_v1_provider, 25);
 
 /**
  * Describes the message gradus.v1.HostStart.
  * Use `create(HostStartSchema)` to create a new message.
  */
 export const HostStartSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 20);
+  messageDesc(file_gradus_v1_provider, 26);
 
 /**
  * Describes the message gradus.v1.HostReady.
  * Use `create(HostReadySchema)` to create a new message.
  */
 export const HostReadySchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 21);
+  messageDesc(file_gradus_v1_provider, 27);
 
 /**
  * Describes the message gradus.v1.WorkerHello.
  * Use `create(WorkerHelloSchema)` to create a new message.
  */
 export const WorkerHelloSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 22);
+  messageDesc(file_gradus_v1_provider, 28);
 
 /**
  * Describes the message gradus.v1.KillWorker.
  * Use `create(KillWorkerSchema)` to create a new message.
  */
 export const KillWorkerSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 23);
+  messageDesc(file_gradus_v1_provider, 29);
 
 /**
  * Describes the message gradus.v1.TellHeld.
  * Use `create(TellHeldSchema)` to create a new message.
  */
 export const TellHeldSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 24);
+  messageDesc(file_gradus_v1_provider, 30);
 
 /**
  * Describes the message gradus.v1.WorkerHeld.
  * Use `create(WorkerHeldSchema)` to create a new message.
  */
 export const WorkerHeldSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 25);
+  messageDesc(file_gradus_v1_provider, 31);
 
 /**
  * Describes the message gradus.v1.WorkerEnded.
  * Use `create(WorkerEndedSchema)` to create a new message.
  */
 export const WorkerEndedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 26);
+  messageDesc(file_gradus_v1_provider, 32);
 
 /**
  * Describes the message gradus.v1.ProviderFrame.
  * Use `create(ProviderFrameSchema)` to create a new message.
  */
 export const ProviderFrameSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_provider, 27);
+  messageDesc(file_gradus_v1_provider, 33);
 
 /**
  * Describes the enum gradus.v1.ProviderFailureKind.
@@ -227,11 +269,11 @@ export const ProviderFailureKind = /*@__PURE__*/
   tsEnum(ProviderFailureKindSchema);
 
 /**
- * A provider makes instances and verifies answers. The server does the rest: the task's
- * id and split, the marks around the answer, the reward, and the choice of the next
- * task. A provider keeps no state between calls. Generate depends only on the level and
- * the seed, and Verify only on the instance and the answer, in every process of one
- * digest.
+ * A provider makes instances and verifies answers, or carries out the calls of episodes.
+ * The server does the rest: the task's id and split, the marks around the answer, the
+ * reward, and the choice of the next task. A provider keeps no state between calls.
+ * Generate depends only on the level and the seed, Verify only on the instance and the
+ * answer, and Advance only on its request, in every process of one digest.
  *
  * Two transports carry these messages. A provider on another machine (`gradus serve
  * --mount name=host:port`) serves this service over gRPC, with a token as every client

@@ -8,7 +8,7 @@ const TURN_MS = 1000;
 const item = (caller: string, subject: object = {}, fresh = false): Item => ({
   subject,
   party: { caller, connection: caller },
-  environment: { id: "mine", version: 1, digest: "", limits: { generateMs: 1, verifyMs: 1 } },
+  environment: { id: "mine", version: 1, digest: "", limits: { generateMs: 1, verifyMs: 1, advanceMs: 1 } },
   limitMs: 1,
   fresh,
   signal,

@@ -7,5 +7,17 @@ machine `python -m gradus.serve my_env.py --address 0.0.0.0:50061` serves it ove
 
 from gradus.serve._environment import Environment, Level, Prompt
 from gradus.serve._facts import ExhaustedError, Facts, UnavailableError
+from gradus.serve._turns import KEEP, Action, Tool, Turn
 
-__all__ = ["Environment", "ExhaustedError", "Facts", "Level", "Prompt", "UnavailableError"]
+__all__ = [
+    "KEEP",
+    "Action",
+    "Environment",
+    "ExhaustedError",
+    "Facts",
+    "Level",
+    "Prompt",
+    "Tool",
+    "Turn",
+    "UnavailableError",
+]

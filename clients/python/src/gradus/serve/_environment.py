@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from gradus.serve._facts import Facts
+from gradus.serve._turns import Action, Tool, Turn
 
 Prompt = str | Sequence[Mapping[str, str]]
 """The prompt: a text, or chat messages with "role" and "content"."""
@@ -42,6 +43,8 @@ class Environment:
         def verify(self, instance, answer):
             return answer.strip() == instance[::-1]
     ```
+
+    With `advance`, a task is an episode of several calls (`Turn` has an example's parts, the guide a whole one).
 
     Everything is asked in processes that see no network and read nothing but the file's own folder and Python's
     packages. `generate` must give the same for the same random numbers, in every process and in every order; `verify`
@@ -80,6 +83,27 @@ class Environment:
     """Maximum seconds to verify an answer; 0: the server's limit."""
     answer_bytes: ClassVar[int] = 0
     """Maximum size of an answer in bytes of UTF-8; 0: the server's limit."""
+    calls_max: ClassVar[int] = 0
+    """Maximum number of calls of an episode, 2 to 512. Needed with `advance`, and only there."""
+    calls: ClassVar[int] = 0
+    """Number of calls of an episode unless a task asks for another one; 0: `calls_max`."""
+    tools: ClassVar[Sequence[Tool]] = ()
+    """Tools that the policy may call. Empty: each call is a marked answer."""
+    needs_tools: ClassVar[bool] = False
+    """Whether no task can be solved without the tools, so that every task has all of them."""
+    replay: ClassVar[bool] = False
+    """Whether the state stays here, as any object. The task id then has the calls only, and `start` and `advance` are
+    repeated wherever the object is missing."""
+    deterministic: ClassVar[bool] = True
+    """Whether `advance` gives the same for the same state and action. False: e.g. a simulated user replies."""
+    state_bytes: ClassVar[int] = 0
+    """Maximum size of a state in bytes, as JSON. It travels in the task id, so it is at most 2,900; 0: 1,024."""
+    action_bytes: ClassVar[int] = 0
+    """Maximum size of an answer or of a tool's arguments, in bytes of UTF-8; 0: 256. A longer call is refused in a
+    reply."""
+    advance_seconds: ClassVar[float] = 0
+    """Maximum seconds for one call; 0: `verify_seconds`, or the server's limit. With `replay` this includes calls that
+    are repeated."""
     remarks: ClassVar[Sequence[str]] = ()
     """Remarks for the operator who mounts the environment."""
 
@@ -102,6 +126,21 @@ class Environment:
         An exception is a failure of the environment, and not a reward of 0.
         """
         raise NotImplementedError(f"{type(self).__name__} has no verify")
+
+    def start(self, instance: Any) -> Any:
+        """Returns the state before the first call. It may be async.
+
+        A state is bytes, or consists of numbers, texts, lists, tuples, sets and dicts. With `replay` it is any object.
+        """
+        return None
+
+    def advance(self, instance: Any, state: Any, action: Action) -> Turn:
+        """Carries out a call of an episode, and returns a `Turn`. It replaces `verify`, and may be async.
+
+        Keep nothing in `self`: any process may get the next call. An exception is a failure of the environment, and
+        not a reward of 0; an invalid call gets a reply that says why.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no advance")
 
     def parse(self, answer: str) -> Any:
         """Converts the answer's text for `verify`. Raises ValueError with the reason if it cannot be read."""

@@ -57,6 +57,10 @@ class Facts:
         )
 
 
+class MisshapenError(Exception):
+    """An environment returns an invalid result, e.g. NaN, or has an invalid declaration."""
+
+
 class UnavailableError(Exception):
     """An environment raises this if a service that it needs is down. No answer loses reward by it."""
 

@@ -46,6 +46,16 @@ def load(data: bytes | str) -> Any:
     return json.loads(data, object_hook=_decode)
 
 
+def dump_plain(value: Any) -> str:
+    """Returns plain JSON, of a value that consists of dicts, lists, texts and numbers."""
+    return _write(value)
+
+
+def load_plain(data: str) -> Any:
+    """Returns the value of plain JSON. An object with a key such as "$tuple" stays an object."""
+    return json.loads(data)
+
+
 def _encode(value: Any, place: str) -> Any:
     kind = type(value)
     if kind in _PLAIN:

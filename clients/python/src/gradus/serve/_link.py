@@ -189,6 +189,16 @@ class Host:
             found.index = next(places).index
             yield found
 
+    async def advance(self, request: pb.EnvironmentProviderAdvanceRequest) -> pb.EnvironmentProviderAdvanceResponse:
+        """Returns the result of a call of an episode, or the reason for which there is none."""
+        async for answer in self._ask_all(lambda _: pb.ProviderFrame(advance=request), 1, self._terms.verify_ms):
+            return (
+                answer.advanced
+                if isinstance(answer, pb.ProviderFrame)
+                else pb.EnvironmentProviderAdvanceResponse(failure=answer)
+            )
+        raise AssertionError("a request has an answer or a failure")
+
     async def draw(self, request: pb.DrawRequest) -> pb.DrawResponse:
         """Returns a drawing, or the reason for which there is none."""
         async for answer in self._ask_all(lambda _: pb.ProviderFrame(draw=request), 1, self._terms.generate_ms):

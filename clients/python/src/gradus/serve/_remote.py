@@ -14,6 +14,7 @@ import grpc
 import grpc.aio
 
 from gradus.serve._link import Host, HostError, Terms
+from gradus.serve._turns import CALLS_MAX as EPISODE_CALLS_MAX
 from gradus.v1 import provider_pb2 as pb
 from gradus.v1 import provider_pb2_grpc as rpc
 
@@ -133,6 +134,16 @@ class Provider(rpc.EnvironmentProviderServicer):
         """Returns a drawing."""
         await self._find(request.environment, request.version, "", context)
         return await self._host.draw(request)
+
+    async def Advance(  # noqa: N802
+        self, request: pb.EnvironmentProviderAdvanceRequest, context: Any
+    ) -> pb.EnvironmentProviderAdvanceResponse:
+        """Returns the result of a call of an episode."""
+        environment = await self._find(request.environment, request.version, request.digest, context)
+        if not environment.HasField("turns"):
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{request.environment} has no turns")
+        await _at_most(len(request.calls), EPISODE_CALLS_MAX, "calls", context)
+        return await self._host.advance(request)
 
     async def _find(self, name: str, version: int, digest: str, context: Any) -> pb.ProvidedEnvironment:
         environment = self._environments.get(name)

@@ -15,8 +15,9 @@ from typing import Any
 from gradus.serve import _json
 from gradus.serve._chance import seed_chance
 from gradus.serve._environment import Environment, Level
-from gradus.serve._facts import ONLY_COMPONENT, ExhaustedError, Facts, UnavailableError
+from gradus.serve._facts import ONLY_COMPONENT, ExhaustedError, Facts, MisshapenError, UnavailableError
 from gradus.serve._rows import digest_rows, read_rows
+from gradus.serve._turns import Episodes, describe_turns
 from gradus.v1 import environment_pb2, outcome_pb2, provider_pb2, task_pb2
 
 ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
@@ -40,10 +41,6 @@ _VERDICTS = {
 }
 
 Kind = provider_pb2.ProviderFailureKind
-
-
-class MisshapenError(Exception):
-    """An environment returns an invalid result, e.g. NaN, or has an invalid declaration."""
 
 
 def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
@@ -88,6 +85,10 @@ class Served:
         self._parses = environment.has("parse")
         self._sources = sources
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.turns = describe_turns(environment)
+        self._episodes = Episodes(
+            environment, self._await, lambda found: facts_message(found, self.components, "advance"), seed_chance
+        )
         self.digest = self._digest()
 
     def drop(self, names: Sequence[str]) -> None:
@@ -125,9 +126,11 @@ class Served:
                 generate_ms=round(environment.generate_seconds * 1000),
                 verify_ms=round(environment.verify_seconds * 1000),
                 answer_bytes=environment.answer_bytes,
+                advance_ms=round((environment.advance_seconds or environment.verify_seconds) * 1000),
             ),
             remarks=[remark[:INFO_LENGTH_MAX] for remark in environment.remarks],
-            turns_max=1,
+            turns_max=1 if self.turns is None else environment.calls_max,
+            turns=self.turns,
             runs_answers=environment.runs_answers,
         )
 
@@ -188,6 +191,10 @@ class Served:
                 continue
             return isinstance(found, numbers.Real) and not isinstance(found, bool)
         return False
+
+    def advance(self, request: provider_pb2.EnvironmentProviderAdvanceRequest) -> provider_pb2.ProvidedTurn:
+        """Returns the result of the last call of a request. Raises the environment's exceptions."""
+        return self._episodes.advance(request)
 
     def draw(self, instance: bytes, answer: str | None) -> str:
         """Returns an SVG document."""
@@ -258,14 +265,14 @@ def _is_same(value: Any, untouched: Any) -> bool:
         return False
 
 
-def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.ProvidedFacts:
-    """Converts a result of `verify` to a message. MisshapenError has the error in it.
+def facts_message(found: Any, components: Mapping[str, float], source: str = "verify") -> provider_pb2.ProvidedFacts:
+    """Converts a result of `verify`, or of another `source`, to a message. MisshapenError has the error in it.
 
     All results that are only right, or only wrong, share one message: copy it, and do not change it.
     """
     if isinstance(found, bool) and not components:
         return _RIGHT if found else _WRONG
-    facts = found if isinstance(found, Facts) else _facts_of(found, components)
+    facts = found if isinstance(found, Facts) else _facts_of(found, components, source)
     message = provider_pb2.ProvidedFacts(
         verdict=_VERDICTS[facts.verdict], violation=sendable(facts.violation[:DETAIL_LENGTH_MAX])
     )
@@ -275,7 +282,7 @@ def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.P
         message.solved = facts.solved
         for name, value in facts.components.items():
             if name not in components:
-                raise MisshapenError(f"verify gave the component '{name}', which is not among `components`")
+                raise MisshapenError(f"{source} gave the component '{name}', which is not among `components`")
             message.components.append(_component(name, value))
     for key, item in list(facts.info.items())[:INFO_MAX]:
         message.info[sendable(str(key))] = sendable(str(item)[:INFO_LENGTH_MAX])
@@ -290,7 +297,7 @@ _WRONG = facts_message(Facts.infeasible("the answer is wrong"), {})
 _BOOLS_OF_NUMPY = ("bool_", "bool")
 
 
-def _facts_of(found: Any, components: Mapping[str, float]) -> Facts:
+def _facts_of(found: Any, components: Mapping[str, float], source: str) -> Facts:
     """Returns the facts for a bool or a number."""
     if isinstance(found, bool) or type(found).__name__ in _BOOLS_OF_NUMPY:
         if components:
@@ -298,13 +305,14 @@ def _facts_of(found: Any, components: Mapping[str, float]) -> Facts:
         return Facts.feasible() if found else Facts.infeasible(_WRONG.violation)
     if isinstance(found, numbers.Real):
         if not components:
+            when = " at mounting" if source == "verify" else ""
             raise MisshapenError(
-                f"verify gave {found}, a number, where it gave True or False at mounting: give numbers always, "
+                f"{source} gave {found}, a number, where it gave True or False{when}: give numbers always, "
                 'or declare components = ["score"]'
             )
-        value = _share(float(found), "verify")
+        value = _share(float(found), source)
         return Facts.graded({next(iter(components)): value})
-    raise MisshapenError(f"verify gave a {type(found).__name__}: give True or False, a number in [0, 1], or Facts")
+    raise MisshapenError(f"{source} gave a {type(found).__name__}: give True or False, a number in [0, 1], or Facts")
 
 
 def _component(name: str, value: float | None) -> provider_pb2.ProvidedComponent:

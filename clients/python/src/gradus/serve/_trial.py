@@ -193,7 +193,8 @@ def try_level(served: Served, level: str) -> bool:
     graded = bool(served.components)
     began = time.monotonic()
     for made in _some(served, level):
-        if not served.components and served.gives_number(made.instance, [NONSENSE, made.reference, *LIKELY]):
+        asks = served.turns is None and not served.components
+        if asks and served.gives_number(made.instance, [NONSENSE, made.reference, *LIKELY]):
             served.grade()
             graded = True
         if time.monotonic() - began > SLOW_SECONDS:

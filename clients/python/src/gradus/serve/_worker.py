@@ -93,6 +93,8 @@ class Worker:
                 self._generate(frame.call, frame.generate)
             elif kind == "draw":
                 self._draw(frame.call, frame.draw)
+            elif kind == "advance":
+                self._advance(frame.call, frame.advance)
 
     def _send(self, frame: pb.ProviderFrame) -> None:
         if os.getpid() != self._pid:
@@ -109,7 +111,9 @@ class Worker:
         if self._has_served and not self._room.is_left():
             raise MemoryError
 
-    def _find(self, request: pb.GenerateRequest | pb.VerifyRequest) -> Served | pb.ProviderFailure:
+    def _find(
+        self, request: pb.GenerateRequest | pb.VerifyRequest | pb.EnvironmentProviderAdvanceRequest
+    ) -> Served | pb.ProviderFailure:
         served = self._catalogue.served.get(request.environment)
         if served is not None and served.version == request.version and request.digest in ("", served.digest):
             if not isinstance(request, pb.GenerateRequest) or request.level in served.levels:
@@ -171,6 +175,21 @@ class Worker:
                 limit.begin(hold_seconds)
             is_told = teller.tell(answer.index, find(answer.text))
         teller.end()
+
+    def _advance(self, call: int, request: pb.EnvironmentProviderAdvanceRequest) -> None:
+        served = self._find(request)
+        advanced = pb.EnvironmentProviderAdvanceResponse()
+        if isinstance(served, pb.ProviderFailure):
+            advanced.failure.CopyFrom(served)
+        else:
+            self._need_room()
+            environment = served.environment
+            try:
+                with Limit(environment.advance_seconds or environment.verify_seconds, self._terms.verify_ms):
+                    advanced.turn.CopyFrom(served.advance(request))
+            except BaseException as error:
+                advanced.failure.CopyFrom(failure_of(error))
+        self._send(pb.ProviderFrame(call=call, advanced=advanced))
 
     def _draw(self, call: int, request: pb.DrawRequest) -> None:
         self._need_room()

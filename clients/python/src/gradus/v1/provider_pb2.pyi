@@ -56,10 +56,36 @@ class ProviderLimits(_message.Message):
     GENERATE_MS_FIELD_NUMBER: _ClassVar[int]
     VERIFY_MS_FIELD_NUMBER: _ClassVar[int]
     ANSWER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ADVANCE_MS_FIELD_NUMBER: _ClassVar[int]
     generate_ms: int
     verify_ms: int
     answer_bytes: int
-    def __init__(self, generate_ms: _Optional[int] = ..., verify_ms: _Optional[int] = ..., answer_bytes: _Optional[int] = ...) -> None: ...
+    advance_ms: int
+    def __init__(self, generate_ms: _Optional[int] = ..., verify_ms: _Optional[int] = ..., answer_bytes: _Optional[int] = ..., advance_ms: _Optional[int] = ...) -> None: ...
+
+class ProvidedTool(_message.Message):
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_JSON_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    description: str
+    parameters_json: str
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., parameters_json: _Optional[str] = ...) -> None: ...
+
+class ProvidedTurns(_message.Message):
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    STATE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ACTION_BYTES_FIELD_NUMBER: _ClassVar[int]
+    NONDETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
+    NEEDS_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[ProvidedTool]
+    calls: int
+    state_bytes: int
+    action_bytes: int
+    nondeterministic: bool
+    needs_tools: bool
+    def __init__(self, tools: _Optional[_Iterable[_Union[ProvidedTool, _Mapping]]] = ..., calls: _Optional[int] = ..., state_bytes: _Optional[int] = ..., action_bytes: _Optional[int] = ..., nondeterministic: bool = ..., needs_tools: bool = ...) -> None: ...
 
 class ProvidedEnvironment(_message.Message):
     ID_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +102,7 @@ class ProvidedEnvironment(_message.Message):
     REMARKS_FIELD_NUMBER: _ClassVar[int]
     TURNS_MAX_FIELD_NUMBER: _ClassVar[int]
     RUNS_ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    TURNS_FIELD_NUMBER: _ClassVar[int]
     id: str
     version: int
     digest: str
@@ -90,7 +117,8 @@ class ProvidedEnvironment(_message.Message):
     remarks: _containers.RepeatedScalarFieldContainer[str]
     turns_max: int
     runs_answers: bool
-    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ..., goal: _Optional[_Union[_environment_pb2.Goal, str]] = ..., levels: _Optional[_Iterable[_Union[ProviderLevel, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., components: _Optional[_Iterable[_Union[ProviderComponent, _Mapping]]] = ..., verbatim: bool = ..., draws: bool = ..., limits: _Optional[_Union[ProviderLimits, _Mapping]] = ..., remarks: _Optional[_Iterable[str]] = ..., turns_max: _Optional[int] = ..., runs_answers: bool = ...) -> None: ...
+    turns: ProvidedTurns
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ..., goal: _Optional[_Union[_environment_pb2.Goal, str]] = ..., levels: _Optional[_Iterable[_Union[ProviderLevel, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., components: _Optional[_Iterable[_Union[ProviderComponent, _Mapping]]] = ..., verbatim: bool = ..., draws: bool = ..., limits: _Optional[_Union[ProviderLimits, _Mapping]] = ..., remarks: _Optional[_Iterable[str]] = ..., turns_max: _Optional[int] = ..., runs_answers: bool = ..., turns: _Optional[_Union[ProvidedTurns, _Mapping]] = ...) -> None: ...
 
 class LeftOut(_message.Message):
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -221,6 +249,50 @@ class VerifyResponse(_message.Message):
     failure: ProviderFailure
     def __init__(self, index: _Optional[int] = ..., facts: _Optional[_Union[ProvidedFacts, _Mapping]] = ..., failure: _Optional[_Union[ProviderFailure, _Mapping]] = ...) -> None: ...
 
+class ProvidedCall(_message.Message):
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    tool: str
+    text: str
+    seed: int
+    def __init__(self, number: _Optional[int] = ..., tool: _Optional[str] = ..., text: _Optional[str] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class EnvironmentProviderAdvanceRequest(_message.Message):
+    ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    INSTANCE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    environment: str
+    version: int
+    digest: str
+    instance: bytes
+    state: bytes
+    calls: _containers.RepeatedCompositeFieldContainer[ProvidedCall]
+    def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., instance: _Optional[bytes] = ..., state: _Optional[bytes] = ..., calls: _Optional[_Iterable[_Union[ProvidedCall, _Mapping]]] = ...) -> None: ...
+
+class ProvidedTurn(_message.Message):
+    REPLY_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    OVER_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    reply: str
+    state: bytes
+    over: bool
+    facts: ProvidedFacts
+    def __init__(self, reply: _Optional[str] = ..., state: _Optional[bytes] = ..., over: bool = ..., facts: _Optional[_Union[ProvidedFacts, _Mapping]] = ...) -> None: ...
+
+class EnvironmentProviderAdvanceResponse(_message.Message):
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    turn: ProvidedTurn
+    failure: ProviderFailure
+    def __init__(self, turn: _Optional[_Union[ProvidedTurn, _Mapping]] = ..., failure: _Optional[_Union[ProviderFailure, _Mapping]] = ...) -> None: ...
+
 class VerifyResponses(_message.Message):
     INDEX_FIELD_NUMBER: _ClassVar[int]
     RESULTS_FIELD_NUMBER: _ClassVar[int]
@@ -344,6 +416,8 @@ class ProviderFrame(_message.Message):
     VERIFIED_TOGETHER_FIELD_NUMBER: _ClassVar[int]
     TELL_HELD_FIELD_NUMBER: _ClassVar[int]
     HELD_FIELD_NUMBER: _ClassVar[int]
+    ADVANCE_FIELD_NUMBER: _ClassVar[int]
+    ADVANCED_FIELD_NUMBER: _ClassVar[int]
     call: int
     generate: GenerateRequest
     generated: GenerateResponse
@@ -359,4 +433,6 @@ class ProviderFrame(_message.Message):
     verified_together: VerifyResponses
     tell_held: TellHeld
     held: WorkerHeld
-    def __init__(self, call: _Optional[int] = ..., generate: _Optional[_Union[GenerateRequest, _Mapping]] = ..., generated: _Optional[_Union[GenerateResponse, _Mapping]] = ..., verify: _Optional[_Union[VerifyRequest, _Mapping]] = ..., verified: _Optional[_Union[VerifyResponse, _Mapping]] = ..., draw: _Optional[_Union[DrawRequest, _Mapping]] = ..., drawn: _Optional[_Union[DrawResponse, _Mapping]] = ..., start: _Optional[_Union[HostStart, _Mapping]] = ..., ready: _Optional[_Union[HostReady, _Mapping]] = ..., hello: _Optional[_Union[WorkerHello, _Mapping]] = ..., kill: _Optional[_Union[KillWorker, _Mapping]] = ..., ended: _Optional[_Union[WorkerEnded, _Mapping]] = ..., verified_together: _Optional[_Union[VerifyResponses, _Mapping]] = ..., tell_held: _Optional[_Union[TellHeld, _Mapping]] = ..., held: _Optional[_Union[WorkerHeld, _Mapping]] = ...) -> None: ...
+    advance: EnvironmentProviderAdvanceRequest
+    advanced: EnvironmentProviderAdvanceResponse
+    def __init__(self, call: _Optional[int] = ..., generate: _Optional[_Union[GenerateRequest, _Mapping]] = ..., generated: _Optional[_Union[GenerateResponse, _Mapping]] = ..., verify: _Optional[_Union[VerifyRequest, _Mapping]] = ..., verified: _Optional[_Union[VerifyResponse, _Mapping]] = ..., draw: _Optional[_Union[DrawRequest, _Mapping]] = ..., drawn: _Optional[_Union[DrawResponse, _Mapping]] = ..., start: _Optional[_Union[HostStart, _Mapping]] = ..., ready: _Optional[_Union[HostReady, _Mapping]] = ..., hello: _Optional[_Union[WorkerHello, _Mapping]] = ..., kill: _Optional[_Union[KillWorker, _Mapping]] = ..., ended: _Optional[_Union[WorkerEnded, _Mapping]] = ..., verified_together: _Optional[_Union[VerifyResponses, _Mapping]] = ..., tell_held: _Optional[_Union[TellHeld, _Mapping]] = ..., held: _Optional[_Union[WorkerHeld, _Mapping]] = ..., advance: _Optional[_Union[EnvironmentProviderAdvanceRequest, _Mapping]] = ..., advanced: _Optional[_Union[EnvironmentProviderAdvanceResponse, _Mapping]] = ...) -> None: ...

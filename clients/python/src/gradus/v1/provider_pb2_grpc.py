@@ -6,11 +6,11 @@ from gradus.v1 import provider_pb2 as gradus_dot_v1_dot_provider__pb2
 
 
 class EnvironmentProviderStub(object):
-    """A provider makes instances and verifies answers. The server does the rest: the task's
-    id and split, the marks around the answer, the reward, and the choice of the next
-    task. A provider keeps no state between calls. Generate depends only on the level and
-    the seed, and Verify only on the instance and the answer, in every process of one
-    digest.
+    """A provider makes instances and verifies answers, or carries out the calls of episodes.
+    The server does the rest: the task's id and split, the marks around the answer, the
+    reward, and the choice of the next task. A provider keeps no state between calls.
+    Generate depends only on the level and the seed, Verify only on the instance and the
+    answer, and Advance only on its request, in every process of one digest.
 
     Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
@@ -54,14 +54,19 @@ class EnvironmentProviderStub(object):
                 request_serializer=gradus_dot_v1_dot_provider__pb2.DrawRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_provider__pb2.DrawResponse.FromString,
                 )
+        self.Advance = channel.unary_unary(
+                '/gradus.v1.EnvironmentProvider/Advance',
+                request_serializer=gradus_dot_v1_dot_provider__pb2.EnvironmentProviderAdvanceRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_provider__pb2.EnvironmentProviderAdvanceResponse.FromString,
+                )
 
 
 class EnvironmentProviderServicer(object):
-    """A provider makes instances and verifies answers. The server does the rest: the task's
-    id and split, the marks around the answer, the reward, and the choice of the next
-    task. A provider keeps no state between calls. Generate depends only on the level and
-    the seed, and Verify only on the instance and the answer, in every process of one
-    digest.
+    """A provider makes instances and verifies answers, or carries out the calls of episodes.
+    The server does the rest: the task's id and split, the marks around the answer, the
+    reward, and the choice of the next task. A provider keeps no state between calls.
+    Generate depends only on the level and the seed, Verify only on the instance and the
+    answer, and Advance only on its request, in every process of one digest.
 
     Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
@@ -111,6 +116,13 @@ class EnvironmentProviderServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Advance(self, request, context):
+        """Carries out one call of an episode, for environments with ProvidedEnvironment.turns.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EnvironmentProviderServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -133,6 +145,11 @@ def add_EnvironmentProviderServicer_to_server(servicer, server):
                     servicer.Draw,
                     request_deserializer=gradus_dot_v1_dot_provider__pb2.DrawRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_provider__pb2.DrawResponse.SerializeToString,
+            ),
+            'Advance': grpc.unary_unary_rpc_method_handler(
+                    servicer.Advance,
+                    request_deserializer=gradus_dot_v1_dot_provider__pb2.EnvironmentProviderAdvanceRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_provider__pb2.EnvironmentProviderAdvanceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(

@@ -39,6 +39,11 @@ class EnvironmentProviderStub:
         gradus.v1.provider_pb2.DrawResponse,
     ]
 
+    Advance: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.provider_pb2.EnvironmentProviderAdvanceRequest,
+        gradus.v1.provider_pb2.EnvironmentProviderAdvanceResponse,
+    ]
+
 class EnvironmentProviderAsyncStub:
     Describe: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.provider_pb2.DescribeRequest,
@@ -58,6 +63,11 @@ class EnvironmentProviderAsyncStub:
     Draw: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.provider_pb2.DrawRequest,
         gradus.v1.provider_pb2.DrawResponse,
+    ]
+
+    Advance: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.provider_pb2.EnvironmentProviderAdvanceRequest,
+        gradus.v1.provider_pb2.EnvironmentProviderAdvanceResponse,
     ]
 
 class EnvironmentProviderServicer(metaclass=abc.ABCMeta):
@@ -88,5 +98,12 @@ class EnvironmentProviderServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.provider_pb2.DrawRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.provider_pb2.DrawResponse, collections.abc.Awaitable[gradus.v1.provider_pb2.DrawResponse]]: ...
+
+    @abc.abstractmethod
+    def Advance(
+        self,
+        request: gradus.v1.provider_pb2.EnvironmentProviderAdvanceRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.provider_pb2.EnvironmentProviderAdvanceResponse, collections.abc.Awaitable[gradus.v1.provider_pb2.EnvironmentProviderAdvanceResponse]]: ...
 
 def add_EnvironmentProviderServicer_to_server(servicer: EnvironmentProviderServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -21,6 +21,26 @@ export declare type TriesState = Message<"gradus.internal.v1.TriesState"> & {
 
 export declare const TriesStateSchema: GenMessage<TriesState>;
 
+export declare type MountedCall = Message<"gradus.internal.v1.MountedCall"> & {
+  number: number;
+
+  tool: number;
+
+  text: string;
+
+  seed: bigint;
+};
+
+export declare const MountedCallSchema: GenMessage<MountedCall>;
+
+export declare type MountedState = Message<"gradus.internal.v1.MountedState"> & {
+  state?: Uint8Array | undefined;
+
+  calls: MountedCall[];
+};
+
+export declare const MountedStateSchema: GenMessage<MountedState>;
+
 export declare type LedgerState = Message<"gradus.internal.v1.LedgerState"> & {
   accounts: number[];
 

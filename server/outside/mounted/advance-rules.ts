@@ -1,0 +1,131 @@
+/**
+ * Plays an episode of a mounted environment with turns, and checks the results by the rules of provider.proto: calls are
+ * pure, a request may have one call or several, states keep to their size, and no call makes the environment fail.
+ */
+import { onOneLine } from "../../../envs/lib/escape.ts";
+import { isRight } from "./read-facts.ts";
+import { NONSENSE, type Instances, type Subject, worthOfFacts } from "./call-rules.ts";
+import { exampleOf } from "./example-arguments.ts";
+import { ON_TURN, type Terms } from "./message-rules.ts";
+import type { AdvanceResult, SentCall } from "./provider.ts";
+import type { DescribedTurns } from "./read-description.ts";
+import { type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
+
+/** Maximum number of calls that an examination makes in one episode. */
+const CALLS_MAX = 24;
+/** Answers that may confuse an environment. They must get a reply. */
+const HOSTILE = ["nan", "\u0000", "9**9**9", "[]"];
+
+/** A call with the state before it, and the provider's result. */
+interface Made {
+  readonly call: SentCall;
+  readonly state: Uint8Array | undefined;
+  readonly result: AdvanceResult;
+}
+
+interface Advancing {
+  readonly terms: Terms & { readonly stateBytesMax: number };
+  readonly isDeterministic: boolean;
+  readonly made: readonly Made[];
+  /** The first calls again, by the same process. */
+  readonly again: readonly AdvanceResult[];
+  /** The last call, by a fresh process that gets all calls in one request. Undefined: results may differ. */
+  readonly together: AdvanceResult | undefined;
+}
+
+/** Plays an episode of the first instance by calls of every kind. */
+export async function advance(subject: Subject, [{ instance }]: Instances, turns: DescribedTurns): Promise<Advancing> {
+  const { provider, described, signal } = subject;
+  const ask = (state: Uint8Array | undefined, calls: readonly SentCall[], fresh = false): Promise<AdvanceResult> =>
+    provider.advance(described.asked, { instance: instance.instance, state, calls }, { signal, fresh });
+  const made: Made[] = [];
+  for (const call of callsFor(turns, instance.reference)) {
+    const state = stateOf(made.at(-1)?.result);
+    const before = turns.stateBytesMax > 0 ? [] : made.map((each) => each.call);
+    const result = await ask(state, [...before, call]);
+    made.push({ call, state, result });
+    if (result.kind === "failure" || result.turn.over) break;
+  }
+  const again: AdvanceResult[] = [];
+  for (const [i, { call, state }] of made.slice(0, 3).entries()) {
+    const before = turns.stateBytesMax > 0 ? [] : made.slice(0, i).map((each) => each.call);
+    again.push(await ask(state, [...before, call]));
+  }
+  const all = made.map(({ call }) => call);
+  const together = turns.isDeterministic ? await ask(undefined, all, true) : undefined;
+  const { stateBytesMax, isDeterministic } = turns;
+  return { terms: { ...described, stateBytesMax }, isDeterministic, made, again, together };
+}
+
+function stateOf(result: AdvanceResult | undefined): Uint8Array | undefined {
+  return result?.kind === "turn" ? result.turn.state : undefined;
+}
+
+/** Returns calls of every tool, hostile answers, and the reference answer as the last one. */
+function callsFor({ tools, callsMax, actionBytesMax }: DescribedTurns, reference: string | undefined) {
+  const calls = tools.map(({ name, parameters }) => ({ tool: name, text: JSON.stringify(exampleOf(parameters)) }));
+  const answers = [NONSENSE, ...HOSTILE, "x".repeat(actionBytesMax)].map((text) => ({ tool: "", text }));
+  const last = reference === undefined ? [] : [{ tool: "", text: reference }];
+  const most = [...calls, ...answers];
+  const repeated = Array.from({ length: CALLS_MAX }, (_, i) => most[i % most.length] as (typeof most)[number]);
+  const count = Math.min(callsMax, CALLS_MAX);
+  return [...repeated.slice(0, count - last.length), ...last]
+    .filter(({ text }) => Buffer.byteLength(text) <= actionBytesMax)
+    .map((call, number): SentCall => ({ ...call, number, seed: BigInt(number + 1) }));
+}
+
+/** Returns what decides the rest of an episode, as text that can be compared. */
+function told(result: AdvanceResult | undefined): string {
+  if (result === undefined) return "nothing";
+  if (result.kind === "failure") return `${result.failure}: ${onOneLine(result.detail)}`;
+  const { reply, over, facts, state } = result.turn;
+  const worth = facts === undefined ? "no facts" : worthOfFacts(facts);
+  const kept = state === undefined ? "" : `, state ${Buffer.from(state).toString("base64").slice(0, 60)}`;
+  return `${over ? "over, " : ""}${worth}, '${onOneLine(reply.slice(0, 60))}'${kept}`;
+}
+
+const callWords = ({ call }: Made): string =>
+  `call ${call.number} (${call.tool || "an answer"}: '${onOneLine(call.text.slice(0, 40))}')`;
+
+function difference(made: Made | undefined, now: AdvanceResult | undefined): Breach | undefined {
+  if (made === undefined || now === undefined || told(made.result) === told(now)) return undefined;
+  return `${told(made.result)} and then ${told(now)} for ${callWords(made)}`;
+}
+
+export const ON_ADVANCING: readonly Rule<Advancing>[] = [
+  rule(
+    "EnvironmentProviderAdvanceResponse.result",
+    "must be a turn for every call that the tools' schemas allow: an exception is never the policy's fault",
+    ({ made }) => {
+      const failed = made.find(({ result }) => result.kind === "failure");
+      if (failed?.result.kind !== "failure") return undefined;
+      return { kind: failed.result.failure, words: `${told(failed.result)} for ${callWords(failed)}` };
+    },
+  ),
+  ...each(
+    ({ made }: Advancing) => made.flatMap(({ result }) => (result.kind === "turn" ? [result.turn] : [])),
+    ON_TURN,
+    (_, { terms }) => terms,
+  ),
+  rule(
+    "EnvironmentProvider.Advance",
+    "must give equal turns for equal requests, whatever the process did before",
+    ({ made, again, isDeterministic }) =>
+      isDeterministic ? firstOf(again.map((now, i) => difference(made[i], now))) : undefined,
+  ),
+  rule(
+    "EnvironmentProviderAdvanceRequest.calls",
+    "must lead to the same turn one at a time and together, also in another process",
+    ({ made, together }) => difference(made.at(-1), together),
+  ),
+  rule("ProvidedTurn.facts", "must not take nonsense for right", ({ terms, made }) =>
+    firstOf(
+      made.map((each) => {
+        const { call, result } = each;
+        if (result.kind !== "turn" || result.turn.facts === undefined || call.text !== NONSENSE) return undefined;
+        const isTaken = isRight(terms, { kind: "facts", facts: result.turn.facts });
+        return isTaken ? `${told(result)} for ${callWords(each)}` : undefined;
+      }),
+    ),
+  ),
+];
