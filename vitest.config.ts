@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
+import { threadsOfBundle } from "./test/support/bundled-threads.ts";
 import LongestFirst from "./test/support/longest-first.ts";
 
 /** Guards against a test that hangs, and nothing else. No test takes as long, even on an overloaded machine. */
@@ -21,6 +22,7 @@ const APART = [
 ];
 
 export default defineConfig({
+  plugins: [threadsOfBundle],
   test: {
     // The hundreds of processes that tests start share one cache of compiled files, as cli/gradus does.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/compiled", import.meta.url)) },

@@ -35,6 +35,12 @@ function threadModules(): readonly string[] {
   );
 }
 
+/** Returns a source's text with each worker thread started from its bundle in `folder`, a relative or absolute URL. */
+export const withBundledThreads = (text: string, source: string, folder: string): string =>
+  text.replaceAll(THREAD, (_, module: string) => {
+    return `new URL("${folder}/${outputOf(join(dirname(source), module))}.js", import.meta["url"])`;
+  });
+
 /**
  * Replaces `import.meta.url` in sources. A bundled source then computes paths as if it still lay in its own folder,
  * beside the copied files.
@@ -46,11 +52,10 @@ const whereFilesAre: Plugin = {
       const source = relative(repository, path);
       const text = readFileSync(path, "utf8");
       if (source.startsWith("..") || !text.includes("import.meta.url")) return undefined;
-      const contents = text
-        .replaceAll(THREAD, (_, module: string) => {
-          return `new URL("./${outputOf(join(dirname(source), module))}.js", import.meta["url"])`;
-        })
-        .replaceAll("import.meta.url", `new URL("./${source}", import.meta["url"]).href`);
+      const contents = withBundledThreads(text, source, ".").replaceAll(
+        "import.meta.url",
+        `new URL("./${source}", import.meta["url"]).href`,
+      );
       return { contents, loader: "ts" };
     });
   },

@@ -13,6 +13,7 @@ const shared = { name: "browser", include: ["test/browser/*.test.ts"], exclude: 
 /** Tests that want a browser: `make test-browser`. */
 const projects = [shared, { name: "browser, apart", include: APART }];
 export default defineConfig({
+  ...(everyday.plugins && { plugins: everyday.plugins }),
   test: {
     ...everyday.test,
     testTimeout: PATIENCE_MS,

@@ -1,6 +1,7 @@
 /**
  * Bundles the program once for all tests, as its package holds it. A bundle starts with half the CPU of the sources, and
- * tests start hundreds of commands and servers. Used as vitest's globalSetup.
+ * tests start hundreds of commands and servers. Used as vitest's globalSetup. As a program it prints the bundle's folder,
+ * for the tests in Python.
  */
 import { hash } from "node:crypto";
 import {
@@ -31,6 +32,11 @@ const SOURCES = "{envs,pictures,server,cli,proto,scripts/artefacts,test/cli}/**/
 export const VARIABLE = "TESTED_PROGRAM";
 
 export default async function setup(): Promise<void> {
+  process.env[VARIABLE] = await bundled();
+}
+
+/** Returns the folder of the bundled program, which is made if there is none of these sources. */
+async function bundled(): Promise<string> {
   const files = [...globSync(SOURCES, { cwd: repository }), "cli/gradus", "package-lock.json"].sort();
   const digest = hash(
     "sha256",
@@ -38,7 +44,7 @@ export default async function setup(): Promise<void> {
   );
   const folder = join(KEPT, digest.slice(0, 16));
   if (!existsSync(folder)) await lay(folder);
-  process.env[VARIABLE] = folder;
+  return folder;
 }
 
 /** Lays the program out as a package, and puts it in its place whole. */
@@ -55,7 +61,15 @@ async function lay(folder: string): Promise<void> {
     cpSync(join(repository, file), join(draft, file));
   // Another run may still use a bundle of other sources that is younger.
   for (const other of readdirSync(KEPT).map((name) => join(KEPT, name)))
-    if (statSync(other).mtimeMs < Date.now() - KEPT_MS) rmSync(other, { recursive: true });
-  if (existsSync(folder)) rmSync(draft, { recursive: true });
-  else renameSync(draft, folder);
+    if ((statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < Date.now() - KEPT_MS)
+      rmSync(other, { recursive: true, force: true });
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    // The tests in Python, which run at the same time, made the same bundle first.
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true });
+  }
 }
+
+if (import.meta.main) console.log(await bundled());
