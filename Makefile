@@ -61,7 +61,13 @@ demo: setup ## Start the server, train a small policy with its bandit, draw the 
 serve: node_modules/.package-lock.json page/dist/index.html ## Start the server on the loopback interface
 	cli/gradus serve --keep-samples 64
 
-test: test-ts test-py ## Set up all and run all tests but those of test-trainers
+# Tests of Python wait for most of their time: they run beside those of TypeScript, and their output follows.
+test: setup ## Set up all and run all tests but those of test-trainers
+	@said=$$(mktemp); failed=0; \
+	$(MAKE) --no-print-directory test-py >"$$said" 2>&1 & \
+	trap 'kill $$! 2>/dev/null || true; rm -f "$$said"' EXIT; \
+	$(MAKE) --no-print-directory test-ts || failed=1; \
+	wait $$! || failed=1; cat "$$said"; exit $$failed
 	@echo "Adapters are tested against real trainers (TRL, ...) by 'make test-trainers', which installs 6 GB of its own."
 
 test-ts: setup
