@@ -3,7 +3,8 @@ import { type Rational, showRational } from "../math/numbers/rational.ts";
 import { calculate } from "../math/calculate.ts";
 import type { TryTool } from "../turns/tries.ts";
 
-const LENGTH_MAX = 1000;
+/** Maximum length of an expression, in UTF-16 units. */
+const LENGTH_MAX = 500;
 /** Maximum number of digits of a part of a result. */
 const DIGITS_MAX = 100;
 /** Number of digits after the point of a decimal. */
