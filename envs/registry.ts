@@ -4,6 +4,7 @@ import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
 import { mastermind } from "./games/mastermind/index.ts";
+import { maze } from "./games/maze/index.ts";
 import { arithmetic } from "./math/arithmetic/index.ts";
 import { math } from "./math/index.ts";
 import { linear } from "./math/linear/index.ts";
@@ -26,6 +27,7 @@ export const environments: readonly Environment[] = [
   code,
   countdown,
   mastermind,
+  maze,
   math,
   arithmetic,
   linear,

@@ -2,6 +2,7 @@
 import { code } from "../envs/code/index.ts";
 import { countdown } from "../envs/countdown/index.ts";
 import type { Environment } from "../envs/environment.ts";
+import { maze } from "../envs/games/maze/index.ts";
 import { arithmetic } from "../envs/math/arithmetic/index.ts";
 import { math } from "../envs/math/index.ts";
 import { linear } from "../envs/math/linear/index.ts";
@@ -20,6 +21,7 @@ import { writing } from "../envs/writing/index.ts";
 import { draw as drawCode } from "./code.ts";
 import { draw as drawCountdown } from "./countdown.ts";
 import { drawArithmetic, drawLinear, drawMath } from "./math.ts";
+import { draw as drawMaze } from "./maze.ts";
 import { draw as drawBisection } from "./np/bisection.ts";
 import { draw as drawColoring } from "./np/coloring.ts";
 import { draw as drawHamiltonian } from "./np/hamiltonian.ts";
@@ -41,6 +43,7 @@ const drawings: ReadonlyMap<string, Drawing> = new Map([
   of(math, drawMath),
   of(arithmetic, drawArithmetic),
   of(linear, drawLinear),
+  of(maze, drawMaze),
   of(bisection, drawBisection),
   of(clique, drawClique),
   of(coloring, drawColoring),

@@ -260,7 +260,7 @@ export type CycleList = readonly number[];
 /**
  * Separators allowed between stops, as in "0 -> 3 -> 5". A dash used as a separator never makes the next stop negative.
  */
-const ARROWS =
+export const ARROWS =
   /-{1,3}>|={1,2}>|[→⟶⟹➔➜➝➞⇒⇨↦—–]|➡\ufe0f?|\$?\\(?:to|(?:long)?rightarrow|(?:Long)?Rightarrow)(?![A-Za-z])\$?|-(?=\d)(?<!\s-)|-(?=\s)(?<=\s-)/y;
 
 /** Parses a list of stops, separated by commas or arrows. The return to the first stop is optional. */

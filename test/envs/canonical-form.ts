@@ -5,6 +5,7 @@
  * isomorphism, II", 2014, section 2, without its pruning by automorphisms).
  */
 import type { CountdownInstance } from "../../envs/countdown/instance.ts";
+import { EAST, type MazeInstance, SOUTH } from "../../envs/games/maze/maze.ts";
 import { hasBit } from "../../envs/lib/bit-matrix.ts";
 import { adjacent, type Graph } from "../../envs/lib/graph.ts";
 import type { Expression } from "../../envs/math/arithmetic/expression.ts";
@@ -197,8 +198,22 @@ function linear({ names, statements }: LinearInstance): Relations {
   return { kinds, between: eitherWay(links) };
 }
 
+/** Cells, and whether a wall is between two that touch. Only turns and reflections keep which cells touch. */
+function maze(instance: MazeInstance): Relations {
+  const { size, start, exit, open } = instance;
+  const kinds = open.map((_, cell) => (cell === start ? "start" : cell === exit ? "exit" : "cell"));
+  const between = (a: number, b: number): string => {
+    const [cell, step] = [Math.min(a, b), Math.abs(a - b)];
+    if (step === 1 && (cell + 1) % size > 0) return ((open[cell] ?? 0) & EAST) === 0 ? "wall" : "open";
+    if (step === size) return ((open[cell] ?? 0) & SOUTH) === 0 ? "wall" : "open";
+    return "";
+  };
+  return { kinds, between };
+}
+
 const relationsOf: Readonly<Record<string, (instance: never) => Relations>> = {
   countdown: ({ numbers, target }: CountdownInstance) => list(target, numbers.map(String)),
+  "games/maze": maze,
   "math/arithmetic": arithmetic,
   "math/linear": linear,
   "np/bisection": bisection,

@@ -5,8 +5,7 @@ import { type Code, marksOf } from "./code.ts";
  * Number of guesses that the best strategy needs in its worst case, the right guess included. Rows are for 2, 3 and 4
  * places, and columns for 2 to 6 colours.
  *
- * Tests compute the entries of all levels, and of 2 and 3 places, by `worstCase`. Another method confirms the small
- * ones and 4 places with 6 colours.
+ * Tests compute each entry by `worstCase`, and again by code that shares nothing with this file.
  */
 const WORST: readonly (readonly number[])[] = [
   [3, 3, 4, 4, 5],

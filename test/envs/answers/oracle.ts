@@ -40,7 +40,14 @@ function digitsIn(text: string): readonly number[] {
   return text.includes("-") ? numbersIn(text) : Array.from(text.replaceAll(/\D/g, ""), Number);
 }
 
+/** Reads each word as a direction, by its first letter. */
+function directionsIn(text: string): readonly number[] {
+  return Array.from(text.matchAll(/[a-z]+/gi), ([word]) => "nesw".indexOf(word.charAt(0).toLowerCase()));
+}
+
 const READERS: Readonly<Record<string, Reader>> = {
+  "games/maze": directionsIn,
+  "games/mastermind": digitsIn,
   "np/bisection": sidesIn,
   "np/hamiltonian": cycleIn,
   "np/tsp": cycleIn,
@@ -52,7 +59,7 @@ export function isReallyFeasible(environment: Environment, instance: unknown, te
   if (environment.id === "countdown") return reaches(instance as CountdownInstance, text);
   const definition = definitions[environment.id];
   if (definition === undefined) throw new Error(`${environment.id} has no definition: write one beside the others`);
-  const read = /^(?:sequence|games)\//.test(environment.id) ? digitsIn : (READERS[environment.id] ?? numbersIn);
+  const read = /^sequence\//.test(environment.id) ? digitsIn : (READERS[environment.id] ?? numbersIn);
   const answer = read(text);
   return definition(instance as never, answer as never) !== undefined;
 }

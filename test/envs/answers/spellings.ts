@@ -219,5 +219,5 @@ export function spellingsOf(environment: string): readonly Way[] {
 }
 
 export function isRoute(environment: string): boolean {
-  return environment === "np/tsp" || environment === "np/hamiltonian";
+  return ["np/tsp", "np/hamiltonian", "games/maze"].includes(environment);
 }

@@ -64,11 +64,14 @@ export function subjectOf(environment: SyncEnvironment): Subject {
 function wrongText(environment: SyncEnvironment, instance: unknown, right: string): string {
   if (environment.id === "np/coloring") return right.replaceAll(/\d+/g, "1");
   if (environment.id === "qa/letter") return right === "A" ? "B" : "A";
+  // A way with one move less ends elsewhere.
+  if (environment.id === "games/maze") return right.replace(/\w+, /, "");
   if (environment.id !== "qa") return wrongOf(environment, instance, right);
   return (instance as Question).options.find((option) => option !== right) as string;
 }
 
-const first = (text: string, to: (digits: string) => string): string => text.replace(/\d+/, to);
+/** Changes the first number, or the first direction. */
+const first = (text: string, to: (digits: string) => string): string => text.replace(/\d+|north|east|south|west/, to);
 
 /** Digits of other scripts and shapes: for the first digit of a number, never the same number. */
 const LOOK_ALIKES = ["٣", "३", "³", "₃", "𝟛", "𝟑", "③", "Ⅲ", "3\u20e3", "З", "l", "O", "〇", "三", "½"];

@@ -13,6 +13,7 @@ import type { SetCoverInstance } from "../../../envs/np/set-cover/generate.ts";
 import type { SubsetSumInstance } from "../../../envs/np/subset-sum/generate.ts";
 import { distanceBetween, type TspInstance } from "../../../envs/np/tsp/generate.ts";
 import type { MastermindInstance } from "../../../envs/games/mastermind/code.ts";
+import type { MazeInstance } from "../../../envs/games/maze/maze.ts";
 import type { SequenceInstance } from "../../../envs/sequence/generate.ts";
 import { tableOf } from "../../../envs/sequence/rules.ts";
 import type { LedgerInstance } from "../../../envs/tools/ledger/database.ts";
@@ -143,8 +144,24 @@ function ledger(
   return answer === before + sum(amounts) ? 3 + referrals + amounts.length + (payer === undefined ? 0 : 5) : undefined;
 }
 
+/** Moves of a way that begins at the start, passes no wall and ends at the exit. Directions are numbered from the north. */
+function maze({ size, start, exit, open }: MazeInstance, way: List): number | undefined {
+  let [row, column] = [Math.floor(start / size), start % size];
+  for (const direction of way) {
+    const down = [-1, 0, 1, 0][direction] ?? size;
+    const right = [0, 1, 0, -1][direction] ?? size;
+    const before = row * size + column;
+    [row, column] = [row + down, column + right];
+    const isInside = row >= 0 && row < size && column >= 0 && column < size;
+    const opening = open[Math.min(before, row * size + column)] ?? 0;
+    if (!isInside || (opening & (down === 0 ? 1 : 2)) === 0) return undefined;
+  }
+  return row * size + column === exit ? way.length : undefined;
+}
+
 export const definitions: Readonly<Record<string, Definition>> = {
   "games/mastermind": mastermind,
+  "games/maze": maze,
   "np/bisection": bisection,
   "np/clique": vertexSet(true),
   "np/coloring": coloring,

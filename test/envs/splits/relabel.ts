@@ -1,6 +1,7 @@
 /** Twins: the same instance under other names and in another order, as somebody else would have written it down. */
 import type { CountdownInstance } from "../../../envs/countdown/instance.ts";
 import type { Environment } from "../../../envs/environment.ts";
+import { type MazeInstance, turned } from "../../../envs/games/maze/maze.ts";
 import { bitMatrix, onesOf, setBit } from "../../../envs/lib/bit-matrix.ts";
 import { emptyGraph, type Graph, join, neighbours } from "../../../envs/lib/graph.ts";
 import { type Rng, sample } from "../../../envs/lib/rng.ts";
@@ -129,9 +130,15 @@ function linear({ names, statements }: LinearInstance, rng: Rng): LinearInstance
   return { names: ["k", "m", "n", "h"].slice(0, names.length), statements: rng.shuffle(renamed) };
 }
 
+/** Turns and mirrors a maze at random. */
+function maze(old: MazeInstance, rng: Rng): MazeInstance {
+  return turned(old, rng.int(0, 7));
+}
+
 /** Relabellings by environment id. */
 const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unknown>> = {
   countdown: countdown,
+  "games/maze": maze,
   "math/arithmetic": arithmetic,
   "math/linear": linear,
   "np/bisection": bisection,

@@ -15,6 +15,12 @@ export declare type MastermindState = Message<"gradus.internal.v1.MastermindStat
 
 export declare const MastermindStateSchema: GenMessage<MastermindState>;
 
+export declare type MazeState = Message<"gradus.internal.v1.MazeState"> & {
+  cell: number;
+};
+
+export declare const MazeStateSchema: GenMessage<MazeState>;
+
 export declare type TriesState = Message<"gradus.internal.v1.TriesState"> & {
   answers: number;
 };

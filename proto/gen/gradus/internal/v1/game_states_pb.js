@@ -10,7 +10,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file gradus/internal/v1/game_states.proto.
  */
 export const file_gradus_internal_v1_game_states = /*@__PURE__*/
-  fileDesc("CiRncmFkdXMvaW50ZXJuYWwvdjEvZ2FtZV9zdGF0ZXMucHJvdG8SEmdyYWR1cy5pbnRlcm5hbC52MSIiCg9NYXN0ZXJtaW5kU3RhdGUSDwoHZ3Vlc3NlcxgBIAEoDCIdCgpUcmllc1N0YXRlEg8KB2Fuc3dlcnMYASABKA0iRwoLTW91bnRlZENhbGwSDgoGbnVtYmVyGAEgASgNEgwKBHRvb2wYAiABKA0SDAoEdGV4dBgDIAEoCRIMCgRzZWVkGAQgASgGIlwKDE1vdW50ZWRTdGF0ZRISCgVzdGF0ZRgBIAEoDEgAiAEBEi4KBWNhbGxzGAIgAygLMh8uZ3JhZHVzLmludGVybmFsLnYxLk1vdW50ZWRDYWxsQggKBl9zdGF0ZSIwCgtMZWRnZXJTdGF0ZRIQCghhY2NvdW50cxgBIAMoDRIPCgdjaGFuZ2VzGAIgAygRYgZwcm90bzM");
+  fileDesc("CiRncmFkdXMvaW50ZXJuYWwvdjEvZ2FtZV9zdGF0ZXMucHJvdG8SEmdyYWR1cy5pbnRlcm5hbC52MSIiCg9NYXN0ZXJtaW5kU3RhdGUSDwoHZ3Vlc3NlcxgBIAEoDCIZCglNYXplU3RhdGUSDAoEY2VsbBgBIAEoDSIdCgpUcmllc1N0YXRlEg8KB2Fuc3dlcnMYASABKA0iRwoLTW91bnRlZENhbGwSDgoGbnVtYmVyGAEgASgNEgwKBHRvb2wYAiABKA0SDAoEdGV4dBgDIAEoCRIMCgRzZWVkGAQgASgGIlwKDE1vdW50ZWRTdGF0ZRISCgVzdGF0ZRgBIAEoDEgAiAEBEi4KBWNhbGxzGAIgAygLMh8uZ3JhZHVzLmludGVybmFsLnYxLk1vdW50ZWRDYWxsQggKBl9zdGF0ZSIwCgtMZWRnZXJTdGF0ZRIQCghhY2NvdW50cxgBIAMoDRIPCgdjaGFuZ2VzGAIgAygRYgZwcm90bzM");
 
 /**
  * Describes the message gradus.internal.v1.MastermindState.
@@ -20,30 +20,37 @@ export const MastermindStateSchema = /*@__PURE__*/
   messageDesc(file_gradus_internal_v1_game_states, 0);
 
 /**
+ * Describes the message gradus.internal.v1.MazeState.
+ * Use `create(MazeStateSchema)` to create a new message.
+ */
+export const MazeStateSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_game_states, 1);
+
+/**
  * Describes the message gradus.internal.v1.TriesState.
  * Use `create(TriesStateSchema)` to create a new message.
  */
 export const TriesStateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_game_states, 1);
+  messageDesc(file_gradus_internal_v1_game_states, 2);
 
 /**
  * Describes the message gradus.internal.v1.MountedCall.
  * Use `create(MountedCallSchema)` to create a new message.
  */
 export const MountedCallSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_game_states, 2);
+  messageDesc(file_gradus_internal_v1_game_states, 3);
 
 /**
  * Describes the message gradus.internal.v1.MountedState.
  * Use `create(MountedStateSchema)` to create a new message.
  */
 export const MountedStateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_game_states, 3);
+  messageDesc(file_gradus_internal_v1_game_states, 4);
 
 /**
  * Describes the message gradus.internal.v1.LedgerState.
  * Use `create(LedgerStateSchema)` to create a new message.
  */
 export const LedgerStateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_game_states, 4);
+  messageDesc(file_gradus_internal_v1_game_states, 5);
 

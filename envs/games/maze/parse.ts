@@ -1,0 +1,37 @@
+/** Reads directions in the spellings of people and models, and writes them. */
+import { malformed, type Parsed } from "../../facts.ts";
+import { ARROWS, type NumberReader, parseList } from "../../lib/parse-lists.ts";
+import { DIRECTIONS } from "./maze.ts";
+
+/** Directions by their names, their first letters, and the names of keys. */
+const WORDS: ReadonlyMap<string, number> = new Map(
+  ["n,north,up", "e,east,right", "s,south,down", "w,west,left"].flatMap((words, direction) =>
+    words.split(",").map((word) => [word, direction] as const),
+  ),
+);
+
+/** Returns the direction that a word names. Undefined: it names none. */
+export function directionOf(word: string): number | undefined {
+  return WORDS.get(word.toLowerCase());
+}
+
+const takeDirection: NumberReader = (text, cursor) => {
+  // No direction has more letters, so a longer word need not be read to its end.
+  const [word = ""] = /^[a-z]+/i.exec(text.slice(cursor.at, cursor.at + 6)) ?? [];
+  cursor.at += word.length;
+  return directionOf(word) ?? NaN;
+};
+
+/** Matches words alone, with a space between them, and not more than a list may hold. */
+const PLAIN = /^[a-z]+(?: [a-z]+){0,999}$/i;
+
+/** Parses directions: one word, several words with spaces, commas or arrows between them, or a list of words. */
+export function parseMoves(text: string): Parsed<readonly number[]> {
+  const trimmed = text.trim();
+  const parsed = parseList(PLAIN.test(trimmed) ? `[${trimmed.replaceAll(" ", ",")}]` : text, takeDirection, ARROWS);
+  return parsed.kind === "answer" ? parsed : malformed("it is not a list of directions");
+}
+
+export function formatMoves(moves: readonly number[]): string {
+  return `[${moves.map((direction) => DIRECTIONS[direction] ?? "nowhere").join(", ")}]`;
+}
