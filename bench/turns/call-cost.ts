@@ -29,7 +29,7 @@ import { machineText } from "../transport/report.ts";
 
 const { values: options } = parseArgs({
   options: {
-    environment: { type: "string", multiple: true, default: ["games/mastermind"] },
+    environment: { type: "string", multiple: true, default: ["games/mastermind", "games/maze"] },
     bytes: { type: "string", default: "1024" },
     pairs: { type: "string", default: "9" },
     seconds: { type: "string", default: "2" },
@@ -58,6 +58,13 @@ const players: Readonly<Record<string, { readonly tool: string; readonly play: P
     play(rng, isTool) {
       const code = Array.from({ length: 4 }, () => rng.int(1, 6));
       return isTool ? calling("guess", { code }) : answering(JSON.stringify(code));
+    },
+  },
+  "games/maze": {
+    tool: "move",
+    play(rng, isTool) {
+      const direction = rng.pick(["north", "east", "south", "west"]);
+      return isTool ? calling("move", { direction }) : answering(direction);
     },
   },
 };

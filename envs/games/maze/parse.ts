@@ -25,10 +25,13 @@ const takeDirection: NumberReader = (text, cursor) => {
 /** Matches words alone, with a space between them, and not more than a list may hold. */
 const PLAIN = /^[a-z]+(?: [a-z]+){0,999}$/i;
 
+/** Arrows and dashes, as in "north -> east". No direction is negative, so any dash separates. */
+const SEPARATORS = new RegExp(`${ARROWS.source}|-`, "y");
+
 /** Parses directions: one word, several words with spaces, commas or arrows between them, or a list of words. */
 export function parseMoves(text: string): Parsed<readonly number[]> {
   const trimmed = text.trim();
-  const parsed = parseList(PLAIN.test(trimmed) ? `[${trimmed.replaceAll(" ", ",")}]` : text, takeDirection, ARROWS);
+  const parsed = parseList(PLAIN.test(trimmed) ? `[${trimmed.replaceAll(" ", ",")}]` : text, takeDirection, SEPARATORS);
   return parsed.kind === "answer" ? parsed : malformed("it is not a list of directions");
 }
 

@@ -172,6 +172,7 @@ const RIGHT = [
   "(up, right, down)",
   "n → e → s",
   "n -> e -> s",
+  "[north-east-south]",
   " N E S ",
 ];
 const WRONG = ["northeast", "[north", "north]", '"north', "no", "0", "ünorth", "north;east", "n e - s", "toString"];
