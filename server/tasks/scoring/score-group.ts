@@ -119,7 +119,13 @@ const UNITS_AT_ONCE_MAX = 256 * 1024;
  */
 export function isLarge({ completions }: CompletionGroup, length: number | undefined): boolean {
   if (completions.length === 1) return false;
-  return (length ?? completions.reduce((units, { text }) => units + text.length, 0)) > UNITS_AT_ONCE_MAX;
+  const units = length ?? completions.reduce((sum, { text }) => sum + text.length, 0);
+  return completions.reduce((sum, completion) => sum + unitsOfTurn(completion), units) > UNITS_AT_ONCE_MAX;
+}
+
+/** Returns the length of the parts of a completion that only tasks with turns have. */
+function unitsOfTurn({ taskId = "", toolCalls = [] }: Completion): number {
+  return toolCalls.reduce((sum, { argumentsJson }) => sum + argumentsJson.length, taskId.length);
 }
 
 /** Scores a group without pause. It never throws, whatever the completions and the task_id contain. */
