@@ -61,6 +61,19 @@ class Sample:
     remove_sample: bool = False
     status: Status = Status.PENDING
     metadata: dict[str, Any] = field(default_factory=dict)
+    tokens: list[int] = field(default_factory=list)
+    response_length: int = 0
+    loss_mask: list[int] | None = None
+    rollout_log_probs: list[float] | None = None
+
+
+class GenerateState:
+    """The part of the rollout's state that is read here."""
+
+    tokenizer: Any = None
+
+    def __init__(self, args: Any) -> None:
+        self.args = args
 
 
 def install() -> None:
@@ -71,7 +84,9 @@ def install() -> None:
         "slime": {},
         "slime.rollout": {},
         "slime.rollout.data_source": {"DataSource": DataSource},
+        "slime.rollout.sglang_rollout": {"GenerateState": GenerateState},
         "slime.utils": {},
+        "slime.utils.http_utils": {"post": None},
         "slime.utils.processing_utils": {"load_tokenizer": lambda path, **_: tokenizer()},
         "slime.utils.types": {"Sample": Sample},
     }

@@ -22,8 +22,8 @@ from trl_training import settings
 
 import gradus
 from gradus import Client
-from gradus.trl import GradusSpec
-from gradus.trl._chat import Chat
+from gradus.training import Chat
+from gradus.trl import GradusSpec, _inside
 from gradus.trl._tools import method_of
 from gradus.v1 import environment_pb2
 from gradus.v1.outcome_pb2 import NoRewardReason
@@ -284,7 +284,7 @@ def test_another_trl_is_refused_with_its_version(
 def chat_of(template: str) -> Chat:
     vocabulary = tiny.tokenizer()
     vocabulary.chat_template = template
-    return Chat(vocabulary, {}, tools=True)
+    return Chat(vocabulary, {}, True, _inside.training_template)
 
 
 def test_replies_hold_no_control_tokens() -> None:

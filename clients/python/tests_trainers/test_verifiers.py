@@ -32,15 +32,7 @@ class Script(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = request["messages"][-1]["content"]
-        with self.lock:
-            index = self.asked.get(prompt, 0)
-            self.asked[prompt] = index + 1
-        choice = {
-            "index": 0,
-            "message": {"role": "assistant", "content": written(prompt, index)},
-            "finish_reason": "stop",
-        }
+        choice = {"index": 0, "message": self.written(request), "finish_reason": "stop"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "script", "choices": [choice]}
         body = json.dumps({**reply, "usage": usage}).encode()
@@ -49,6 +41,14 @@ class Script(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def written(self, request: Any) -> dict[str, Any]:
+        """Return the next message of the model."""
+        prompt = request["messages"][-1]["content"]
+        with self.lock:
+            index = self.asked.get(prompt, 0)
+            self.asked[prompt] = index + 1
+        return {"role": "assistant", "content": written(prompt, index)}
 
     def log_message(self, *_: Any) -> None:
         pass

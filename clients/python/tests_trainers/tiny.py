@@ -80,6 +80,7 @@ def model(vocabulary: PreTrainedTokenizerFast, seed: int = 0) -> Qwen2ForCausalL
     return Qwen2ForCausalLM(config)
 
 
-def qwen3_template() -> str:
-    """TRL's copy of Qwen3's template, which TRL knows how to parse responses of."""
-    return Path(chat_template_utils.__file__).with_name("chat_templates").joinpath("qwen3.jinja").read_text()
+def qwen3_template(training: bool = False) -> str:
+    """TRL's copy of Qwen3's template, which TRL can parse; or the one that keeps earlier messages."""
+    name = "qwen3_training.jinja" if training else "qwen3.jinja"
+    return Path(chat_template_utils.__file__).with_name("chat_templates").joinpath(name).read_text()

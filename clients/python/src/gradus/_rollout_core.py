@@ -119,7 +119,13 @@ class RolloutCore(CallMaker):
             sent = [
                 Sent(
                     each.position.task,
-                    turn.to_proto(each.position.sample_index, each.task_id, each.transcript, len(going)),
+                    turn.to_proto(
+                        each.position.sample_index,
+                        each.task_id,
+                        each.position.sample_key,
+                        transcript=each.transcript,
+                        share=len(going),
+                    ),
                     size,
                 )
                 for each, turn in zip(going, turns, strict=True)

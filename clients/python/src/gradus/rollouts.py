@@ -80,9 +80,15 @@ class PolicyTurn:
         return message
 
     def to_proto(
-        self, sample_index: int, task_id: str, transcript: Sequence[task_pb2.ChatMessage] = (), share: int = 1
+        self,
+        sample_index: int,
+        task_id: str,
+        sample_key: str = "",
+        *,
+        transcript: Sequence[task_pb2.ChatMessage] = (),
+        share: int = 1,
     ) -> environment_pb2.Completion:
-        """Returns the message of `gradus.v1` for a sample.
+        """Returns the message of `gradus.v1` for a sample, by its index or its key.
 
         `transcript`: messages between the prompt and the completion. `share`: number of samples that are sent together.
         """
@@ -95,6 +101,7 @@ class PolicyTurn:
             policy_version=self.policy_version,
             tool_calls=[_sendable(each, place).to_proto() for each in self.tool_calls],
             task_id=task_id,
+            sample_key=sample_key,
             end=self.end,
             text_tools=value_in(_TEXT_TOOLS, self.text_tools),
             transcript=_newest(transcript, min(_TRANSCRIPT_BYTES_MAX, _TRANSCRIPTS_BYTES_MAX // share)),
@@ -130,6 +137,8 @@ class EpisodePosition:
         Conversation so far: the prompt, and the completions with their replies.
     calls_left
         Number of calls that are left; 0: the task has no turns.
+    sample_key
+        Random text for a sample whose index is not known; "": the index counts.
 
     """
 
@@ -137,6 +146,7 @@ class EpisodePosition:
     sample_index: int
     messages: list[ChatMessage]
     calls_left: int
+    sample_key: str = ""
 
     @property
     def tools(self) -> list[dict[str, Any]]:

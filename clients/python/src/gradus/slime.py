@@ -8,12 +8,14 @@
 --apply-chat-template
 ```
 
-docs/guides/trainers.md has the rest.
+Tasks with turns also need `--custom-generate-function-path gradus.slime.generate`. docs/guides/trainers.md has the
+rest.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,16 @@ from slime.rollout.data_source import DataSource
 from slime.utils.processing_utils import load_tokenizer
 from slime.utils.types import Sample
 
+from gradus.client import Client
 from gradus.enums import FinishReason
 from gradus.outcomes import Outcome
+from gradus.rollouts import PolicyTurn
 from gradus.runs import RunConfig
 from gradus.tasks import Task
 from gradus.training import (
+    PATIENCE_SECONDS,
+    Chat,
+    Place,
     RunAddress,
     TaskReader,
     TaskReference,
@@ -44,11 +51,17 @@ from gradus.training import (
     write_checkpoint,
 )
 
-__all__ = ["RunDataSource", "reward"]
+__all__ = ["RunDataSource", "generate", "reward"]
 
 _TASK = "gradus"
 _INDEX = "gradus_sample_index"
 """Keys of a sample's metadata for the reference to its task and for its position in the group."""
+
+_PLACE, _PLAYED = "gradus_place", "gradus_played"
+"""Keys for the position of an episode, with the id of the next turn's task, and for its outcome once it is over."""
+
+_OPEN = "gradus_open"
+"""Key for the number of response tokens before a message that slime aborted."""
 
 _REASONS: dict[str, FinishReason] = {"completed": "stop", "truncated": "length"}
 
@@ -127,12 +140,16 @@ class RunDataSource(DataSource):
         size = self._config.num_generations
         prompt = self._prompt(task)
         reference = TaskReference.of(task, self._address, size).to_row()
+
+        def turns(place: int) -> dict[str, str]:
+            return {_PLACE: Place(task, place, size, task.task_id).to_text()} if task.calls_max else {}
+
         return [
             Sample(
                 group_index=task.cursor,
                 index=task.cursor * size + place,
                 prompt=prompt,
-                metadata={_TASK: reference, _INDEX: place, "arm": task.arm_id},
+                metadata={_TASK: reference, _INDEX: place, "arm": task.arm_id, **turns(place)},
             )
             for place in range(size)
         ]
@@ -140,11 +157,77 @@ class RunDataSource(DataSource):
     def _prompt(self, task: Task) -> str:
         if self._tokenizer is None:
             self._tokenizer = load_tokenizer(self.args.hf_checkpoint, trust_remote_code=True)
-        options = self.args.apply_chat_template_kwargs or {}
+        options = dict(self.args.apply_chat_template_kwargs or {})
+        if task.tools:
+            options["tools"] = [each.openai() for each in task.tools]
         text: str = self._tokenizer.apply_chat_template(
             task.prompt, tokenize=False, add_generation_prompt=True, **options
         )
         return text
+
+
+async def generate(args: Any, sample: Sample, sampling_params: dict[str, Any]) -> Sample:
+    """Plays the episode of a sample, for `--custom-generate-function-path`.
+
+    The next task's id lies in the sample's metadata, so that an episode that slime aborts goes on where it was. The
+    server reads calls of tools from the text, in the format of Hermes.
+    """
+    # Only slime's rollout workers have these.
+    from slime.rollout.sglang_rollout import GenerateState  # noqa: PLC0415
+    from slime.utils.http_utils import post  # noqa: PLC0415
+
+    tokenizer = GenerateState(args).tokenizer
+    client = _client(sample.metadata[_TASK]["address"])
+    begun = Place.from_text(sample.metadata[_PLACE])
+    chat = Chat(tokenizer, args.apply_chat_template_kwargs or {}, bool(begun.task.tools))
+    place: Place | None = begun
+    if not sample.tokens:
+        sample.tokens = tokenizer.encode(sample.prompt, add_special_tokens=False)
+        sample.loss_mask, sample.rollout_log_probs = [], []
+    open_from = sample.metadata.pop(_OPEN, len(sample.loss_mask))
+    while place is not None:
+        left = args.rollout_max_response_len - len(sample.loss_mask)
+        asked = {"input_ids": sample.tokens, "sampling_params": {**sampling_params, "max_new_tokens": left}}
+        url = f"http://{args.sglang_router_ip}:{args.sglang_router_port}/generate"
+        written = (await post(url, {**asked, "return_logprob": True}))["meta_info"]
+        tokens = written.get("output_token_logprobs") or []
+        _add(sample, [each[1] for each in tokens], 1, [each[0] for each in tokens])
+        reason = written["finish_reason"]["type"]
+        if reason == "abort":
+            sample.metadata[_OPEN] = open_from
+            sample.status = Sample.Status.ABORTED
+            break
+        ids = sample.tokens[len(sample.tokens) - len(sample.loss_mask) + open_from :]
+        text = tokenizer.decode(ids, skip_special_tokens=True)
+        turn = PolicyTurn(text, finish_reason="length" if reason == "length" else "stop", text_tools="hermes")
+        place, outcome = await asyncio.to_thread(place.after, client, turn, PATIENCE_SECONDS)
+        if outcome.turn is not None and place is not None:
+            replies = chat.replies(outcome.turn.messages, bool(ids) and ids[-1] == tokenizer.eos_token_id)
+            if len(sample.loss_mask) + len(replies) >= args.rollout_max_response_len:
+                place, outcome = await asyncio.to_thread(place.after, client, PolicyTurn(end=True), PATIENCE_SECONDS)
+            else:
+                _add(sample, replies, 0, [0.0] * len(replies))
+                sample.metadata[_PLACE], open_from = place.to_text(), len(sample.loss_mask)
+        if place is None:
+            sample.metadata[_PLAYED] = outcome
+            sample.status = Sample.Status.TRUNCATED if outcome.truncated else Sample.Status.COMPLETED
+    sample.response_length = len(sample.loss_mask)
+    start = len(sample.tokens) - sample.response_length
+    sample.response = tokenizer.decode(sample.tokens[start:], skip_special_tokens=False)
+    return sample
+
+
+def _add(sample: Sample, ids: list[int], mask: int, logprobs: list[float]) -> None:
+    """Appends tokens of the policy (1) or of replies (0)."""
+    sample.tokens += ids
+    sample.loss_mask += [mask] * len(ids)
+    sample.rollout_log_probs += logprobs
+
+
+@functools.lru_cache(maxsize=16)
+def _client(address: str) -> Client:
+    """Returns the client of a server, which all samples of the process share."""
+    return RunAddress.parse(address).client()
 
 
 async def reward(args: Any, samples: Sample | list[Sample], **_: Any) -> float | list[float]:
@@ -178,6 +261,9 @@ async def _outcome(sample: Sample) -> Outcome:
             "gradus.slime.reward scores samples of gradus.slime.RunDataSource, one for each completion: set "
             "--data-source-path, and write one sample in a custom generate function"
         )
+    played: Outcome | None = sample.metadata.get(_PLAYED)
+    if played is not None:
+        return played
     task = TaskReference.from_row(sample.metadata[_TASK])
     finish_reason = _REASONS.get(sample.status.value)
     return await score_one(WrittenCompletion(task, sample.response, sample.metadata[_INDEX], finish_reason))

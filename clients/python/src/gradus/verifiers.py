@@ -16,13 +16,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import verifiers.v1 as vf
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, BadRequestError
 
+from gradus._op import arun
 from gradus.arms import task_spec
 from gradus.enums import AnswerFormat, Split
+from gradus.outcomes import Outcome
+from gradus.rollouts import EpisodePosition, PolicyTurn
 from gradus.tasks import Task
 from gradus.training import (
     RunAddress,
@@ -56,14 +61,20 @@ class GradusTasksetConfig(vf.TasksetConfig):
     level: str | None = None
     split: Split = "train"
     answer_format: AnswerFormat | None = None
+    calls: int = 0
+    tools: list[str] = []  # noqa: RUF012
     first_seed: int = 0
 
 
 class GradusTaskData(vf.TaskData):
-    """Data of a task, with the reference by which its completions are scored."""
+    """Data of a task, with the reference by which its completions are scored.
+
+    `turns` is the task as JSON if it has turns, and otherwise empty.
+    """
 
     reference: dict[str, str | int]
     arm: str
+    turns: str = ""
 
 
 class GradusTask(vf.Task[GradusTaskData]):
@@ -84,6 +95,8 @@ class GradusTask(vf.Task[GradusTaskData]):
 
         The completion's index in its group is not known here; the scorer finds it.
         """
+        if self.data.turns:
+            return self._of_episode(trace)
         task = TaskReference.from_row(self.data.reference)
         written = WrittenCompletion(task, _text(trace), finish_reason="length" if trace.is_truncated else "stop")
         outcome = await score_one(written)
@@ -91,6 +104,16 @@ class GradusTask(vf.Task[GradusTaskData]):
         trace.record_metric("solved", float(outcome.solved or False))
         trace.info["gradus"] = {"verdict": outcome.verdict, "violation": outcome.violation}
         return value
+
+    def _of_episode(self, trace: vf.Trace) -> float:
+        """Returns the return of the episode that `GradusHarness` played."""
+        played = trace.info.get("gradus", {})
+        if played.get("reward") is None:
+            why = played.get("no_reward") or "no harness of gradus.verifiers played it"
+            raise UnscoredError(f"the episode has no reward, which is no fault of the policy ({why})")
+        trace.record_metric("solved", float(played["solved"]))
+        trace.record_metric("calls", float(played["calls"]))
+        return float(played["reward"])
 
 
 class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
@@ -108,6 +131,7 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
                 prompt=[_MESSAGES[each["role"]](content=each["content"]) for each in task.prompt],
                 reference=TaskReference.of(task, address, size).to_row(),
                 arm=task.arm_id,
+                turns=task.to_json() if task.calls_max else "",
             )
             yield GradusTask(data, self.config.task)
 
@@ -130,7 +154,14 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
                 "--env.taskset.address or --env.taskset.environment"
             )
         client = address.client()
-        spec = task_spec(config.environment, level=config.level, split=config.split, answer_format=config.answer_format)
+        spec = task_spec(
+            config.environment,
+            level=config.level,
+            split=config.split,
+            answer_format=config.answer_format,
+            calls=config.calls,
+            tools=config.tools,
+        )
         for first in itertools.count(config.first_seed, _SEEDS_AT_ONCE):
             for result in client.batch_reset(spec, range(first, first + _SEEDS_AT_ONCE)):
                 yield result.result(), 1
@@ -143,7 +174,7 @@ class GradusHarnessConfig(vf.HarnessConfig):
 
 
 class GradusHarness(vf.Harness[GradusHarnessConfig]):
-    """A harness that requests one chat completion of the task's prompt from this process."""
+    """A harness that requests chat completions from this process: one, or those of an episode of several turns."""
 
     APPENDS_SYSTEM_PROMPT = True
     EXECUTES_CODE = False
@@ -160,29 +191,32 @@ class GradusHarness(vf.Harness[GradusHarnessConfig]):
         data: vf.TaskData,
         **_: Any,
     ) -> vf.ProgramResult:
-        """Calls the model behind verifiers' `endpoint`, which also records the completion."""
+        """Calls the model behind verifiers' `endpoint`, which also records the completions."""
         system, prompt = self.resolve_prompt(data)
         asked = [vf.UserMessage(content=prompt)] if isinstance(prompt, str) else list(prompt or [])
         messages: Any = [{"role": each.role, "content": each.content} for each in asked]
         if system is not None:
             messages.insert(0, {"role": "system", "content": system})
         async with AsyncOpenAI(base_url=endpoint, api_key=secret, max_retries=0) as client:
-            await client.chat.completions.create(model=ctx.model, messages=messages)
+            if getattr(data, "turns", ""):
+                trace.info["gradus"] = _facts(await _play(client, ctx.model, messages, trace, data))
+            else:
+                await client.chat.completions.create(model=ctx.model, messages=messages)
         return vf.ProgramResult(0, "", "")
 
 
 class GradusEnvConfig(vf.EnvConfig):
-    """One agent, in this process, for one turn."""
+    """One agent, in this process."""
 
     taskset: GradusTasksetConfig = GradusTasksetConfig()
-    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig(), max_turns=1)
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
 class GradusEnv(vf.Env[GradusEnvConfig]):
     """The tasks, each played once by the agent."""
 
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:
-        """Plays a task: one completion."""
+        """Plays a task: one completion, or an episode."""
         await agents.agent.run(task)
 
 
@@ -192,6 +226,45 @@ def load_environment(address: str = "gradus://localhost:50051", **options: Any) 
 
 
 _MESSAGES: dict[str, Any] = {"system": vf.SystemMessage, "user": vf.UserMessage, "assistant": vf.AssistantMessage}
+
+
+async def _play(client: AsyncOpenAI, model: str, messages: Any, trace: vf.Trace, data: Any) -> Outcome:
+    """Plays an episode, and returns its outcome. Its sample has a random key, because its index is not known here."""
+    task, reference = Task.from_json(data.turns), TaskReference.from_row(data.reference)
+
+    async def generate(positions: list[EpisodePosition]) -> list[PolicyTurn]:
+        (position,) = positions
+        asked: Any = {"tools": position.tools} if position.tools else {}
+        try:
+            reply = await client.chat.completions.create(model=model, messages=position.messages, **asked)
+        except BadRequestError:
+            if trace.stop_condition is None:
+                raise
+            # verifiers refuses a turn beyond its limits, so the episode ends with the calls that were made.
+            return [PolicyTurn(end=True)]
+        choice = reply.choices[0]
+        reason = "length" if choice.finish_reason == "length" else "stop"
+        return [PolicyTurn.of_message(choice.message.model_dump(exclude_none=True), finish_reason=reason)]
+
+    start = EpisodePosition(task, 0, messages, task.calls_max, uuid4().hex)
+    server = replace(RunAddress.parse(reference.address), run_id="", evaluation_arm="")
+    async with server.aio_client() as gym:
+        (played,) = await arun(gym._core.play([start], generate, reference.num_generations, {}))
+    return played.outcome
+
+
+def _facts(outcome: Outcome) -> dict[str, Any]:
+    """Returns facts about a played episode, for the trace."""
+    why = outcome.no_reward
+    return {
+        "verdict": outcome.verdict,
+        "violation": outcome.violation,
+        "reward": outcome.reward,
+        "solved": outcome.solved,
+        "calls": outcome.calls,
+        "stop_reason": outcome.stop_reason,
+        "no_reward": None if why is None else f"{why.reason}: {why.detail}",
+    }
 
 
 def _text(trace: vf.Trace) -> str:

@@ -8,9 +8,10 @@ import gymnasium as gym
 
 from gradus._arguments import check_options
 from gradus.arms import SpecOptions
+from gradus.enums import TextTools
 from gradus.gymnasium._game import FAMILY, SERVER, Game, Shown, facts
 from gradus.gymnasium._spaces import LENGTH_MAX, AnyText
-from gradus.training import PATIENCE_SECONDS
+from gradus.training import PATIENCE_SECONDS, Place
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 class TextEnv(gym.Env[str, str]):
     """One task at a time. `reset(seed=7)` gives the task of seed 7, as `Client.reset` does.
+
+    A step is a completion. An episode of a task with turns has several: an observation is then the reply to the last
+    completion, and the last step's reward is the return of the whole episode.
 
     Parameters
     ----------
@@ -34,6 +38,8 @@ class TextEnv(gym.Env[str, str]):
         Seconds for which a completion is sent again, if the server asks for that.
     render_mode
         "ansi": `render` gives the prompt and the completion as text.
+    text_tools
+        Format of tool calls that the server reads from completions, "hermes"; None: it reads none.
     **family
         `level` or `parameters`, `split`, …, see `gradus.task_spec`.
 
@@ -51,6 +57,7 @@ class TextEnv(gym.Env[str, str]):
         unscored: float | None = None,
         patience: float = PATIENCE_SECONDS,
         render_mode: str | None = None,
+        text_tools: TextTools | None = None,
         **family: Unpack[SpecOptions],
     ) -> None:
         check_options("TextEnv", family, FAMILY)
@@ -60,6 +67,9 @@ class TextEnv(gym.Env[str, str]):
         self._game = Game(environment, address, max_prompt_length, unscored, patience, family, 1)
         self._shown: Shown | None = None
         self._completion = ""
+        self._text_tools = text_tools
+        self._place: Place | None = None
+        self._reply = ""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Returns the next prompt and facts about its task; an unanswered prompt of a run comes again."""
@@ -67,21 +77,47 @@ class TextEnv(gym.Env[str, str]):
         if self._shown is not None:
             self._game.put_back([self._shown])
         (self._shown,) = self._game.show(1, seed, self.np_random)
-        self._completion = ""
+        self._place, self._completion, self._reply = self._shown.place, "", ""
         return self._shown.prompt, self._shown.info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Scores a completion, a text or a `WrittenText`. The episode is then over, and the observation empty."""
-        if self._shown is None:
-            raise gym.error.ResetNeeded("an episode is one completion: call reset() before each step()")
-        # A step that fails can be repeated: the prompt waits until a completion is scored.
-        ((outcome, reward),) = self._game.play([self._shown], [action])
-        self._shown, self._completion = None, action
-        return "", reward, True, outcome.truncated, facts(outcome)
+        """Scores a completion, a text or a `WrittenText`. After the last one the observation is empty."""
+        if self._shown is None or self._place is None:
+            raise gym.error.ResetNeeded("the episode is over: call reset() before the next step()")
+        # A step that fails can be repeated: the position stays until a completion is scored.
+        if not self._shown.task.calls_max:
+            ((outcome, reward),) = self._game.play([self._shown], [action])
+            self._place = None
+        else:
+            self._place, outcome, reward = self._game.go_on(self._shown, self._place, action, self._text_tools)
+        self._completion = action
+        turn = outcome.turn
+        self._reply = "" if turn is None else "\n\n".join(each["content"] for each in turn.messages)
+        if self._place is None:
+            self._shown = None
+        return self._reply, reward, self._place is None, outcome.truncated, facts(outcome)
+
+    def snapshot(self) -> str:
+        """Returns the position of the episode as text. Any process with the same server goes on from there."""
+        if self._place is None:
+            raise gym.error.ResetNeeded("there is no episode to keep: call reset()")
+        return self._place.to_text()
+
+    def restore(self, snapshot: str) -> None:
+        """Goes on from a position. Several environments may go on from one, and outside of a run all of them count.
+
+        Raises
+        ------
+        ValueError
+            If `snapshot` did not make it.
+
+        """
+        self._place = Place.from_text(snapshot)
+        self._shown, self._completion, self._reply = self._game.shown_at(self._place), "", ""
 
     def render(self) -> str:
-        """Returns the prompt and the completion; after the episode only the completion."""
-        return f"{self._shown.prompt if self._shown else ''}{self._completion}"
+        """Returns the prompt, the last completion and its reply; after the episode only the completion."""
+        return f"{self._shown.prompt if self._shown else ''}{self._completion}{self._reply}"
 
     def close(self) -> None:
         """Closes the connection. A later call opens another."""

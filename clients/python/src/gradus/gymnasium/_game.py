@@ -11,10 +11,13 @@ import numpy as np
 from gradus._arguments import check_text, listed
 from gradus.arms import SpecOptions, task_spec
 from gradus.client import Client
+from gradus.enums import TextTools
 from gradus.outcomes import Outcome
+from gradus.rollouts import PolicyTurn
 from gradus.runs import RunConfig
 from gradus.tasks import Task, TaskSpec
 from gradus.training import (
+    Place,
     RunAddress,
     SampleIndices,
     TaskReader,
@@ -43,6 +46,12 @@ class Shown:
         self.sample_index = sample_index
         self.is_answered = False
         self.prompt = "\n\n".join(each["content"] for each in task.prompt)
+
+    @property
+    def place(self) -> Place:
+        """Returns the position at which the episode begins."""
+        size = self.reference.num_generations
+        return Place(self.task, self.sample_index or 0, size, self.task.task_id)
 
     def info(self) -> dict[str, Any]:
         """Returns facts for the policy, in a new dictionary, because the caller may change it."""
@@ -76,7 +85,7 @@ class Game:
         family: SpecOptions,
         at_once: int,
     ) -> None:
-        at = RunAddress.parse(address)
+        at = self._at = RunAddress.parse(address)
         self.client = at.client(patience=patience)
         self._places = SampleIndices()
         self._max_prompt_length = max_prompt_length
@@ -103,6 +112,23 @@ class Game:
                     f"{each.task.environment} has {len(each.prompt)} characters"
                 )
         return shown
+
+    def go_on(
+        self, shown: Shown, place: Place, text: str, text_tools: TextTools | None
+    ) -> tuple[Place | None, Outcome, float]:
+        """Plays a step of an episode. Returns the next position (None: it is over), the outcome and the reward.
+
+        The return of the episode is the reward of its last step, and the others have 0.
+        """
+        reason, end = getattr(text, "finish_reason", None), getattr(text, "end", False)
+        turn = PolicyTurn(check_text(text, "action"), finish_reason=reason, end=end, text_tools=text_tools)
+        after, outcome = place.after(self.client, turn, self._patience)
+        shown.is_answered = after is None
+        return after, outcome, 0.0 if after is not None else reward_or(outcome, self._unscored)
+
+    def shown_at(self, place: Place) -> Shown:
+        """Returns the task of a position."""
+        return Shown(place.task, TaskReference.of(place.task, self._at, place.size), place.sample_index)
 
     def put_back(self, shown: Sequence[Shown]) -> None:
         """Takes back tasks that were shown and not answered. A run would wait for them, so they are shown again."""
@@ -179,6 +205,10 @@ class _Run:
 
 def facts(outcome: Outcome) -> dict[str, Any]:
     """Returns facts about a completion. Unknown ones have no key."""
+    if outcome.turn is not None:
+        turn = outcome.turn
+        reported = {} if turn.turn_reward is None else {"turn_reward": turn.turn_reward}
+        return {"calls_left": turn.calls_left, "messages": [dict(each) for each in turn.messages], **reported}
     facts: dict[str, Any] = {"violation": outcome.violation}
     known = {
         "verdict": outcome.verdict,
@@ -186,6 +216,7 @@ def facts(outcome: Outcome) -> dict[str, Any]:
         "objective": outcome.objective,
         "ratio": outcome.ratio,
         "feedback": outcome.feedback,
+        "stop_reason": outcome.stop_reason,
         "no_reward": None if outcome.no_reward is None else outcome.no_reward.reason,
     }
     facts |= {name: value for name, value in known.items() if value is not None}

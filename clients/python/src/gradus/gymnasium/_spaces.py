@@ -24,14 +24,18 @@ class WrittenText(str):
         Text of the policy.
     finish_reason
         "length" if the policy was cut at its greatest length, "stop" if it ended; None: not known, as of a plain text.
+    end
+        Whether the episode ends after this completion, e.g. because the context is full.
 
     """
 
     finish_reason: FinishReason | None
+    end: bool
 
-    def __new__(cls, text: str = "", finish_reason: FinishReason | None = None) -> WrittenText:
+    def __new__(cls, text: str = "", finish_reason: FinishReason | None = None, end: bool = False) -> WrittenText:
         written = super().__new__(cls, text)
         written.finish_reason = finish_reason
+        written.end = end
         return written
 
 

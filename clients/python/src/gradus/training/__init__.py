@@ -8,6 +8,7 @@ and checks of settings with which a training would wait for ever.
 
 from __future__ import annotations
 
+from gradus.training._chat import Chat
 from gradus.training._checkpoints import (
     RunCheckpoint,
     checkpoint_of,
@@ -28,6 +29,7 @@ from gradus.training._checks import (
     check_whole_groups,
 )
 from gradus.training._indices import SampleIndices, index_in_group
+from gradus.training._place import Place
 from gradus.training._reader import TaskReader, read_round, read_tasks
 from gradus.training._references import PATIENCE_SECONDS, RunAddress, TaskReference
 from gradus.training._scorer import Scorer, score_one
@@ -35,6 +37,8 @@ from gradus.training._scoring import UnscoredError, WrittenCompletion, reward_or
 
 __all__ = [
     "PATIENCE_SECONDS",
+    "Chat",
+    "Place",
     "RunAddress",
     "RunCheckpoint",
     "SampleIndices",

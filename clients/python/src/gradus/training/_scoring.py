@@ -73,8 +73,15 @@ def reward_or(outcome: Outcome, unscored: float | None) -> float:
     ------
     UnscoredError
         If it has none and nothing is to stand for it.
+    ValueError
+        If the episode goes on, so that the trainer has to play it.
 
     """
+    if outcome.turn is not None:
+        raise ValueError(
+            "the task has turns, and this trainer sends one completion of it: docs/guides/trainers.md says how each "
+            "trainer plays episodes"
+        )
     if outcome.reward is not None:
         return outcome.reward
     if unscored is None:

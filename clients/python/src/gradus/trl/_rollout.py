@@ -14,9 +14,8 @@ from gradus.client import Client
 from gradus.enums import TextTools
 from gradus.rollouts import EpisodePosition, PolicyTurn
 from gradus.tasks import Task
-from gradus.training import index_in_group
+from gradus.training import Chat, index_in_group
 from gradus.trl import _inside
-from gradus.trl._chat import Chat
 from gradus.trl._rewards import Rewards
 
 TASK_KEY = "gradus_task"
@@ -134,7 +133,7 @@ class _Batch:
         self._text_tools = text_tools
         tools = any(each.task.tools for each in starts)
         tokenizer = getattr(trainer.processing_class, "tokenizer", trainer.processing_class)
-        self._chat = Chat(tokenizer, trainer.args.chat_template_kwargs or {}, tools)
+        self._chat = Chat(tokenizer, trainer.args.chat_template_kwargs or {}, tools, _inside.training_template)
         self._tokenizer = _inside.with_parser(tokenizer) if tools and text_tools is None else tokenizer
         self._ends = _inside.end_tokens(trainer)
         self._completion_max: int = trainer.args.max_completion_length

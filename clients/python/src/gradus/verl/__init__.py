@@ -19,11 +19,15 @@ from typing import Any
 from gradus.verl._dataset import RunDataset
 from gradus.verl._reward import compute_score
 
-__all__ = ["RewardManager", "RunDataset", "compute_score"]
+__all__ = ["AgentLoop", "RewardManager", "RunDataset", "compute_score"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the reward manager late, because it imports verl's own, which a data loader does not need."""
+    """Imports late what imports parts of verl that a data loader does not need."""
+    if name == "AgentLoop":
+        from gradus.verl._agent_loop import AgentLoop  # noqa: PLC0415
+
+        return AgentLoop
     if name == "RewardManager":
         from gradus.verl._manager import RewardManager  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ from torch.utils.data import Dataset
 
 from gradus.tasks import Task
 from gradus.training import RunAddress, TaskReference
-from gradus.verl._reward import ROW
+from gradus.verl._reward import ROW, TASK
 from gradus.verl._rows import EvaluationRows, Rows, TrainingRows
 
 
@@ -77,10 +77,11 @@ class RunDataset(Dataset):
     def _check_length(self, task: Task) -> None:
         if self._tokenizer is None or self._tokens_max is None:
             return
-        text = self._tokenizer.apply_chat_template(
-            task.prompt, add_generation_prompt=True, tokenize=False, **self._template
+        tools = [each.openai() for each in task.tools] or None
+        ids = self._tokenizer.apply_chat_template(
+            task.prompt, tools=tools, add_generation_prompt=True, return_dict=False, **self._template
         )
-        tokens = len(self._tokenizer.encode(text, add_special_tokens=False))
+        tokens = len(ids)
         if tokens > self._tokens_max:
             raise ValueError(
                 f"data.max_prompt_length={self._tokens_max} is too small: the prompt at cursor {task.cursor} of "
@@ -101,7 +102,7 @@ def _row(task: Task, reference: TaskReference, index: int) -> dict[str, Any]:
         "raw_prompt": task.prompt,
         "data_source": task.arm_id,
         "reward_model": {"style": "rule", "ground_truth": ""},
-        "extra_info": {"index": index, ROW: reference.to_row()},
+        "extra_info": {"index": index, ROW: reference.to_row(), TASK: task.to_json()},
         "index": index,
         "tools_kwargs": {},
         "interaction_kwargs": {},

@@ -10,6 +10,8 @@ from gradus.training import TaskReference, WrittenCompletion, reward_or, score_o
 ROW = "gradus"
 """Key of a row's `extra_info` that holds the reference to its task."""
 
+TASK = "gradus_task"
+"""Key of a row's `extra_info` that holds the task as JSON, for `gradus.verl.AgentLoop`."""
 
 FINISH_REASON = "gradus_finish_reason"
 """Key of `extra_info` that holds why generation ended, if `gradus.verl.RewardManager` calls."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradus.tasks import ChatMessage
-from gradus.trl import _inside
 
 
 class Chat:
@@ -22,15 +21,23 @@ class Chat:
         The trainer's `chat_template_kwargs`.
     tools
         Whether there are tools.
+    other_template
+        Returns a template in place of the tokenizer's own, if that rewrites earlier messages.
 
     Raises
     ------
     ValueError
-        If neither the tokenizer's template nor TRL's in its place renders replies after a conversation that stays.
+        If no template renders replies after a conversation that stays.
 
     """
 
-    def __init__(self, tokenizer: Any, options: Mapping[str, Any], tools: bool) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        options: Mapping[str, Any],
+        tools: bool,
+        other_template: Callable[[Any], str | None] | None = None,
+    ) -> None:
         self._tokenizer = tokenizer
         self._options = {"sanitize_control_tokens": True, **options}
         self._template: str | None = None
@@ -40,7 +47,9 @@ class Chat:
         try:
             self._try(samples)
         except ValueError:
-            self._template = _inside.training_template(tokenizer)
+            if other_template is None:
+                raise
+            self._template = other_template(tokenizer)
             self._try(samples)
 
     def _try(self, samples: Sequence[Sequence[ChatMessage]]) -> None:

@@ -1,0 +1,67 @@
+"""An episode of several steps: where it stands, as a text that any process can go on from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gradus._op import run
+from gradus._rollout_core import Sent
+from gradus.client import Client
+from gradus.outcomes import Outcome
+from gradus.rollouts import PolicyTurn
+from gradus.tasks import Task
+
+
+@dataclass(frozen=True)
+class Place:
+    """Position of an episode.
+
+    Attributes
+    ----------
+    task
+        The first task of the episode.
+    sample_index
+        Index of the sample in its group.
+    size
+        Size of the group.
+    task_id
+        Id for the next completion, which holds the whole state of the episode.
+    sample_key
+        Random text for a sample whose index is not known; "": the index counts.
+
+    """
+
+    task: Task
+    sample_index: int
+    size: int
+    task_id: str
+    sample_key: str = ""
+
+    def to_text(self) -> str:
+        """Returns the position as text."""
+        return json.dumps({**self.__dict__, "task": self.task.to_json()}, ensure_ascii=False)
+
+    @staticmethod
+    def from_text(text: str) -> Place:
+        """Reads the text of `to_text`; raises ValueError if it is none."""
+        try:
+            read: Any = json.loads(text)
+            return Place(**{**read, "task": Task.from_json(read["task"])})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the snapshot is none of an episode: {error}") from None
+
+    def after(self, client: Client, turn: PolicyTurn, patience: float) -> tuple[Place | None, Outcome]:
+        """Sends a completion. Returns the next position, or None if the episode is over, and the outcome.
+
+        A sample that the server asks to have again until the patience ends closes its group, for which a run waits.
+        """
+        sent = Sent(self.task, turn.to_proto(self.sample_index, self.task_id, self.sample_key), self.size)
+        (outcome,) = run(client._core.scored([sent], {"timeout": patience}))
+        if outcome.turn is not None:
+            return replace(self, task_id=outcome.turn.task_id), outcome
+        lost = outcome.no_reward is not None and outcome.no_reward.retry_delay is not None
+        if lost and self.task.run_id and self.task.evaluation_round is None:
+            client.run(self.task.run_id).close_groups([self.task.group_id], "the environment got no score in time")
+        return None, outcome
