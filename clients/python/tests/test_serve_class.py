@@ -15,8 +15,9 @@ import pytest
 from gradus.serve import Environment, Facts, _json
 from gradus.serve._asked import verifier
 from gradus.serve._catalogue import TargetError, load
+from gradus.serve._facts import MisshapenError
 from gradus.serve._rows import read_rows
-from gradus.serve._served import MisshapenError, Served, facts_message
+from gradus.serve._served import Served, facts_message
 from gradus.serve._trial import try_level
 from gradus.v1 import outcome_pb2, provider_pb2
 

@@ -11,7 +11,8 @@ import pytest
 
 from gradus.serve import Action, Environment, Facts, Tool, Turn
 from gradus.serve._catalogue import load
-from gradus.serve._served import MisshapenError, Served
+from gradus.serve._facts import MisshapenError
+from gradus.serve._served import Served
 from gradus.v1 import outcome_pb2, provider_pb2
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "python-environments.md"
@@ -104,7 +105,7 @@ def test_a_live_object_is_kept_for_the_next_call_and_made_again_for_another_bran
 
 
 def test_a_result_is_what_verify_gives() -> None:
-    results = [0.5, True, Facts.infeasible("no"), 2.0]
+    results: list[bool | float | Facts] = [0.5, True, Facts.infeasible("no"), 2.0]
 
     class Graded(Counter):
         components = ("closeness",)

@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from gradus.serve._environment import Environment
-from gradus.serve._served import MisshapenError, Served, in_words
+from gradus.serve._facts import MisshapenError
+from gradus.serve._served import Served, in_words
 from gradus.serve._sources import sources_of, versions
 from gradus.v1 import provider_pb2
 
