@@ -4,7 +4,7 @@
  */
 import { onOneLine } from "../../../envs/lib/escape.ts";
 import { isRight } from "./read-facts.ts";
-import { NONSENSE, type Instances, type Subject, worthOfFacts } from "./call-rules.ts";
+import { type Instances, NAMES, namesOfOthers, NONSENSE, type Subject, worthOfFacts } from "./call-rules.ts";
 import { exampleOf } from "./example-arguments.ts";
 import { ON_TURN, type Terms } from "./message-rules.ts";
 import type { AdvanceResult, SentCall } from "./provider.ts";
@@ -31,13 +31,20 @@ interface Advancing {
   readonly again: readonly AdvanceResult[];
   /** The last call, by a fresh process that gets all calls in one request. Undefined: results may differ. */
   readonly together: AdvanceResult | undefined;
+  /** The first call, asked of environments that the provider does not have, by the wrong field of the request. */
+  readonly refused: ReadonlyMap<string, AdvanceResult>;
 }
 
 /** Plays an episode of the first instance by calls of every kind. */
 export async function advance(subject: Subject, [{ instance }]: Instances, turns: DescribedTurns): Promise<Advancing> {
   const { provider, described, signal } = subject;
-  const ask = (state: Uint8Array | undefined, calls: readonly SentCall[], fresh = false): Promise<AdvanceResult> =>
-    provider.advance(described.asked, { instance: instance.instance, state, calls }, { signal, fresh });
+  const ask = (
+    state: Uint8Array | undefined,
+    calls: readonly SentCall[],
+    fresh = false,
+    asked = described.asked,
+  ): Promise<AdvanceResult> =>
+    provider.advance(asked, { instance: instance.instance, state, calls }, { signal, fresh });
   const made: Made[] = [];
   for (const call of callsFor(turns, instance.reference)) {
     const state = stateOf(made.at(-1)?.result);
@@ -53,8 +60,11 @@ export async function advance(subject: Subject, [{ instance }]: Instances, turns
   }
   const all = made.map(({ call }) => call);
   const together = turns.isDeterministic ? await ask(undefined, all, true) : undefined;
+  const refused = new Map<string, AdvanceResult>();
+  for (const [name, other] of namesOfOthers(described.asked))
+    refused.set(name, await ask(undefined, all.slice(0, 1), false, other));
   const { stateBytesMax, isDeterministic } = turns;
-  return { terms: { ...described, stateBytesMax }, isDeterministic, made, again, together };
+  return { terms: { ...described, stateBytesMax }, isDeterministic, made, again, together, refused };
 }
 
 function stateOf(result: AdvanceResult | undefined): Uint8Array | undefined {
@@ -117,6 +127,13 @@ export const ON_ADVANCING: readonly Rule<Advancing>[] = [
     "EnvironmentProviderAdvanceRequest.calls",
     "must lead to the same turn one at a time and together, also in another process",
     ({ made, together }) => difference(made.at(-1), together),
+  ),
+  ...NAMES.map((name) =>
+    rule(
+      `EnvironmentProviderAdvanceRequest.${name}`,
+      "must be refused if the provider does not have it",
+      ({ refused }: Advancing) => (refused.get(name)?.kind === "turn" ? "another one, and gave a turn" : undefined),
+    ),
   ),
   rule("ProvidedTurn.facts", "must not take nonsense for right", ({ terms, made }) =>
     firstOf(

@@ -127,7 +127,14 @@ export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
 
 // Functions that repeat calls.
 
-const NAMES = ["environment", "version", "digest"] as const;
+export const NAMES = ["environment", "version", "digest"] as const;
+
+/** Returns environments that the provider does not have, each with the name of the field that differs. */
+export function namesOfOthers(asked: AskedEnvironment): readonly (readonly [string, AskedEnvironment])[] {
+  const digest = asked.digest.replaceAll(/./g, (digit) => (digit === "0" ? "1" : "0"));
+  const others = [{ id: `${asked.id}/none` }, { version: asked.version + 1 }, { digest }];
+  return others.map((other, i) => [NAMES[i] as string, { ...asked, ...other }]);
+}
 
 /**
  * Makes the same instances again in other processes, orders and calls: they must be equal to the first ones. Also
@@ -145,12 +152,11 @@ export async function repeat(subject: Subject, made: Instances) {
   const isCheap = subject.seeds !== undefined || performance.now() - beganMs <= CHEAP_MS;
   const fresh = isCheap ? await generate(subject, few, { fresh: true }) : [];
   const turned = await generate(subject, seeds.toReversed());
-  const digest = asked.digest.replaceAll(/./g, (digit) => (digit === "0" ? "1" : "0"));
-  const others = [{ id: `${asked.id}/none` }, { version: asked.version + 1 }, { digest }];
+  const others = namesOfOthers(asked);
   const refused = new Map<string, GenerateResult | VerifyResult>();
-  for (const [i, other] of others.entries()) {
-    refused.set(`GenerateRequest.${NAMES[i]}`, (await generate(subject, few.slice(0, 1), { other }))[0] ?? NOTHING);
-    refused.set(`VerifyRequest.${NAMES[i]}`, (await verify(subject, made[0], [NONSENSE], { other }))[0] ?? NOTHING);
+  for (const [name, other] of others) {
+    refused.set(`GenerateRequest.${name}`, (await generate(subject, few.slice(0, 1), { other }))[0] ?? NOTHING);
+    refused.set(`VerifyRequest.${name}`, (await verify(subject, made[0], [NONSENSE], { other }))[0] ?? NOTHING);
   }
   const [elsewhere = NOTHING] = await generate(subject, few.slice(0, 1), { other: { level: "gradus-none" } });
   return { level, made, again, fresh, turned, refused: refused.set("GenerateRequest.level", elsewhere) };
