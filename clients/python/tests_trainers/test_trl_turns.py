@@ -334,3 +334,13 @@ def test_a_tools_schema_is_that_of_its_method() -> None:
     schema = {"type": "object", "properties": properties, "required": ["rows"]}
     tool = gradus.Tool("look_up", "Reads rows. Several at once.", json.dumps(schema))
     assert get_json_schema(method_of(tool)) == tool.openai()
+
+
+def test_all_tools_of_the_server_can_be_methods(client: Client) -> None:
+    tools = {tool for environment in client.list_environments() for tool in environment.tools}
+    assert {"guess", "calculator"} <= {tool.name for tool in tools}
+    for tool in tools:
+        made, wanted = get_json_schema(method_of(tool)), tool.openai()
+        for name, each in wanted["function"]["parameters"]["properties"].items():
+            each.setdefault("description", f"The {name}.")
+        assert made == wanted

@@ -16,7 +16,8 @@ from gradus.tasks import Tool, ToolCall
 def method_of(tool: Tool) -> Callable[..., str]:
     """Returns a method for a subclass of `Episode` that makes calls of a tool.
 
-    transformers makes the tool's schema of the method's signature and docstring.
+    transformers makes the tool's schema of the method's signature and docstring. An argument without a description
+    gets one.
 
     Raises
     ------
@@ -32,22 +33,26 @@ def method_of(tool: Tool) -> Callable[..., str]:
         reply: str = self._send(PolicyTurn(tool_calls=(ToolCall("", tool.name, json.dumps(arguments)),)))
         return reply
 
-    schema = json.loads(tool.parameters_json)
+    wanted = tool.openai()
+    schema = wanted["function"]["parameters"]
     properties, required = schema.get("properties", {}), schema.get("required", ())
-    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    lines = []
+    # Only names of positional parameters may be words of Python, such as "from".
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    parameters, lines = [inspect.Parameter("self", kind)], []
     for name, each in properties.items():
+        # transformers wants a description of each argument.
+        each.setdefault("description", f"The {name}.")
+        call.__annotations__[name] = _hint(each)
+        lines.append(f"    {name}: {each['description']}")
+    for name in sorted(properties, key=lambda name: name not in required):
         default = inspect.Parameter.empty if name in required else None
-        hint = _hint(each)
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint))
-        call.__annotations__[name] = hint
-        lines.append(f"    {name}: {each.get('description', '')}")
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=call.__annotations__[name]))
     for name in ("return", "arguments", "self"):
         call.__annotations__.pop(name, None)
     call.__name__ = call.__qualname__ = tool.name
     call.__doc__ = "\n".join([tool.description, "", *(["Args:", *lines] if lines else [])])
     call.__dict__["__signature__"] = inspect.Signature(parameters)
-    if get_json_schema(call) != tool.openai():
+    if get_json_schema(call) != wanted:
         raise ValueError(
             f"tool {tool.name!r} has a schema that no Python signature has, as environment_factory wants it: use "
             "rollout_func"
@@ -73,4 +78,6 @@ def _hint(schema: Mapping[str, Any]) -> Any:
     kind = schema.get("type")
     if kind == "array" and "items" in schema:
         return list[_hint(schema["items"])]  # type: ignore[misc]
+    if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        return dict[str, _hint(schema["additionalProperties"])]  # type: ignore[misc]
     return _TYPES.get(str(kind), Any)
