@@ -3,5 +3,5 @@
  * throws.
  */
 export function assertNever(value: never): never {
-  throw new Error(`unexpected kind: ${JSON.stringify(value)}`);
+  throw new Error(`bug: no code handles this value: ${JSON.stringify(value)}`);
 }

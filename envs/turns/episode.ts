@@ -156,7 +156,8 @@ function presentState(task: EpisodeTask, turns: AnyTurns, { state: stored, log }
   for (const logged of log) {
     const rng = lazyRng("turn", environment.id, environment.version, ...seed, logged.number);
     const result = turns.advance(instance, state, actionOf(turns, logged), rng, baseline, detail);
-    if ("ask" in result) throw new Error(`bug: an episode of ${environment.id} logs calls that ask a resource`);
+    if ("ask" in result)
+      throw new Error(`bug: the calls of ${environment.id} ask a resource, and must not be replayed from a log`);
     state = result.state;
   }
   return state;

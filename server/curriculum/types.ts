@@ -231,7 +231,7 @@ export interface RunConfig<Spec = unknown> {
 // Types of the results of operations on runs. Expected failures are returned as values; a rejected promise means a bug
 // or a broken store.
 
-/** Invalid field of a configuration, with its path in the contract's names. */
+/** Invalid field of a configuration. The path is written in the names of the proto files, e.g. "arms[0].spec.level". */
 export interface Invalid {
   readonly kind: "invalid";
   readonly field: string;

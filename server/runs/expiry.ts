@@ -79,7 +79,8 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
     if (ended) return;
     cancel = clock.setTimer(SWEEP_MS, () => {
       const swept = sweep().catch((err: unknown) => {
-        // While the store failed, requests could not extend the lives of their runs.
+        // While the store failed, requests could not extend the lives of their runs, so no run is removed
+        // for the next minutes.
         settle();
         log?.warn({ err }, "cannot find out which runs have expired: no run is removed for the next minutes");
       });

@@ -89,8 +89,7 @@ export function createStock<Spec, Key extends InstanceKey>(
   ): Promise<NotMade | undefined> => {
     const on = shelves[arm];
     const spec = of.arms[arm];
-    if (on === undefined || spec === undefined)
-      throw new Error(`bug: a draw refers to arm ${arm}, which the run does not have`);
+    if (on === undefined || spec === undefined) throw new Error(`bug: a draw is of arm ${arm}, which does not exist`);
     const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed, of.arms, lists));
     const making = source.make(places, signal, run.id);
     for (const ordinal of ordinals) on.pending.set(ordinal, making);

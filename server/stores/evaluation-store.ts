@@ -20,7 +20,7 @@ export interface SamplePlace {
   readonly index: number;
 }
 
-/** The part of a sample that reports read; `facts` is short text that only the caller reads. */
+/** The part of an evaluation's sample that its report is computed from. The store keeps `facts` as text and does not parse it. */
 export interface StoredFacts extends SamplePlace {
   readonly facts: string;
 }

@@ -65,6 +65,7 @@ export function episodeFromWire({
 
 function standingFromWire({ value, verdict, objective, quality, solved }: WireStanding): Standing {
   const known = verdictNumbers.fromWire(verdict);
-  if (known === undefined || known === "malformed") throw new Error(`bug: an episode stands at verdict ${verdict}`);
+  if (known === undefined || known === "malformed")
+    throw new Error(`bug: the verdict of an episode cannot be written in a task id: ${verdict}`);
   return { value, verdict: known, objective, quality, solved };
 }

@@ -94,8 +94,8 @@ function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, st
 }
 
 /**
- * Returns the segment between two ends. Returns undefined if no number lies between them: (1, 0) and (2, 2) are pairs,
- * not the empty set.
+ * Returns the segment between two ends. Returns undefined if no number lies between them, e.g. for (1, 0) and (2, 2):
+ * an answer writes such a text for a pair of numbers, and not for an empty interval.
  */
 function segment(low: End, high: End, state: State): Reals | undefined {
   if (low.value === undefined || high.value === undefined) return [{ low, high }];

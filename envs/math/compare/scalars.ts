@@ -37,7 +37,10 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
 
 // Functions that compare expressions without variables.
 
-/** Maximum depth (see `depthOf`), in bits, of a constant that can be compared at the usual precision. */
+/**
+ * Maximum number of bits that a constant may lose to its very large and very small parts, if it is compared at the usual
+ * precision. E.g. 1 − 2^-2024 looks like 1 at 256 bits.
+ */
 const DEPTH_MAX = 40;
 
 /**

@@ -79,7 +79,7 @@ export const JOINED_MAX = 16_384;
 /** Sample that is being scored. */
 interface Flight {
   readonly going: Promise<ScoredSample>;
-  /** Whether a caller has already received the status of recording the result. */
+  /** Whether a caller has already been told whether the run recorded the result. */
   isReported: boolean;
 }
 

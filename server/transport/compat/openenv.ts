@@ -183,22 +183,21 @@ function closeInSlices(socket: Socket): void {
   });
 }
 
+const MADE_ROOM = "the session was closed to make room for another, because it had been idle longest";
+const WAS_IDLE = "the session was closed after an hour without a message";
+
 function session(client: WebSocket, opened: OpenSession): void {
   const { request, socket, context, known, handlers, place } = opened;
   const held = heldBy(client, opened);
   readInTurns(client, socket, held);
   closeInSlices(socket);
-  place.giveUp = () =>
-    client.close(TRY_AGAIN_LATER, "the session was closed to make room for another, because it had been idle longest");
+  place.giveUp = () => client.close(TRY_AGAIN_LATER, MADE_ROOM);
   const player = createPlayer(handlers);
   /** Messages without an answer so far. The first one is being answered. */
   const waiting: RawData[] = [];
   let running: MessageCall | undefined;
   let leaves = false;
-  const idle = setTimeout(
-    () => client.close(GOING_AWAY, "the session was closed after an hour without a message"),
-    IDLE_MS,
-  ).unref();
+  const idle = setTimeout(() => client.close(GOING_AWAY, WAS_IDLE), IDLE_MS).unref();
 
   /**
    * Handles one message as a call. The token is checked again, because the operator may have withdrawn it since the
