@@ -151,7 +151,7 @@ interface Expected {
 }
 
 /** Maximum number of cached episodes. Each takes at most 8 KB, and shares its instance with others of its task. */
-const EPISODES_MAX = 2048;
+const EPISODES_MAX = 4096;
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, registry, completionBytesMax } = options;

@@ -22,6 +22,7 @@ const TEXTS = [
   "\u0000\ud800",
   "{}",
   "[[1]]",
+  ...["north", "east", "south", "west", "north, east"],
 ];
 const VALUES: readonly unknown[] = [
   null,
@@ -36,6 +37,7 @@ const VALUES: readonly unknown[] = [
   [1, 1, 1, 1],
   [[1]],
   ["1", "2", "3"],
+  ...["north", "east", "south", "west"],
 ];
 
 /** Returns the turns of an environment, without the tools that ask a resource. No other call may ask it. */
