@@ -146,6 +146,8 @@ def test_a_turn_that_cannot_be_sent_is_the_environments_failure(turn: Any, words
         ({"calls_max": 1}, "calls_max = 1; an environment with advance needs 2 to 512"),
         ({"calls": 9}, "calls = 9; there may be 1 to 8"),
         ({"replay": True, "deterministic": False}, "deterministic must be True"),
+        ({"state_bytes": 3000}, "3,000 bytes of a task id, which has room for 2,900: lower state_bytes"),
+        ({"replay": True, "calls_max": 12}, "3,360 bytes of a task id, .* lower action_bytes or calls"),
         ({"tools": (Tool("a b"),)}, "tool 'a b'"),
         ({"tools": (Tool("a"), Tool("a"))}, "tool 'a'"),
     ],

@@ -23,6 +23,9 @@ CALLS_MIN = 2
 CALLS_MAX = 512
 STATE_BYTES = 1024
 ACTION_BYTES = 256
+# Bytes of a task id that are left for an episode, and bytes that each call of a list takes beside its text.
+ROOM_BYTES = 2900
+CALL_BYTES = 24
 REPLY_BYTES_MAX = 64 * 1024
 # Live states that a process keeps, for environments with `replay`.
 LIVE_MAX = 256
@@ -200,11 +203,19 @@ def describe_turns(environment: Environment) -> provider_pb2.ProvidedTurns | Non
         raise MisshapenError(f"{name}: calls = {calls!r}; there may be 1 to {calls_max}, or 0 for calls_max")
     if environment.replay and not environment.deterministic:
         raise MisshapenError(f"{name}: replay = True repeats calls, so deterministic must be True")
+    state_bytes = environment.state_bytes or STATE_BYTES
+    action_bytes = environment.action_bytes or ACTION_BYTES
+    needed = (calls or calls_max) * (action_bytes + CALL_BYTES) if environment.replay else state_bytes
+    if needed > ROOM_BYTES:
+        what = "lower action_bytes or calls" if environment.replay else "lower state_bytes, or set replay = True"
+        raise MisshapenError(
+            f"{name}: an episode takes up to {needed:,} bytes of a task id, which has room for {ROOM_BYTES:,}: {what}"
+        )
     return provider_pb2.ProvidedTurns(
         tools=_tools_of(name, environment.tools),
         calls=calls,
-        state_bytes=0 if environment.replay else environment.state_bytes or STATE_BYTES,
-        action_bytes=environment.action_bytes or ACTION_BYTES,
+        state_bytes=0 if environment.replay else state_bytes,
+        action_bytes=action_bytes,
         nondeterministic=not environment.deterministic,
         needs_tools=environment.needs_tools,
     )
