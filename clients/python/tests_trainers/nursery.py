@@ -20,7 +20,19 @@ import trl_grpo
 import trl_training
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-PROGRAMS = {"trl_grpo": trl_grpo.main, "trl_training": lambda given: trl_training.main(**given)}
+
+def train_on_turns(given: dict[str, Any]) -> None:
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
+    import trl_turns_training  # noqa: PLC0415 (few trainings need it)
+
+    trl_turns_training.main(**given)
+
+
+PROGRAMS = {
+    "trl_grpo": trl_grpo.main,
+    "trl_training": lambda given: trl_training.main(**given),
+    "trl_turns_training": train_on_turns,
+}
 
 
 def main(policy: str) -> None:

@@ -13,9 +13,11 @@ import pytest
 import tiny
 import torch
 import trl
-from conftest import Server
+from conftest import Nursery, Server
 from lossy import lossy
 from mastermind import CODES
+from real_server import lasting_port
+from test_trl_ranks import rank_of
 from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer
 from trl_training import settings
@@ -344,3 +346,20 @@ def test_all_tools_of_the_server_can_be_methods(client: Client) -> None:
         for name, each in wanted["function"]["parameters"]["properties"].items():
             each.setdefault("description", f"The {name}.")
         assert made == wanted
+
+
+def test_two_ranks_play_groups_that_lie_on_both(
+    nursery: Nursery, server: Server, client: Client, run_id: str, caller: Path, tmp_path: Path
+) -> None:
+    """Three groups of four are six samples for each rank. The ranks' episodes end after different numbers of rounds."""
+    port, log = lasting_port(), tmp_path / "log.json"
+    given = {"server": server.address, "run_id": run_id, "policy": str(caller), "output": str(tmp_path / "out")}
+    job = {"program": "trl_turns_training", "given": {**given, "log": str(log)}}
+    logs = [tmp_path / f"rank-{rank}.txt" for rank in range(2)]
+    nursery.start(*({**job, "log": str(each), "environment": rank_of(rank, port)} for rank, each in enumerate(logs)))
+    assert nursery.statuses() == [0, 0], [each.read_text()[-5000:] for each in logs]
+    groups = list(client.run(run_id).groups(0))
+    assert [{sample.sample_index for sample in group.samples} for group in groups] == [{0, 1, 2, 3}] * 3
+    rewards = [sample.reward or 0.0 for group in groups for sample in group.samples]
+    (reward,) = [each["reward"] for each in json.loads(log.read_text()) if "reward" in each]
+    assert reward == pytest.approx(sum(rewards) / 12, abs=1e-6)
