@@ -10,14 +10,14 @@ import type { Local, Needs } from "./local.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem, fileProblem, problemOf } from "./problem.ts";
 
-/** Values of the options that addRegistryOptions adds. */
+/** Values of the options that say which environments and policies there are. */
 export interface RegistryFlags {
   readonly dataDir?: string;
   readonly environmentFile?: readonly string[];
   readonly policies?: readonly string[];
 }
 
-/** Values of the options of every command that needs environments or tasks. */
+/** Values of the options of commands that make or verify tasks themselves, without a server. */
 export interface LocalFlags extends RegistryFlags {
   readonly keyFile?: string;
   readonly pool?: readonly string[];

@@ -18,7 +18,7 @@ export interface CopyOptions {
 const ROWS_AT_ONCE = 1000;
 
 /**
- * Writes the chosen rows as JSONL. Lines of a text file stay as they are; rows of other formats become a line of JSON.
+ * Writes the chosen rows as JSONL. Lines of a JSONL file stay as they are; rows of other formats become a line of JSON.
  */
 export async function copyLines({ source, rows, to, onPart }: CopyOptions): Promise<void> {
   let waiting: string[] = [];

@@ -210,5 +210,5 @@ function lastKind({ values, target }: Search): number {
     const defined = combine(values, WIDTH, kind, nums[a]!, dens[a]!, nums[a + 1]!, dens[a + 1]!);
     if (defined && nums[WIDTH] === target * dens[WIDTH]!) return kind;
   }
-  throw new Error("bug: a solution that the search counted has no steps");
+  throw new Error("bug: a solution that the search counted has no last step");
 }

@@ -17,7 +17,7 @@ const NUMBER_MAX = 99;
 export const teacher: Teaching = { prompt, read };
 
 /**
- * Returns the prompt. Each task must contain a given random number, because a model answers the same prompt in the same
+ * Returns the prompt. Each task is asked to contain a given random number, because a model answers the same prompt in the same
  * way again.
  */
 function prompt({ description }: Level, count: number, rng: Rng): readonly ChatMessage[] {

@@ -77,8 +77,8 @@ export function isNamed(name: Node | undefined, letter: string): boolean {
 }
 
 /**
- * Returns whether the name of a value may stand for the given expression: no name, any letter or phrase, or the
- * expression itself.
+ * Returns whether the name of a value may stand for the given expression: no name, a letter or phrase such as x, f(x) or
+ * AB, or the expression itself.
  */
 export function mayName(name: Node | undefined, expression: Node | undefined): boolean {
   return name === undefined || isName(name) || (expression !== undefined && show(name) === show(expression));

@@ -19,7 +19,7 @@ const SILENT_MS = 5_000;
 /** Token that all calls send. Undefined for none. */
 export const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
-/** Client, with `unary` for calls of the contract that the client has no method for. */
+/** Client, with `unary` for calls whose whole reply the page shows, as the contract has it. */
 export type Gradus = GradusClient & Pick<Caller, "unary">;
 
 /**

@@ -80,7 +80,7 @@ export interface Suite {
 
 export type SuiteResult =
   | { readonly kind: "open"; readonly suite: Suite }
-  /** This server lacks an environment, a pool or a resource of the suite. The message names it. */
+  /** This server cannot make the suite's tasks, e.g. because it lacks a pool or a level. The message says why. */
   | { readonly kind: "unavailable"; readonly message: string };
 
 /** Pools and external resources that this server has. */

@@ -213,8 +213,8 @@ async function* textBatches(path: string, form: TextForm, chunkBytes: number): A
     return { path, form, part, bytes: held, bounds: own };
   };
   for await (const { bytes, bytesRead } of chunksOf(path, form.packing, chunkBytes)) {
-    // A batch is yielded only when more bytes have come. The last row may have no line break after it, and joins the last batch at the end of the
-    // text.
+    // A batch is yielded only when more bytes have come. The last row may have no line break after it, and joins the
+    // last batch at the end of the text.
     if (bounds.length > 0) {
       yield taken();
       held = Buffer.from(held.subarray(open));

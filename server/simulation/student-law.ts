@@ -11,7 +11,9 @@
 import type { Rng } from "../../envs/lib/rng.ts";
 import type { ArmPosition, Practice, Student } from "./student.ts";
 
-/** How well the simulated student solves the tasks of each arm: the log odds of a right answer. */
+/**
+ * How well the simulated student solves the tasks of each arm: the log odds of a right answer to a
+ * task of median difficulty. */
 export type Abilities = readonly number[];
 
 export interface Law {
@@ -76,7 +78,7 @@ export function studentOf(law: Law): Student<Abilities> {
   };
 }
 
-// Functions that choose random parameters of simulated students, which stand for models under training.
+// Functions that choose parameters of simulated students, which stand for models under training.
 
 export function between(rng: Rng, min: number, max: number): number {
   return min + (max - min) * rng.float();

@@ -20,7 +20,10 @@ export interface SamplePlace {
   readonly index: number;
 }
 
-/** The part of an evaluation's sample that its report is computed from. The store keeps `facts` as text and does not parse it. */
+/**
+ * The part of an evaluation's sample that its report is computed from. The store keeps `facts` as text and does not
+ * parse it.
+ */
 export interface StoredFacts extends SamplePlace {
   readonly facts: string;
 }

@@ -66,6 +66,6 @@ export function episodeFromWire({
 function standingFromWire({ value, verdict, objective, quality, solved }: WireStanding): Standing {
   const known = verdictNumbers.fromWire(verdict);
   if (known === undefined || known === "malformed")
-    throw new Error(`bug: the verdict of an episode cannot be written in a task id: ${verdict}`);
+    throw new Error(`bug: a task id holds an episode with a verdict that does not exist: ${verdict}`);
   return { value, verdict: known, objective, quality, solved };
 }

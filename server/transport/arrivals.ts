@@ -1,6 +1,6 @@
 /**
- * Accepts new connections one after another, while no call waits for its turn. Setting up a connection takes half a
- * millisecond, so hundreds at once would delay other callers' calls.
+ * Accepts new connections one after another, and further apart while calls wait for their turns. Setting up a
+ * connection takes half a millisecond, so hundreds at once would delay other callers' calls.
  */
 import type { Server, Socket } from "node:net";
 import { fairQueue } from "../base/fair-queue.ts";

@@ -44,7 +44,9 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("resume", "small")).toBe("from task 0 on\n");
   const bandit = write("bandit.yaml", "policy:\n  bandit: { ema_softmax: { tau: 0.5 } }\n");
   expect(await ok("update-policy", "small", bandit)).toBe("from task 0 on\n");
-  expect(await ok("set-weights", "small", "a=7")).toMatch(/^no effect: "a": the policy bandit chooses arms by what it has learnt/);
+  expect(await ok("set-weights", "small", "a=7")).toMatch(
+    /^no effect: "a": the policy bandit chooses arms by what it has learnt/,
+  );
   expect(JSON.parse(await ok("set-weights", "small", "a=6", "--json"))).toMatchObject({
     noEffect: [expect.stringContaining("the policy bandit")],
   });

@@ -32,7 +32,9 @@ test("an unknown id gets the nearest one, an unknown version those there are", (
 test("an earlier version is found as the one that judges its tasks, and has the same tasks", () => {
   const judged = environments.filter(({ earlier = [] }) => earlier.length > 0);
   expect(judged.map(({ id }) => id).sort()).toEqual(
-    environments.flatMap(({ id }) => (["code", "games/mastermind", "games/maze", "tools/ledger"].includes(id) ? [] : [id])).sort(),
+    environments
+      .flatMap(({ id }) => (["code", "games/mastermind", "games/maze", "tools/ledger"].includes(id) ? [] : [id]))
+      .sort(),
   );
   for (const environment of judged) {
     const { id, version, earlier = [] } = environment;

@@ -72,7 +72,7 @@ export interface Caller {
 export function callerOver(transport: Transport, defaults: ClientDefaults): Caller {
   const allowed = (retryable: Retryable): Retryable => (defaults.retry === false ? never : retryable);
   const deadlineMsOf = (options?: CallOptions): number => options?.deadlineMs ?? defaults.deadlineMs ?? DEADLINE_MS;
-  // True after the first reply. Before it, there may be no server at the address, so fewer retries are made.
+  // True after the first successful call. Before it, there may be no server at the address, so fewer retries are made.
   let reached = false;
   const attempting: Caller["attempting"] = async (attempt, options, retryable = passing) => {
     const result = await retrying(attempt, {

@@ -119,7 +119,7 @@ function cis(call: Node): Node {
   return sumOf(of("cos"), productOf(symbol("i"), of("sin")));
 }
 
-/** Reads a function's argument: in brackets, or the factors up to an operator or another function. */
+/** Reads a call of a function after its name: an exponent, if there is one as in sin^2 x, and the argument. */
 function readCall(cursor: Cursor, name: string): Node {
   if (!accept(cursor, "^")) return callOf(cursor, name);
   const exponent = readExponent(cursor);

@@ -41,7 +41,7 @@ function level(name: string, vertices: Range, colors: Range, density: number) {
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of the FORGE paper, section A.5.10.
+  // Levels of the FORGE paper, section A.5.10, and `reference` from its public code.
   levels: [
     level("easy", [8, 12], [3, 4], 0.2),
     level("medium", [15, 22], [4, 6], 0.35),

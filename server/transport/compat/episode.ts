@@ -53,7 +53,7 @@ export async function begin(handlers: Handlers, choice: Choice, context: Context
   const [task] = tasks;
   if (task !== undefined) return { task, sampleIndex, next: { run: runId, cursor: nextCursor } };
   if (done) throw new RpcError("OUT_OF_RANGE", `run '${runId}' is done: it gives no more tasks`);
-  const message = `run '${runId}' has no task at this cursor yet: send the results of open tasks, and try again`;
+  const message = `run '${runId}' has no task at this cursor that is still open: try again later, or leave the cursor out`;
   throw new RpcError("UNAVAILABLE", message, { retryDelayMs: 1000, wait: { reason: "FEEDBACK_DUE" } });
 }
 
