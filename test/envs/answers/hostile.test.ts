@@ -82,7 +82,10 @@ describe.each(ungraded.map((environment) => [environment.id, environment] as con
 
   test("what is no answer gets in by no wrapping", () => {
     const before = accepted.length;
-    for (const text of [...neverAnswers(subject), ...ownTexts(id, subject)]) tryAll(environment, subject, text);
+    // An amount may have zeros after its point, unlike the numbers of vertices.
+    const isAmount = (text: string): boolean => id === "tools/ledger" && text === `${subject.right}.0`;
+    for (const text of [...neverAnswers(subject), ...ownTexts(id, subject)])
+      if (!isAmount(text)) tryAll(environment, subject, text);
     expect(accepted.slice(before)).toEqual([]);
   });
 

@@ -45,7 +45,13 @@ function directionsIn(text: string): readonly number[] {
   return Array.from(text.matchAll(/[a-z]+/gi), ([word]) => "nesw".indexOf(word.charAt(0).toLowerCase()));
 }
 
+/** Reads all digits as one whole number, without zeros after a point. */
+function wholeIn(text: string): number {
+  return text.includes("-") ? NaN : Number(text.replace(/\.0+(?!\d)/, "").replaceAll(/\D/g, ""));
+}
+
 const READERS: Readonly<Record<string, Reader>> = {
+  "tools/ledger": wholeIn,
   "games/maze": directionsIn,
   "games/mastermind": digitsIn,
   "np/bisection": sidesIn,
