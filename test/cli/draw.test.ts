@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { openServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
@@ -123,7 +123,8 @@ describe("on a terminal", () => {
 
   test("with a display it is shown, unless told otherwise", async () => {
     await onTerminal(desktop, "draw", "np/tsp", "--out", "tsp.svg");
-    expect(readFileSync(shown, "utf8")).toContain("tsp.svg");
+    // The command does not wait for the browser.
+    await vi.waitFor(() => expect(readFileSync(shown, "utf8")).toContain("tsp.svg"), { timeout: 20_000 });
     rmSync(shown);
     await onTerminal(desktop, "draw", "np/tsp", "--out", "tsp.svg", "--no-open");
     await onTerminal({ ...desktop, SSH_CONNECTION: "1 2 3 4" }, "draw", "np/tsp", "--out", "tsp.svg");

@@ -72,7 +72,7 @@ test.concurrent(
     const before = readFileSync(keys);
     writeFileSync(keys, "being written");
     process.kill((JSON.parse(listening()[0]!) as { readonly pid: number }).pid, "SIGKILL");
-    await until(() => server.lines.some((line) => line.includes("is not 64 hex digits; mend it")));
+    await until(() => server.lines.some((line) => line.includes("is not 64 hex digits; repair it")));
     await until(() => server.lines.some((line) => /ended with \d, and is started again/.test(line)));
     expect((await fetch(`${server.httpAddress}/healthz`)).status).toBe(200);
     writeFileSync(keys, before);

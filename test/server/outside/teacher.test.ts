@@ -121,8 +121,13 @@ test("each proposal that is no task is counted under what is wrong with it", asy
 // Each case retries after a while, so the cases run side by side.
 describe.concurrent("what goes wrong is unavailable, with a delay, and counted", () => {
   test.each<[string, Behaviour, string, RegExp]>([
-    ["tasks of another level", says(rowsOf("T3", 4, 1)), "useless", /none of its 4 proposals .*4 other_level/],
-    ["no tasks", says([]), "useless", /none of its 0 proposals/],
+    [
+      "tasks of another level",
+      says(rowsOf("T3", 4, 1)),
+      "useless",
+      /none of its 4 proposed tasks was accepted: .*4 other_level/,
+    ],
+    ["no tasks", says([]), "useless", /none of its 0 proposed tasks/],
     [
       "words",
       { kind: "answer", content: "As a language model I" },
