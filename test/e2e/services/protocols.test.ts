@@ -83,7 +83,7 @@ describe("Connect with JSON", () => {
       "invalid_argument",
       "gradus.v1.TaskSpec.environment",
     ],
-    ["EnvironmentService/BatchStep", {}, 400, "invalid_argument", "groups: there are 0"],
+    ["EnvironmentService/BatchStep", {}, 400, "invalid_argument", "groups: must have at least 1 entry; got 0"],
     ["CurriculumService/GetRun", { runId: "nobody" }, 404, "not_found", "there is no run"],
     ["CurriculumService/Advance", { runId: "nobody" }, 404, "not_found", "there is no run"],
     ["EvaluationService/GetReport", { evaluationId: "nobody" }, 404, "not_found", "nobody"],
