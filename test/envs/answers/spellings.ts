@@ -203,6 +203,11 @@ export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
     instead("full-width colons", ":", "："),
     { name: "trailing comma", write: (text) => (text === "[]" ? undefined : text.replace(/\]$/, ",]")) },
   ],
+  "tools/ledger": [
+    { name: "commas between groups of three", write: (text) => text.replaceAll(/\B(?=(?:\d{3})+$)/g, ",") },
+    { name: "zeros after a point", write: (text) => `${text}.00` },
+    { name: "full-width", write: (text) => text.replaceAll(/\d/g, wide) },
+  ],
 };
 
 export function spellingsOf(environment: string): readonly Way[] {
