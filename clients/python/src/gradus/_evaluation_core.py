@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from gradus._arguments import CallOptions, call_options, check_id, check_index, listed, shown
 from gradus._call import Call, evaluation_call, paged
@@ -162,8 +162,11 @@ class EvaluationCore:
         self, task: Task | str, sample_index: int, completion: Generated, ended: FinishReason | None = None
     ) -> ev.SubmitCompletionsRequest:
         task_id, index = task_id_of(task), check_index(sample_index)
-        if not isinstance(completion, (PolicyTurn, Mapping)):
-            completion = sendable(completion, f"completion of sample {sample_index}", f"task {task_id[:24]}")
+        is_message = isinstance(completion, Mapping) and ("content" in completion or "tool_calls" in completion)
+        if not is_message and not isinstance(completion, PolicyTurn):
+            completion = sendable(
+                cast("str", completion), f"completion of sample {sample_index}", f"task {task_id[:24]}"
+            )
         made = turn_of(completion).to_proto(index, task_id)
         return message_of(
             ev.SubmitCompletionsRequest,

@@ -13,8 +13,8 @@ from typing import Any
 import grpc
 import grpc.aio
 
+from gradus.serve._episodes import CALLS_MAX as EPISODE_CALLS_MAX
 from gradus.serve._link import Host, HostError, Terms
-from gradus.serve._turns import CALLS_MAX as EPISODE_CALLS_MAX
 from gradus.v1 import provider_pb2 as pb
 from gradus.v1 import provider_pb2_grpc as rpc
 

@@ -15,9 +15,9 @@ from typing import Any
 from gradus.serve import _json
 from gradus.serve._chance import seed_chance
 from gradus.serve._environment import Environment, Level
+from gradus.serve._episodes import Episodes, describe_turns
 from gradus.serve._facts import ONLY_COMPONENT, ExhaustedError, Facts, MisshapenError, UnavailableError
 from gradus.serve._rows import digest_rows, read_rows
-from gradus.serve._turns import Episodes, describe_turns
 from gradus.v1 import environment_pb2, outcome_pb2, provider_pb2, task_pb2
 
 ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
