@@ -67,7 +67,7 @@ export declare type ChatMessage = Message<"gradus.v1.ChatMessage"> & {
   name: string;
 
   /**
-   * What the call that the message answers was worth by itself, without discount. Set
+   * Reward of the call that the message answers, by itself and without discount. Set
    * only in replies of a Turn, and in transcripts that repeat them. It is reported only.
    * Unset: the call has no worth of its own.
    */
