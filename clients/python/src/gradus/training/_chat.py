@@ -53,8 +53,13 @@ class Chat:
             self._try(samples)
 
     def _try(self, samples: Sequence[Sequence[ChatMessage]]) -> None:
+        nothing = self.replies([])
         for each in samples:
-            self.replies(each)
+            if self.replies(each) == nothing:
+                raise ValueError(
+                    f"the chat template leaves out messages of the role {each[0]['role']!r}, so the policy would see "
+                    "no replies: use a template that renders them"
+                )
 
     def prompt(self, messages: Sequence[ChatMessage], tools: Sequence[Any]) -> list[int]:
         """Returns the tokens of a conversation up to where the policy writes."""
