@@ -1,5 +1,5 @@
 /** `gradus pools distract`, against a teacher on loopback that sometimes fails. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readOptions, readRightPlaces } from "../../envs/qa/distract.ts";
@@ -7,6 +7,7 @@ import { rows } from "../../envs/qa/question.ts";
 import { type Behaviour, type ChatRequest, startChatServer } from "../support/chat-server.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { gradus } from "./gradus.ts";
+import { writeRows } from "../support/rows-file.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -19,8 +20,7 @@ const linesOf = (name: string): readonly Record<string, unknown>[] =>
 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ question: `What is ${i} + 1?`, answer: `${i + 1}`, extra: i }));
-const write = (name: string, all: readonly object[]): void =>
-  writeFileSync(at(name), all.map((row) => `${JSON.stringify(row)}\n`).join(""));
+const write = (name: string, all: readonly object[]): string => writeRows(at(name), all);
 
 const said = (content: string): Behaviour => ({
   kind: "answer",

@@ -1,5 +1,4 @@
 /** Tries at programs and the tool `python`, through a server and its real sandbox. */
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FeedbackStatus, NoRewardReason, StopReason } from "../../proto/gen/gradus/v1/outcome_pb.js";
@@ -7,6 +6,7 @@ import { Source, type Task } from "../../proto/gen/gradus/v1/task_pb.js";
 import { MIXTURE, runOf } from "./services/run-of.ts";
 import { failureOf, openWire, type Wire } from "./services/wire.ts";
 import { temporaryFolder } from "../support/server-process.ts";
+import { writeRows } from "../support/rows-file.ts";
 
 /** Tests of a program that prints twice the number that it reads. The last three are hidden. */
 const HIDDEN = [
@@ -31,12 +31,7 @@ const folder = temporaryFolder();
 let wire: Wire;
 beforeAll(async () => {
   const path = join(folder.path, "rows.jsonl");
-  writeFileSync(
-    path,
-    Object.values(ROWS)
-      .map((row) => `${JSON.stringify(row)}\n`)
-      .join(""),
-  );
+  writeRows(path, Object.values(ROWS));
   wire = await openWire({ pool: [`rows=${path}@train`], sandbox: "embedded" });
 });
 afterAll(async () => {

@@ -1,11 +1,11 @@
 /** Programs through a server, and its real sandbox: right ones are right however they are written, and no trick scores. */
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Score, Task } from "../../clients/ts/src/public.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
+import { writeRows } from "../support/rows-file.ts";
 
 /** Numbers that no program would come upon by chance. */
 const ROWS = {
@@ -47,12 +47,7 @@ const folder = temporaryFolder();
 let server: TestServer;
 beforeAll(async () => {
   const path = join(folder.path, "rows.jsonl");
-  writeFileSync(
-    path,
-    Object.values(ROWS)
-      .map((row) => `${JSON.stringify(row)}\n`)
-      .join(""),
-  );
+  writeRows(path, Object.values(ROWS));
   server = await openServer({ pool: [`rows=${path}@train`], sandbox: "embedded" });
 });
 afterAll(async () => {

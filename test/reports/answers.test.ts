@@ -1,11 +1,11 @@
 /** Public reports of verdicts that were wrong elsewhere, each played here; README.md lists them. */
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rewardOf } from "../../clients/ts/src/index.ts";
 import { compareMath, readMath } from "../../envs/math/value.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
+import { writeRows } from "../support/rows-file.ts";
 
 /** Returns math's verdict on an answer for a gold. */
 function judged(gold: string, answer: string): string {
@@ -80,11 +80,7 @@ const ENVIRONMENTS = { sums: "math", twin: "math", other: "math", gears: "qa/let
 describe("a server", () => {
   const folder = temporaryFolder();
   let server: TestServer;
-  const fileOf = (name: string, rows: readonly object[]): string => {
-    const path = join(folder.path, `${name}.jsonl`);
-    writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-    return path;
-  };
+  const fileOf = (name: string, rows: readonly object[]): string => writeRows(join(folder.path, `${name}.jsonl`), rows);
   beforeAll(async () => {
     const pool = Object.entries(ROWS).map(([name, row]) => `${name}=${fileOf(name, [row])}@train`);
     server = await openServer({ pool, sandbox: "embedded" });

@@ -1,11 +1,12 @@
 /** A real pool is gone through in epochs: each row once an epoch, in an order of the epoch's own. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Source, type Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { MIXTURE, runOf } from "./run-of.ts";
 import { openWire, type Wire } from "./wire.ts";
+import { writeRows } from "../../support/rows-file.ts";
 
 const ROWS = 90;
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "gradus-epochs-"));
   const path = join(folder, "few.jsonl");
   const rows = Array.from({ length: ROWS }, (_, i) => ({ nums: [i + 1, 50, 60], target: i + 111 }));
-  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  writeRows(path, rows);
   wire = await openWire({ pool: [`few=${path}@train`] });
 });
 afterAll(async () => {
