@@ -1,5 +1,5 @@
 /** Keys that authenticate task ids, and the file or store that holds them. */
-import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { readOwnedFile } from "../runtime/files.ts";
@@ -10,8 +10,9 @@ interface SigningKey {
   readonly id: Buffer;
   /** Secret of 32 bytes. */
   readonly secret: Buffer;
-  /** OpenSSL's form of the secret. It is made only once, because making it takes longer than computing a MAC. */
-  readonly handle: KeyObject;
+  /** Blocks that HMAC hashes before the payload, by its purpose, and before the digest of both. */
+  readonly inner: Readonly<Record<Purpose, Buffer>>;
+  readonly outer: Buffer;
 }
 
 /** Keys of a server. The first one signs new task ids, and ids signed with any of them are accepted. Never empty. */
@@ -32,7 +33,24 @@ export type KeyringResult =
 
 export function signingKey(secret: Buffer): SigningKey {
   const id = createHash("sha256").update(secret).digest().subarray(0, KEY_ID_BYTES);
-  return { id, secret, handle: createSecretKey(secret) };
+  const inner = blockOf(secret, 0x36);
+  return {
+    id,
+    secret,
+    inner: {
+      task: Buffer.concat([inner, Buffer.from("gradus/task/1:")]),
+      run: Buffer.concat([inner, Buffer.from("gradus/run/1:")]),
+    },
+    outer: blockOf(secret, 0x5c),
+  };
+}
+
+/** Size of a block of SHA-256, in bytes. */
+const BLOCK_BYTES = 64;
+
+/** Returns the secret, filled up with zeros to a block, with each byte xored. */
+function blockOf(secret: Buffer, xored: number): Buffer {
+  return Buffer.from(Uint8Array.from({ length: BLOCK_BYTES }, (_, i) => (secret[i] ?? 0) ^ xored));
 }
 
 /** Location of the keys: the named key file, or else a file in the data directory. */
@@ -203,11 +221,13 @@ export type OpenResult =
 /** Purpose of signed bytes. The MAC covers it, so that bytes for one purpose are refused for another. */
 export type Purpose = "task" | "run";
 
-/** Returns an HMAC-SHA256, cut to its first bytes. */
-function macOf(key: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
-  const mac = createHmac("sha256", key.handle);
-  mac.update(purpose === "task" ? "gradus/task/1:" : "gradus/run/1:");
-  return mac.update(payload).digest().subarray(0, MAC_BYTES);
+/**
+ * Returns an HMAC-SHA256 (RFC 2104), cut to its first bytes. Two hashes in one call each take less time than an object
+ * of OpenSSL, and leave nothing for the garbage collector to finalise.
+ */
+function macOf({ inner, outer }: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
+  const digest = hash("sha256", Buffer.concat([inner[purpose], payload]), "buffer");
+  return hash("sha256", Buffer.concat([outer, digest]), "buffer").subarray(0, MAC_BYTES);
 }
 
 export function seal(keyring: Keyring, purpose: Purpose, payload: Uint8Array): Buffer {

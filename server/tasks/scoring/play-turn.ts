@@ -5,7 +5,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Failed } from "../../../envs/facts.ts";
 import type { AnyScoreTask } from "../../../envs/score.ts";
-import { type EpisodeTask, play, playAsking, type Played, turnsOf } from "../../../envs/turns/episode.ts";
+import { type EpisodeTask, play, playAsking, type Played } from "../../../envs/turns/episode.ts";
 import type { PolicyMessage } from "../../../envs/turns/read-action.ts";
 import type { ToolCall } from "../../../envs/turns/read-calls.ts";
 import type { Advanced, AnyTurns, Question } from "../../../envs/turns/turns.ts";
@@ -35,6 +35,8 @@ interface PlayedTask {
   readonly scoring: AnyScoreTask;
   /** Encoded token without an episode, which is a part of each task id of an episode. */
   readonly settings: Uint8Array;
+  /** Names of the tools that the policy may call. */
+  readonly tools: readonly string[];
 }
 
 interface PlayOptions {
@@ -85,19 +87,18 @@ interface BegunTurn {
 
 function beginTurn(
   { keyring, completionBytesMax }: PlayOptions,
-  { token, scoring, settings }: PlayedTask,
+  { token, scoring, settings, tools }: PlayedTask,
   completion: PlayedCompletion,
   form: CompletionForm,
 ): BegunTurn | NoReward {
-  const { calls = 0, tools, detail, key } = token;
+  const { calls = 0, detail, key } = token;
   const found = sampleOf(token, completion);
   if (found.kind === "none") return found;
   const { sample } = found;
-  const turns = turnsOf(scoring);
   const task: EpisodeTask = {
     ...scoring,
     calls,
-    tools: toolNames(turns, tools),
+    tools,
     seed: [key.hash, ...seedOf(sample)],
     ...(detail !== undefined && { detail }),
   };

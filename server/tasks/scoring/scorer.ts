@@ -19,7 +19,6 @@ import {
 } from "../../../envs/score.ts";
 import { clipUtf8 } from "../../../envs/lib/text.ts";
 import { neededResource } from "../../../envs/resource.ts";
-import type { AnyTurns } from "../../../envs/turns/turns.ts";
 import type { Keyring } from "../keyring.ts";
 import { encodeSettings, openTaskId, type TaskToken } from "../task-id.ts";
 import { failedSample, invalidTask, type NoReward, type SampleResult, type StepResult } from "./results.ts";
@@ -91,6 +90,8 @@ export interface SyncTask extends OpenParts {
   readonly scoring: ScoreTask;
   /** Token without its episode, as `encodeSettings` encodes it. Empty: the task has no turns. */
   readonly settings: Uint8Array;
+  /** Names of the tools that the policy may call. Empty: it has none, or the task has no turns. */
+  readonly tools: readonly string[];
 }
 
 /** Task whose completions wait for an external resource when they are scored. */
@@ -105,6 +106,8 @@ export interface AskingTask extends OpenParts {
   readonly scoring: AnyScoreTask;
   /** Token without its episode, as `encodeSettings` encodes it. */
   readonly settings: Uint8Array;
+  /** Names of the tools that the policy may call. */
+  readonly tools: readonly string[];
 }
 
 export type OpenTask = SyncTask | AsyncTask | AskingTask;
@@ -150,6 +153,9 @@ interface Expected {
   readonly groupId: string;
 }
 
+/** Maximum length of a cached id. To look a longer one up takes about as long as to verify it. */
+const CACHED_ID_MAX = 4096;
+
 /** Maximum number of cached episodes. Each takes at most 8 KB, and shares its instance with others of its task. */
 const EPISODES_MAX = 4096;
 
@@ -177,7 +183,7 @@ export function createScorer(options: ScorerOptions): Scorer {
   return {
     expect: (taskId, groupId, token) => void recent.set(taskId, { kind: "expected", token, groupId }),
     open(taskId) {
-      const known = recent.get(taskId) ?? begun.get(taskId);
+      const known = taskId.length > CACHED_ID_MAX ? undefined : (recent.get(taskId) ?? begun.get(taskId));
       if (known?.kind === "expected") return openAs(taskId, known.token, known.groupId);
       if (known !== undefined) return known;
       const opened = openTaskId(keyring, registry, taskId);
@@ -200,7 +206,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     play(task, completion, form) {
       try {
         const result = playTurn(options, task, completion, form);
-        if (result.kind === "turn")
+        if (result.kind === "turn" && result.taskId.length <= CACHED_ID_MAX)
           begun.set(result.taskId, { ...task, token: { ...task.token, episode: result.episode } });
         return result;
       } catch (error) {
@@ -235,18 +241,13 @@ function openToken(
   const rest = { format, thinking, version, ...(baseline && { baseline }) };
   const settings = token.calls === undefined ? NO_SETTINGS : encodeSettings(full);
   const parts = { instance: restored.instance, scheme: scheme.scheme, ...rest };
-  const { turns } = environment;
-  if (turns !== undefined && token.calls !== undefined && asks(environment, turns, token))
-    return { kind: "asking", token, groupId, scoring: { environment, ...parts }, settings };
-  return environment.resource === undefined
-    ? { kind: "sync", token, groupId, scoring: { environment, ...parts }, settings }
+  const { turns, resource } = environment;
+  const tools = turns === undefined ? [] : toolNames(turns, token.tools);
+  if (token.calls !== undefined && neededResource(environment, { tools, calls: token.calls }) !== undefined)
+    return { kind: "asking", token, groupId, scoring: { environment, ...parts }, settings, tools };
+  return resource === undefined
+    ? { kind: "sync", token, groupId, scoring: { environment, ...parts }, settings, tools }
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };
-}
-
-/** Returns whether calls of an episode may ask a resource. */
-function asks(environment: Environment, turns: AnyTurns, { calls, tools }: OpenToken): boolean {
-  const given = { tools: toolNames(turns, tools), ...(calls !== undefined && { calls }) };
-  return neededResource(environment, given) !== undefined;
 }
 
 /** Returns the instance that the task id contains, or makes it again from its origin. */

@@ -107,19 +107,33 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
       if (++parts > PARTS_MAX) throw exceeds(`${PARTS_MAX} fields`);
       const begin = reader.pos;
       const [number, wireType] = reader.tag();
-      const field = of.fields.find((each) => each.number === number);
-      if (field?.message !== undefined && wireType === WireType.LengthDelimited) {
-        if (++messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
-        scan(field.message, reader.uint32() + reader.pos);
+      if (wireType !== WireType.LengthDelimited) {
+        reader.skip(wireType, number);
         continue;
       }
-      reader.skip(wireType, number);
+      const field = fieldsOf(of).get(number);
+      const length = reader.uint32();
+      if (field?.message !== undefined) {
+        if (++messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
+        scan(field.message, length + reader.pos);
+        continue;
+      }
+      reader.pos += length;
       if (field?.scalar === ScalarType.STRING && !completionTexts.has(field)) textBytes += reader.pos - begin;
       if (textBytes > TEXT_BYTES_MAX)
         throw exceeds(`${TEXT_BYTES_MAX} bytes of texts that are no completions (here ${field?.name})`);
     }
   };
   scan(schema, bytes.length);
+}
+
+const fieldsByNumber = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
+
+function fieldsOf(message: DescMessage): ReadonlyMap<number, DescField> {
+  let fields = fieldsByNumber.get(message);
+  if (fields === undefined)
+    fieldsByNumber.set(message, (fields = new Map(message.fields.map((each) => [each.number, each]))));
+  return fields;
 }
 
 function exceeds(limit: string): RpcError {

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import {
   type BatchStepRequest,
   BatchStepRequestSchema,
@@ -22,17 +22,10 @@ export function mayHoldLongTexts(schema: DescMessage): boolean {
   return schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema;
 }
 
-/** Long texts by the index of their completion in the whole message, and the message's bytes without them. */
-interface Cut {
-  readonly texts: Map<number, Uint8Array>;
-  readonly rest: BinaryWriter;
-}
-
-/** Decodes a message after taking the long texts out of its bytes. Throws if the bytes are invalid. */
+/** Decodes a message without its long texts. Throws if the bytes are invalid. */
 export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
-  const cut: Cut = { texts: new Map(), rest: new BinaryWriter() };
-  cutTexts(schema, new BinaryReader(bytes), bytes, bytes.length, cut, { completions: 0 });
-  const message = fromBinary(schema, cut.rest.finish());
+  const { texts, tags } = longTexts(schema, bytes);
+  const message = readWithout(schema, bytes, tags);
   const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
   // Completions of further requests could be confused with those of the message's own groups.
   if (more.length > 0)
@@ -44,7 +37,7 @@ export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8
   for (const group of groups) {
     let size = 0;
     for (const completion of group.completions) {
-      const text = cut.texts.get(place++);
+      const text = texts.get(place++);
       size += (text ?? completion.text).length;
       if (text === undefined) continue;
       const get = (): string => Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString();
@@ -55,43 +48,65 @@ export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8
   return message;
 }
 
-const textField = CompletionSchema.field.text.number;
+/** Number of the field that holds a completion's text. */
+const TEXT_FIELD = CompletionSchema.field.text.number;
+/** Number that no field of a completion has. The decoder skips a field with it. */
+const HIDDEN_FIELD = 15;
 
-function cutTexts(
-  schema: DescMessage,
-  reader: BinaryReader,
-  bytes: Uint8Array,
-  end: number,
-  { texts, rest }: Cut,
-  seen: { completions: number },
-): void {
-  const place = schema === CompletionSchema ? seen.completions++ : -1;
-  while (reader.pos < end) {
-    const start = reader.pos;
-    const [number, wireType] = reader.tag();
-    if (wireType !== WireType.LengthDelimited) {
-      reader.skip(wireType, number);
-      checkEnd(reader, end);
-      rest.raw(bytes.subarray(start, reader.pos));
-      continue;
-    }
-    const inner = schema.fields.find((field) => field.number === number)?.message;
-    if (inner !== undefined) {
-      const innerEnd = reader.uint32() + reader.pos;
-      checkEnd({ pos: innerEnd }, end);
-      rest.tag(number, wireType).fork();
-      cutTexts(inner, reader, bytes, innerEnd, { texts, rest }, seen);
-      rest.join();
-      continue;
-    }
-    const value = reader.bytes();
-    checkEnd(reader, end);
-    const isText = place >= 0 && number === textField;
-    // If a field occurs twice, its last value counts.
-    if (isText) texts.delete(place);
-    if (isText && value.length >= LONG_BYTES && isUtf8(value)) texts.set(place, value);
-    else rest.tag(number, wireType).bytes(value);
+/**
+ * Decodes a message without the fields whose tags are at these places. The tags are changed in `bytes` itself meanwhile,
+ * because a copy of a long message takes milliseconds.
+ */
+function readWithout<D extends DescMessage>(schema: D, bytes: Uint8Array, tags: readonly number[]): MessageShape<D> {
+  const tag = (field: number): void => {
+    for (const place of tags) bytes[place] = (field << 3) | WireType.LengthDelimited;
+  };
+  tag(HIDDEN_FIELD);
+  try {
+    return fromBinary(schema, bytes, { readUnknownFields: false });
+  } finally {
+    tag(TEXT_FIELD);
   }
+}
+
+interface LongTexts {
+  /** Long texts by the index of their completion in the whole message. */
+  readonly texts: ReadonlyMap<number, Uint8Array>;
+  /** Places of their tags, and of those of long texts that a later one of the same completion replaces. */
+  readonly tags: readonly number[];
+}
+
+function longTexts(schema: DescMessage, bytes: Uint8Array): LongTexts {
+  const texts = new Map<number, Uint8Array>();
+  const tags: number[] = [];
+  const reader = new BinaryReader(bytes);
+  let completions = 0;
+  const scan = (of: DescMessage, end: number): void => {
+    const index = of === CompletionSchema ? completions++ : -1;
+    while (reader.pos < end) {
+      const start = reader.pos;
+      const [number, wireType] = reader.tag();
+      const tagBytes = reader.pos - start;
+      const inner = of.fields.find((field) => field.number === number)?.message;
+      if (inner !== undefined && wireType === WireType.LengthDelimited) {
+        const innerEnd = reader.uint32() + reader.pos;
+        checkEnd({ pos: innerEnd }, end);
+        scan(inner, innerEnd);
+        continue;
+      }
+      const isText = index >= 0 && number === TEXT_FIELD && wireType === WireType.LengthDelimited;
+      const value = isText ? reader.bytes() : reader.skip(wireType, number);
+      checkEnd(reader, end);
+      if (!isText) continue;
+      // If a field occurs twice, its last value counts.
+      texts.delete(index);
+      if (tagBytes > 1 || value.length < LONG_BYTES || !isUtf8(value)) continue;
+      texts.set(index, value);
+      tags.push(start);
+    }
+  };
+  scan(schema, bytes.length);
+  return { texts, tags };
 }
 
 function checkEnd({ pos }: { readonly pos: number }, end: number): void {
