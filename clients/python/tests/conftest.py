@@ -54,12 +54,12 @@ def run_id(request: pytest.FixtureRequest) -> str:
 
 
 def wrong(n: int = 1) -> list[str]:
-    """Completions in the right format whose expression is wrong: reward 0.1."""
+    """Returns completions in the right format with a wrong expression, whose reward is 0.1."""
     return ["<think>none</think><answer>1 + 1</answer>"] * n
 
 
 def solution(task: Task) -> str:
-    """A right completion for a task of three numbers, by trying all expressions."""
+    """Returns a right completion for a task of three numbers, by trying all expressions."""
     from itertools import permutations, product  # noqa: PLC0415
 
     target = int(task.metadata["target"])
@@ -67,7 +67,7 @@ def solution(task: Task) -> str:
         for first, second in product("+-*/", repeat=2):
             for text in (f"({a} {first} {b}) {second} {c}", f"{a} {first} ({b} {second} {c})"):
                 try:
-                    # Our own text of digits and operators, not a model's.
+                    # The text is our own, of digits and operators, so eval is safe.
                     value = eval(text)
                 except ZeroDivisionError:
                     continue

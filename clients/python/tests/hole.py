@@ -1,4 +1,4 @@
-"""A proxy whose connections can fall silent: they stay open, and nothing goes through them any more."""
+"""A proxy whose connections can fall silent: they stay open, but pass nothing on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Hole:
         self._open: list[socket.socket] = []
 
     def fall_silent(self) -> None:
-        """Drop all bytes on the connections that are open now; new connections work."""
+        """Drops all bytes on the connections that are open now. New connections work."""
         self._silent.update(self._open)
 
     def serve(self, listening: socket.socket) -> None:

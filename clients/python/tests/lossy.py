@@ -1,4 +1,4 @@
-"""A proxy of the gRPC port that loses replies: the server has done its work, and the client never hears of it."""
+"""A proxy of the gRPC port that loses replies to calls that the server has carried out."""
 
 from __future__ import annotations
 

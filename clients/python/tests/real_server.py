@@ -100,7 +100,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def start_server(tmp_path: Path) -> Iterator[StartServer]:
-    """Starts servers of a test's own, all with one data directory; stops them at its end."""
+    """Yields a function that starts servers with one data directory. The end of the test stops them."""
     started: list[Server] = []
 
     def start(*flags: str, port: int = 0) -> Server:
@@ -117,7 +117,7 @@ TOKEN = "let-me-in-if-you-please"
 
 @pytest.fixture(scope="session")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that wants TOKEN, which it was given as a file has it, and keeps completions."""
+    """A server that requires TOKEN, given by a file, and keeps completions."""
     flags = ("--token", f"{TOKEN}\n", "--keep-samples", "1")
     server = launch(tmp_path_factory.mktemp("guarded"), *WITHOUT_SANDBOX, *flags)
     yield server
@@ -132,7 +132,7 @@ class Mortal:
         self.server = launch(directory, *WITHOUT_SANDBOX, port=lasting_port())
 
     def again(self) -> None:
-        """Starts it, if it has ended."""
+        """Starts the server if it has ended."""
         if self.server.process.poll() is not None:
             self.server = launch(self._directory, *WITHOUT_SANDBOX, port=self.server.port)
 

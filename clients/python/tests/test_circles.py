@@ -1,4 +1,4 @@
-"""No module of the package imports itself by way of others, not even for type checkers or inside a function."""
+"""Test that no imports of the package form a circle, also not those for type checkers or inside functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import gradus
 
 
 def imports_of(root: Path) -> dict[str, set[str]]:
-    """A package's modules, with the modules of it that each of them imports, wherever it does."""
+    """Returns a package's modules, with the modules of the package that each imports anywhere."""
     paths = {".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path for path in root.rglob("*.py")}
     modules = {name.removesuffix(".__init__"): path for name, path in paths.items()}
     return {name: set(imported(path, name, modules)) for name, path in modules.items()}

@@ -1,7 +1,6 @@
 """Test the client's defaults against the table that the TypeScript client's tests read too.
 
-A run is created with all of it spelled out; the client's own, with what must be said and no more, has to be the same
-run to the server.
+One run is created with all values of the table, and one with required values only. To the server they must be equal.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def test_one_holds_it_at_a_time(client: Client, server: Server, run_id: str) -> 
 
 
 def until_free(evaluation: gradus.Evaluation, tries: int = 100) -> ExitStack:
-    """Hold the evaluation as soon as the server knows that the former holder let it go."""
+    """Holds the evaluation, after the server has noticed that the former holder released it."""
     stack = ExitStack()
     for _ in range(tries):
         with suppress(gradus.FailedPreconditionError):

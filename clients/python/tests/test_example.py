@@ -1,4 +1,4 @@
-"""examples/grpo_countdown.py, cut short."""
+"""Test a short run of examples/grpo_countdown.py."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_run_was_fed_by_what_was_scored(report: dict[str, Any], client: Clie
         state = client.run(row["run_id"]).get().state
         assert (state.done, state.cursor, state.batches_closed) == (True, tasks, UPDATES)
         assert state.samples_recorded == tasks * settings["generations"]
-        # Advantages came: some group had right and wrong completions, and moved its arm's value.
+        # Advantages arrived: a group with right and wrong completions changed its arm's value.
         assert any(arm.value > 0 for arm in state.arms)
         records = [each.batch for each in client.run(row["run_id"]).history() if each.batch is not None]
         assert all(each.closed and (each.reward_mean or 0) >= 0.1 for each in records)

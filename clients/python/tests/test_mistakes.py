@@ -1,4 +1,4 @@
-"""Wrong addresses and options, against real little servers: each error says which mistake it is and the remedy."""
+"""Test that errors name wrong addresses and options and the remedy, with small real servers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NotFound(http.server.BaseHTTPRequestHandler):
         self.send_error(404)
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def web(certified: bool) -> Iterator[str]:
 
 @contextmanager
 def raw(greet: Callable[[socket.socket], object]) -> Iterator[str]:
-    """A server that treats each connection so, and keeps it open unless that closes it."""
+    """A server that handles each connection by a function, and keeps it open unless that closes it."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         kept: list[socket.socket] = []
 
@@ -145,7 +145,7 @@ def test_streams_watches_runs_and_asyncio_say_it_too(server: Server, task: Task)
         for call in (
             lambda: list(client.stream_steps([task.group(["?"])])),
             lambda: next(client.run("r").watch()),
-            # Waits for feedback for as long as it may, but not for what will never come.
+            # It would wait for feedback until the timeout, but an address error is raised at once.
             lambda: client.run("r").next_batch(),
         ):
             with pytest.raises(gradus.UnavailableError, match="is the HTTP port of a Gradus server") as caught:

@@ -1,4 +1,4 @@
-"""A paused run is waited for: without limit, with a word a minute, and by every way of reading a run."""
+"""Test that clients wait for a paused run: without limit, with a notice a minute, in all ways of reading a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(client: Client, run_id: str) -> Run:
 
 
 def later(work: Callable[[], object]) -> Future[object]:
-    """Does something in a thread of its own."""
+    """Calls a function in another thread."""
     future: Future[object] = Future()
 
     def do() -> None:
@@ -80,7 +80,7 @@ def test_a_pause_is_waited_for_whatever_time_and_retries_a_call_has(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The server answers sooner that the run is paused, and so it is said sooner.
+    # The server answers sooner that the run is paused, so the notice comes sooner.
     monkeypatch.setattr(_run_core, "_SERVER_WAIT", 0.1)
     ways: dict[str, Callable[[], object]] = {
         "batches": lambda: read_all(run.batches(timeout=SHORT, retries=0), run),
@@ -202,7 +202,7 @@ def test_an_old_servers_words_are_an_error_as_before(server: Server, run: Run, m
 
 
 def message(number: int, content: bytes) -> bytes:
-    """A field of bytes, text or a message; short ones have a length of one byte."""
+    """Encodes a protobuf field of bytes, text or a message."""
     length = bytes([len(content)]) if len(content) < 128 else bytes([len(content) % 128 + 128, len(content) // 128])
     return bytes([number << 3 | 2]) + length + content
 

@@ -21,7 +21,7 @@ def test_an_answer_uses_each_number_once_and_comes_to_the_last_thought() -> None
         thought, answer = form.groups()
         assert sorted(map(int, re.findall(r"\d+", answer))) == sorted(puzzle.numbers)
         try:
-            # The example's own text of digits and operators, not a model's.
+            # The text is the example's own, of digits and operators, so eval is safe.
             value = eval(re.sub(r"(\d+)", r"Fraction(\1)", answer), {"Fraction": Fraction})
         except ZeroDivisionError:
             continue

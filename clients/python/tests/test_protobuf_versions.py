@@ -1,4 +1,4 @@
-"""The generated code against the protobuf releases that trainers have installed, each in a process of its own."""
+"""Test the generated code with protobuf releases that trainers have installed, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Server
 
-# Oldest and newest of each major version that we allow; vLLM and others pin within 5 and 6.
+# Oldest and newest of each allowed major version. vLLM and others pin versions of 5 and 6.
 VERSIONS = ["5.29.5", "6.30.2", "6.33.2", "7.36.2"]
 
 PROGRAM = """
@@ -42,7 +42,7 @@ print("fine")
 
 @pytest.fixture(scope="session")
 def installed(request: pytest.FixtureRequest) -> Path:
-    """A folder with this protobuf, beside whatever else is installed; kept, for it takes seconds to fetch."""
+    """Returns a folder with this protobuf, kept between tests because its download takes seconds."""
     version: str = request.param
     folder = ROOT / ".cache" / "protobuf" / f"{sys.version_info.major}.{sys.version_info.minor}" / version
     if not (folder / "google").exists():

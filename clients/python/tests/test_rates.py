@@ -1,4 +1,4 @@
-"""Pass rates of rows as files have them."""
+"""Test reading pass rates of rows from files."""
 
 from __future__ import annotations
 

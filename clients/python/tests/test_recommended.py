@@ -1,4 +1,4 @@
-"""The recommended policy."""
+"""Test the recommended policy."""
 
 from __future__ import annotations
 

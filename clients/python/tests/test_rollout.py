@@ -1,4 +1,4 @@
-"""Episodes: a policy that can only reason over replies finds the code, and no failure of a server loses a sample."""
+"""Test episodes: a policy finds the code by the replies alone, and no failure of the server loses a sample."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_asyncio_plays_each_sample_on_its_own(server: Server, client: Client, ga
     longest = max(each.outcome.calls for each in expected)
 
     async def play() -> None:
-        # The first sample's policy is as slow as all calls of the others.
+        # The first sample's policy waits until the others have made all their calls.
         others, done = asyncio.Event(), Counter[int]()
 
         async def generate(position: EpisodePosition) -> Generated:
@@ -176,7 +176,10 @@ def test_tools_are_in_the_form_of_chat_templates(game: Task) -> None:
 
 @pytest.mark.parametrize(
     ("generated", "words"),
-    [([], "want 1 completions, one a position; got 0"), ([7], "generate: want a PolicyTurn, a chat message or a str")],
+    [
+        ([], "want 1 completions, one a position; got 0"),
+        ([7], "generate: want a PolicyTurn, a chat message or a str"),
+    ],
 )
 def test_other_completions_are_refused(client: Client, game: Task, generated: Any, words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
@@ -253,7 +256,7 @@ def messages_after(client: Client, task: Task, generated: Generated) -> list[Any
 
 
 def sometimes_without_reward(every: int = 3, delay_ms: int = 5) -> Callable[[str, bytes], bytes]:
-    """Return a change of replies: each of so many outcomes becomes one of a server that is too busy."""
+    """Returns a change of replies: every n-th outcome says that the server was too busy."""
     counter = itertools.count(1)
 
     def change(name: str, reply: bytes) -> bytes:

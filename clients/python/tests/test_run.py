@@ -148,7 +148,7 @@ def test_advantages_can_be_reported(client: Client, run_id: str) -> None:
     report = [GroupAdvantages(task.group_id, [0.5, -0.5], reward_mean=0.5)]
     assert run.report_advantages(report) == {task.group_id: "recorded"}
     assert run.report_advantages(report) == {task.group_id: "duplicate"}
-    # Batch 2 is the first that batch 0 counts for.
+    # Batch 2 is the first whose draw uses the feedback of batch 0.
     run.next_batch(2)
     assert [arm.arm_id for arm in run.get().state.arms if arm.value > 0] == [task.arm_id]
 

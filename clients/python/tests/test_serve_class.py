@@ -265,7 +265,7 @@ def test_chance_of_a_module_is_set_before_each_item() -> None:
 
 def test_chance_is_set_before_a_row_too() -> None:
     class Shuffled(Environment):
-        """A row that is shown in an order of chance's own."""
+        """Shows the parts of a row in random order."""
 
         id = "mine/shuffled"
         rows = ["abcdefgh", "ijklmnop"]  # noqa: RUF012

@@ -55,7 +55,7 @@ def large(number: int) -> pb.ProvidedFacts:
     [
         [WRONG, RIGHT, WRONG, RAISED, RAISED, RIGHT],
         [facts_message(Facts.infeasible(str(number)), {}) for number in range(200)],
-        # More than there is room for, some of it before and some behind what has room.
+        # More results than there is room for, of which small ones before and after still have room.
         [WRONG, *(large(number) for number in range(BYTES_MAX // 10_000)), RIGHT, RAISED],
         [],
     ],

@@ -96,7 +96,7 @@ def test_what_goes_wrong_with_an_answer_is_told_of_that_one(hostile: Session) ->
 def test_time_and_memory_are_bounded(hostile: Session) -> None:
     found = hostile.verdicts("bad/verifier", ["hang", "memory", "reference"])
     assert found[0].startswith("timeout, ")
-    assert found[1:] == ["memory, it took more than its memory", "feasible"]
+    assert found[1:] == ["memory, it used more memory than allowed", "feasible"]
 
 
 @pytest.mark.parametrize("answer", ["hoard", "store", "settle"])
@@ -116,7 +116,7 @@ def test_tasks_of_a_generator_that_holds_on_to_memory_are_the_same_in_any_order(
     asked = hostile.asked("bad/leak")
     seeds = list(range(12))
     made = hostile.run(asked.make(hostile.host, seeds))
-    # Where there is no memory all are the same.
+    # Without enough memory all instances would be the same.
     assert len({each.made.instance for each in made}) == 12
     again = hostile.run(asked.make(hostile.host, seeds[::-1]))[::-1]
     assert [each.made for each in again] == [each.made for each in made]
@@ -135,7 +135,7 @@ def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(doomed: Sessi
 
     async def ask_and_kill() -> list[str]:
         verdicts = asyncio.create_task(asked.verify(host, made.made.instance, ["hang", "hang"]))
-        # From here on, the worker has the call.
+        # After this the worker has the call.
         await asyncio.sleep(0)
         host.kill()
         return [words(found) for found in await asyncio.wait_for(verdicts, 60)]

@@ -25,7 +25,7 @@ def row(question: str, answer: str, **params: Any) -> dict[str, Any]:
     return {"responses_create_params": {"input": asked, **params}, "expected_answer": answer}
 
 
-# Replies of resources servers, cut down to what tells of a failure, and what each is worth. None: there is no reward.
+# Replies of resources servers, with only their marks of a failure, and the expected reward. None: no reward.
 CONFIG = {"name": "swe_agents", "mask_sample": True}
 RECORDED: dict[str, tuple[dict[str, Any], float | None]] = {
     # NeMo Gym 0.7.
@@ -43,11 +43,11 @@ RECORDED: dict[str, tuple[dict[str, Any], float | None]] = {
     "another class": ({"reward": 0.0, "_ng_failure_class": "transient"}, None),
     "no class": ({"reward": 1.0, "_ng_failure_class": None}, 1.0),
     "config": ({"reward": 0.0, "instance_config": CONFIG}, None),
-    # A reason is no mark: these answers deserve their rewards.
+    # A reason does not mark a failure of the server: these rewards count.
     "no sql": ({"reward": 0.0, "failure_reason": "no_sql_extracted"}, 0.0),
     "bad sql": ({"reward": 0.0, "failure_reason": "execution_error", "failure_kind": "error"}, 0.0),
     "right": ({"reward": 1.0, "failure_reason": "none", "failure_kind": ""}, 1.0),
-    # A reward that is none.
+    # A reward that is not a number.
     "null": ({"reward": None}, None),
     "missing": ({"verdict": "right"}, None),
     "text": ({"reward": "1.0"}, None),
@@ -58,7 +58,7 @@ RECORDED: dict[str, tuple[dict[str, Any], float | None]] = {
 
 
 class Script(BaseHTTPRequestHandler):
-    """Gives 2 for the expected answer in a box, and 0 for others; needs the session that it gave."""
+    """Rewards the expected answer in a box with 2, and others with 0. Requires its session."""
 
     paths: ClassVar[list[str]] = []
 

@@ -1,4 +1,4 @@
-"""Memory that a worker has yet: which items it still begins with."""
+"""Test how many items a worker begins, by the memory that it still has."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gradus.serve._room import Room
 @pytest.mark.parametrize(
     ("taken", "items"),
     [
-        # The memory grows, and each item may take half of it.
+        # The use of memory grows slowly.
         ([1 / 16] * 30, 9),
         ([0.125] * 8, 5),
         ([0.24, 0.2, 0.2, 0.2], 3),
         # A table is loaded, and stays.
         ([0, 0.6, *[0] * 50], 52),
         ([0.8, *[0] * 50], 51),
-        # And half of what it left is kept.
+        # A table is loaded, and later items keep more memory.
         ([0.6, *[0.05] * 9], 6),
         ([0.55, 0.3, 0.01], 2),
-        # Too little is left to go on with.
+        # Too little memory is left.
         ([0.9, 0], 1),
         ([0.24, 0.7], 2),
     ],

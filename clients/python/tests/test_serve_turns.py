@@ -92,11 +92,11 @@ def test_a_live_object_is_kept_for_the_next_call_and_made_again_for_another_bran
     calls = [call(0, "a"), call(1, "b"), call(2, "c")]
     assert [live.advance(request(calls[: i + 1])).reply for i in range(3)] == ["5", "6", "7"]
     assert Live.starts == 1
-    # The object went on, so a retry and a branch are played anew.
+    # The object has moved on, so a retry and a branch replay the calls.
     assert live.advance(request(calls)).reply == "7"
     assert live.advance(request([calls[0], call(1, "other")])).reply == "6"
     assert Live.starts == 3
-    # An object of another instance is another one, and none is kept of an episode that is over.
+    # Another instance has another object, and an episode that is over keeps none.
     assert live.advance(request(calls, instance=50)).reply == "52"
     live.advance(request([call(0, "end")]))
     live.advance(request([call(0, "end"), call(1, "on")]))

@@ -131,7 +131,7 @@ class Reader(Environment):
 def test_a_module_cannot_read_what_is_hidden_beside_it(folder: Path, without: list[str]) -> None:
     (folder / "reader.py").write_text(ENVIRONMENT)
     terms = Terms(hidden=[str(folder / "tokens.yaml")], without=without)
-    # A kernel that does not give the one wall that is left runs nothing at all.
+    # If the kernel lacks the only wall that is left, nothing runs.
     refused = r"raised (PermissionError|FileNotFoundError).*tokens\.yaml|neither Landlock"
     with pytest.raises(HostError, match=refused):
         asyncio.run(Host.start(str(folder / "reader.py"), terms))

@@ -1,4 +1,4 @@
-"""Connections that die without a word, and servers that are not up yet."""
+"""Test connections that die silently, and servers that have not started yet."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_same_for_asyncio_whose_other_calls_go_on(proxy: Hole) -> None:
             with pytest.raises(gradus.DeadlineExceededError):
                 await client.list_environments(timeout=1)
             assert await client.list_environments(timeout=20)
-            # On the connection that is no more: it ends by its own time, and not because that was left.
+            # This call on the dead connection ends by its own timeout, and not because the client left the connection.
             with pytest.raises(gradus.DeadlineExceededError):
                 await waiting
 
@@ -101,7 +101,7 @@ def test_the_server_takes_any_number_of_pings(proxy: Hole, run_id: str) -> None:
         watching = run.watch()
         next(watching)
         run.next_batch()
-        # Nothing but pings for some seconds, on a connection of a stream and a call.
+        # For some seconds a connection with a stream and a call gets pings only.
         with pytest.raises(gradus.StalledError):
             run.next_batch(timeout=3)
         run.pause()

@@ -1,4 +1,4 @@
-"""The stream against the real server; test_stream_logic.py has what takes a clock or a broken peer."""
+"""Test the stream with the real server. test_stream_logic.py has the tests with a fake clock or peer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tasks(client: Client) -> list[Task]:
 
 
 def groups_of(tasks: list[Task]) -> Iterator[CompletionGroup]:
-    """Each group's size is its own, so that a reply given to another request shows."""
+    """Makes groups of different sizes, so that a reply to another request is noticed."""
     for i, task in enumerate(tasks):
         yield task.group(wrong(1 + i % 7))
 

@@ -1,4 +1,4 @@
-"""The stream's logic with a clock and a peer of the test's own: replies that are late, doubled, or never come."""
+"""Test the stream's logic with a fake clock and peer: replies that are late, doubled, or never come."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def ids(message: env.StreamStepsRequest) -> list[str]:
 
 
 def sent(together: Together, waiting: queue.SimpleQueue[env.StreamStepsRequest | None]) -> list[list[str]]:
-    """The requests of each message that goes out, up to the end that was said."""
+    """Returns the requests of each message sent, up to the end of the stream."""
     messages = []
     while (first := together.left() or waiting.get_nowait()) is not None:
         messages.append(ids(together.message(first, waiting)))
@@ -273,7 +273,7 @@ def test_a_silence_as_long_as_a_groups_time_brings_a_fresh_call(stream: StepStre
     assert isinstance(late.error, gradus.DeadlineExceededError)
     assert (wire.calls, wire.fresh) == (2, [2])
     assert wire.sent == [(1, "0"), (1, "1"), (2, "1")]
-    # Something came meanwhile: the call that is slow stays.
+    # A reply came meanwhile, so the slow call is kept.
     stream.add(group("c"), now=11)
     stream.handle(reply("1", call=2), now=12)
     stream.handle(None, now=21)

@@ -1,4 +1,4 @@
-"""The stream's threads against a peer that refuses and ends as it is told, while the caller's groups wait."""
+"""Test the stream's threads with a scripted peer, which refuses and ends calls while the caller's groups wait."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FULL = 8
 
 @contextmanager
 def peer(replies: Replies) -> Iterator[Client]:
-    """A client of a server whose every stream of steps is answered so."""
+    """Yields a client of a server that answers each stream of steps by a function."""
     server = grpc.server(ThreadPoolExecutor(4))
     handler = grpc.stream_stream_rpc_method_handler(
         lambda requests, _: replies(requests),

@@ -1,4 +1,4 @@
-"""Half of a surrogate pair in a completion: replaced, named, and no harm to the samples beside it."""
+"""Test that half of a surrogate pair in a completion is replaced and named, and other samples are unharmed."""
 
 from __future__ import annotations
 

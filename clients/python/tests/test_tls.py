@@ -58,7 +58,7 @@ def flags(files: Path, cert: str = "server", key: str | None = None, client_ca: 
 
 @pytest.fixture(scope="module")
 def serve(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """The server with a certificate and an authority of clients, started when it is first asked for."""
+    """Starts the server with a certificate and a client CA, at the first use."""
     started: dict[tuple[str, str | None], Serving] = {}
     servers: list[Server] = []
 

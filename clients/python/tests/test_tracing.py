@@ -1,4 +1,4 @@
-"""Calls carry the trace that their caller has going on."""
+"""Test that calls carry the trace of their caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
 class Heard(grpc.GenericRpcHandler):
-    """A server that answers nothing, and notes what calls say of their traces."""
+    """A server that answers nothing, and records the trace headers of calls."""
 
     def __init__(self) -> None:
         self.traces: list[str | None] = []
@@ -29,7 +29,7 @@ class Heard(grpc.GenericRpcHandler):
 
     def service(self, call: grpc.HandlerCallDetails) -> None:
         trace = next((str(value) for key, value in call.invocation_metadata if key == "traceparent"), None)
-        # A client asks once more, in a thread of its own, what answers there.
+        # After a failure, a thread of the client also checks what server answers.
         (self.streams if call.method.endswith("/StreamSteps") else self.traces).append(trace)
 
 
@@ -47,7 +47,7 @@ def listening() -> Iterator[tuple[Heard, str]]:
 
 @pytest.fixture
 def opentelemetry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Provide the parts of OpenTelemetry that the client uses, with a trace going on in this context."""
+    """Provides the parts of OpenTelemetry that the client uses, with a current trace."""
     going = ContextVar("going", default=False)
     going.set(True)
 

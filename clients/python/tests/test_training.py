@@ -133,7 +133,7 @@ def _score_in_a_process(server: str, task: TaskReference, texts: list[str]) -> l
 
 @pytest.mark.parametrize("alike", [True, False])
 def test_processes_that_know_no_index_fill_a_group_together(run: Run, server: Server, alike: bool) -> None:
-    """Four score two completions each of one group of eight, and know nothing of each other."""
+    """Four processes score two completions each of one group of eight, independently."""
     address = RunAddress(server.address, run.run_id)
     task = references(run, address)[0]
     texts = [[f"no answer {0 if alike else (process, each)}" for each in range(2)] for process in range(4)]
@@ -195,7 +195,7 @@ def test_what_is_asked_for_again_is_sent_again_as_long_as_there_is_patience(
     written = [WrittenCompletion(task, text, index) for index, text in enumerate(wrong(4))]
     outcomes = dict(run_each(score(busy, SampleIndices(), written, patience=0.5)))
     assert [outcomes[index].reward for index in range(4)] == rewards
-    # The run does not wait for a group that is given up; of another it waits for the rest.
+    # The run does not wait for a group that was given up, but for the rest of another group.
     (group,) = run.groups([task.group_id])
     assert (group.closed, len(group.missing)) == (None in rewards, 4)
 

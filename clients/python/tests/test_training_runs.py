@@ -1,4 +1,4 @@
-"""A run under a trainer: read in portions, put into checkpoints, and refused where it would wait for ever."""
+"""Test runs under a trainer: read in portions, saved in checkpoints, and refused if they would wait for ever."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_run_that_moved_on_goes_back_to_its_checkpoint(run: Run, tmp_path: Pat
 def test_groups_of_a_shape_that_is_no_more_are_left_after_a_resume(
     run: Run, shape: dict[str, int], closed: int, cursor: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The checkpoint holds a batch that was given out ahead, and is not scored."""
+    """The checkpoint has a batch that was issued ahead and is not scored."""
     for task in run.next_batch().tasks:
         run.step_group(task, wrong(8))
     run.next_batch()
@@ -87,7 +87,7 @@ def test_groups_of_a_shape_that_is_no_more_are_left_after_a_resume(
     run.update_shape(**shape)  # type: ignore[arg-type]
     assert restore(run, saved) is True
     assert (run.cursor, len(list(run.groups("open")))) == (cursor, 4 - closed)
-    assert any("in a shape that it has no more" in each.getMessage() for each in caplog.records) is bool(closed)
+    assert any("with sizes that it no longer has" in each.getMessage() for each in caplog.records) is bool(closed)
     size = shape.get("num_generations", 8)
     for task in TaskReader(run).take(shape.get("prompts_per_update", 4)):
         run.step_group(task, wrong(size))
@@ -122,7 +122,7 @@ def test_a_change_of_the_shape_is_noticed_at_the_next_portion(run: Run) -> None:
 def test_batches_that_would_wait_for_themselves_are_refused(
     client: Client, run_id: str, at_once: int, lag: int, fits: bool
 ) -> None:
-    """A trainer that takes so many prompts at once, and scores them before it takes the next, is the witness."""
+    """Checks the refusals with a trainer that takes n prompts, scores them, and takes the next."""
     run = create(client.run(run_id), generations=2, feedback_lag=lag)
     config = run.get().config
     reader = TaskReader(run)

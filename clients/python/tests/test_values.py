@@ -1,4 +1,4 @@
-"""Values: they have all that the contract's messages have, survive the way there and back, and go anywhere."""
+"""Test that values have all fields of the contract's messages, and survive conversion, copies and pickling."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_both_worlds_have_the_same_calls_with_the_same_options(name: str) -> Non
     for call, method in blocking.items():
         assert method.__doc__, f"{name}.{call} says nothing"
         ours, theirs = inspect.signature(method), inspect.signature(asynchronous[call])
-        if call not in ("stream_steps", "rollout", "run", "evaluation"):  # What they take, or give, is of their world.
+        if call not in ("stream_steps", "rollout", "run", "evaluation"):  # Their types differ.
             assert ours.parameters == theirs.parameters, call
         assert list(ours.parameters) == list(theirs.parameters), call
 

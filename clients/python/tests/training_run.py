@@ -1,4 +1,4 @@
-"""A run for tests of what adapters to trainers have in common: a bandit over two arms."""
+"""A run with a bandit over two arms, for tests of the common parts of adapters."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-# Before torch: policies are tiny, and threads would only be in each other's way.
+# Must be set before torch is imported. Policies are tiny, so several threads would only be slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import tiny
@@ -46,7 +46,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Nursery:
-    """See nursery.py."""
+    """A process of nursery.py, which runs trainings."""
 
     SECONDS_MAX = 300
     """Longest that trainings may take: a guard against hanging and nothing else."""
@@ -54,7 +54,7 @@ class Nursery:
     def __init__(self, policy: Path) -> None:
         folder = ROOT / "clients/python/tests_trainers"
         path = os.pathsep.join([str(ROOT / "clients/python/examples"), os.environ.get("PYTHONPATH", "")])
-        # The allocator of pyarrow has a thread of its own, and what has threads must not fork.
+        # pyarrow's allocator would start a thread, and a process with threads must not fork.
         alone = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
         self.process = subprocess.Popen(
             [sys.executable, "nursery.py", str(policy)],
@@ -79,7 +79,7 @@ class Nursery:
         return self._lines.get(timeout=self.SECONDS_MAX)
 
     def start(self, *jobs: dict[str, Any]) -> list[int]:
-        """Their process ids. Those that a test before left are ended."""
+        """Starts jobs and returns their process ids. Ends those that an earlier test left."""
         if self._running:
             self._end(signal.SIGKILL)
         assert self.process.stdin is not None
@@ -89,7 +89,7 @@ class Nursery:
         return self._running
 
     def statuses(self) -> list[int]:
-        """Waits until all have ended. Those that hang are ended, and write where they were."""
+        """Returns the exit statuses of all. Ends those that hang, which then write their stacks."""
         try:
             statuses = list(json.loads(self._line()))
         except queue.Empty:

@@ -1,8 +1,8 @@
-"""Runs trainings in forked processes: they have imported everything, which takes longer than they do.
+"""Runs trainings in forked processes, because imports take longer than the trainings.
 
-Reads what is to begin together, a JSON list of jobs a line; writes their process ids, and when all have ended their
-exit statuses. `program` is examples/trl_grpo.py or trl_training.py, which takes `given`; a rank of several finds in
-`environment` what torchrun would have put there. What they write is added to the file `log`.
+Reads a JSON list of jobs from each line, and starts them together. Writes their process ids, and their exit statuses
+when all have ended. `program` is examples/trl_grpo.py or trl_training.py, with the arguments `given`. `environment` has
+the variables that torchrun would set for a rank. Output is appended to the file `log`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ PROGRAMS = {
 
 
 def main(policy: str) -> None:
-    # Its thread looks after bars that stand still.
+    # Its monitor would be a thread.
     tqdm.tqdm.monitor_interval = 0
-    # Its own one is shared by all that are forked: one that is killed while it writes would keep it from the others.
+    # Forked processes would share tqdm's own lock. One that is killed while it writes would keep the lock.
     tqdm.tqdm.set_lock(threading.RLock())
-    # Once here, so that all that is imported on demand is.
+    # Load a model once, so that everything imported on demand is there before a fork.
     AutoModelForCausalLM.from_pretrained(policy)
     AutoTokenizer.from_pretrained(policy)
     print("ready", flush=True)
@@ -51,7 +51,7 @@ def main(policy: str) -> None:
 
 
 def forked(job: dict[str, Any]) -> int:
-    # A lock that another thread holds would be held in the child for ever.
+    # A lock that another thread holds at the fork would stay locked in the child.
     threads = os.listdir("/proc/self/task")
     assert len(threads) == 1, threads
     child = os.fork()

@@ -1,14 +1,13 @@
-"""TRL's own integration of OpenEnv plays a Gradus server, unmodified: so many tasks each of np/tsp and countdown.
+"""Plays tasks of np/tsp and countdown of a Gradus server by TRL's own, unmodified integration of OpenEnv.
 
     make play-trl
     .trainers/bin/python clients/python/tests_trainers/play_openenv.py [--server http://127.0.0.1:8080] [--tasks 100]
 
-The first installs what it needs. Without `--server` one is started. Needs TRL with what it needs
-(clients/python/requirements-trainers.txt) and openenv-core 0.3.0; of Gradus's client nothing. GRPOTrainer is given an
-`environment_factory`, as TRL's guide of OpenEnv has it: a class that holds OpenEnv's own client, is reset to a task by
-a row's columns, has one tool, and owns its reward.
-The policy is a tiny one that calls the tool with an answer in the right form. Each task is reset `--generations` times,
-and all of a group must be shown the same; each step must have a reward, and the trainer must log it.
+`make` installs the packages. Without `--server` a server is started. Needs clients/python/requirements-trainers.txt and
+openenv-core 0.3.0, and nothing of Gradus's client. GRPOTrainer gets an `environment_factory` as in TRL's guide of
+OpenEnv: a class that holds OpenEnv's own client, is reset to a task by a row's columns, has one tool, and gives the
+reward. The tiny policy calls the tool with an answer in the right form. Each task is reset `--generations` times, and
+all samples of a group must get the same prompt. Each step must have a reward, which the trainer must log.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Played:
 
 
 def episode_of(server: str, played: Played) -> type:
-    """The class that TRL makes environments of."""
+    """Returns the class of which TRL makes environments."""
 
     class Episode:
         def __init__(self) -> None:
@@ -80,7 +79,7 @@ def episode_of(server: str, played: Played) -> type:
             return str(result.observation["outcome"])
 
         def get_reward(self) -> float:
-            """Called once, at the episode's end. Of a policy that submitted nothing it is 0."""
+            """Returns the reward at the episode's end, 0 if the policy submitted nothing."""
             return self.reward or 0.0
 
     return Episode

@@ -1,4 +1,4 @@
-"""A policy for tests: its text depends only on the prompt and the sample's index, and its rewards differ."""
+"""A policy for tests, whose text depends on the prompt and the sample's index, with different rewards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def written(prompt: str, index: int) -> str:
 def create(
     run: Run, *, generations: int = 4, prompts: int = 4, length: int = 32, lag: int = 1, **options: object
 ) -> Run:
-    """A run under a bandit, whose draws depend on the feedback."""
+    """Creates a run under a bandit, whose draws depend on the feedback."""
     run.create(
         ARMS,
         gradus.bandit(),
@@ -34,7 +34,7 @@ def create(
 
 
 def recorded(run: Run) -> dict[int, list[float | None]]:
-    """The rewards that the run has recorded, by cursor, in order of samples."""
+    """Returns the rewards that the run has recorded, by cursor, in order of samples."""
     batches = run.get().state.batches_drawn
     return {
         group.cursor: [sample.reward for sample in sorted(group.samples, key=lambda each: each.sample_index)]

@@ -1,8 +1,8 @@
 """Stand-in for slime, which is on no package index: the names that gradus.slime imports, and slime's calls to it.
 
 Read from github.com/THUDM/slime: slime/rollout/data_source.py at 018ff18f78c4, slime/utils/types.py at 0d234f3e3a83,
-slime/rollout/sglang_rollout.py at 0044b40d6584, slime/rollout/rm_hub/__init__.py at 0b420f1ef416. With slime installed
-its own modules are taken.
+slime/rollout/sglang_rollout.py at 0044b40d6584, slime/rollout/rm_hub/__init__.py at 0b420f1ef416. An installed
+slime's own modules are used instead.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class GenerateState:
 
 
 def install() -> None:
-    """Makes the names importable, unless slime is there."""
+    """Makes the names importable, unless slime is installed."""
     if "slime" in sys.modules or importlib.util.find_spec("slime") is not None:
         return
     names: dict[str, dict[str, Any]] = {
@@ -97,7 +97,7 @@ def install() -> None:
 
 
 def arguments(prompt_data: str, folder: str, **others: Any) -> Namespace:
-    """slime's, with the lines of the guide."""
+    """Returns slime's arguments, with those of the guide."""
     lines: dict[str, Any] = {
         "data_source_path": "gradus.slime.RunDataSource",
         "custom_rm_path": "gradus.slime.reward",
@@ -119,13 +119,13 @@ def arguments(prompt_data: str, folder: str, **others: Any) -> Namespace:
 
 
 def load_function(path: str) -> Any:
-    """Return the object that an argument of slime names by its path."""
+    """Returns the object that an argument of slime names by its path."""
     module, _, name = path.rpartition(".")
     return getattr(importlib.import_module(module), name)
 
 
 def rollout(args: Namespace, source: Any, write: Callable[[Any, int], str]) -> list[list[Any]]:
-    """One rollout: groups are asked for, written side by side, and scored whole or one by one."""
+    """Runs one rollout: gets groups, generates their samples concurrently, and scores by group or by sample."""
 
     async def one(group: list[Any]) -> list[Any]:
         reward = load_function(args.custom_rm_path)

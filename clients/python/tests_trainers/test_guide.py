@@ -1,4 +1,4 @@
-"""docs/guides/trainers.md: its snippets run, and its configurations are taken by the trainers that they are for."""
+"""Test that the snippets of docs/guides/trainers.md run, and that trainers accept its configurations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def guided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with the guide's run; its first snippet made it."""
+    """A server with the guide's run, which its first snippet created."""
     server = launch(tmp_path_factory.mktemp("guided"))
     execute(blocks("python")[0], server)
     yield server

@@ -1,4 +1,4 @@
-"""gradus.gymnasium under gymnasium's own checks and beside its own vector environment."""
+"""Test gradus.gymnasium by gymnasium's own checks, and against its own vector environment."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_completion_that_was_cut_says_so(address: str, reason: Any, given: flo
 
 
 class Whole(gym.Env[Any, Any]):
-    """A vector environment as one: its rewards summed, and over when all of its tasks are."""
+    """Wraps a vector environment as a single one, with summed rewards, which ends when all tasks have ended."""
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
@@ -141,7 +141,7 @@ def test_the_vector_environment_is_as_gymnasiums_own(address: str) -> None:
     assert data_equivalence(ours.reset(seed=7), theirs.reset(seed=7), exact=True)
     actions = (RIGHT, "<think></think><answer>1 + 1</answer>", "no answer")
     stepped, reference = ours.step(actions), theirs.step(actions)
-    # The tasks after the first are drawn, by each of gymnasium's three for itself.
+    # Each of gymnasium's three environments draws its later tasks by itself.
     assert data_equivalence(stepped[1:4], reference[1:4], exact=True)
     for key in ("final_obs", "_final_obs", "final_info", "_final_info"):
         assert data_equivalence(stepped[4][key], reference[4][key], exact=True), key

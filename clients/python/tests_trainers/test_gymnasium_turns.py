@@ -1,4 +1,4 @@
-"""gradus.gymnasium plays episodes of several steps, and a snapshot of one is a text."""
+"""Test that gradus.gymnasium plays episodes of several steps, and makes snapshots of them as texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer(code: Code) -> str:
 
 
 def play_on(env: TextEnv, guesses: list[Code], replies: list[str]) -> tuple[float, dict[str, Any], list[str]]:
-    """Play to the end; every step but the last has the reward 0."""
+    """Plays to the end. Every step but the last must have the reward 0."""
     seen: list[str] = []
     while True:
         guesses.append(next_code(guesses, replies))
@@ -68,7 +68,7 @@ def test_a_snapshot_is_a_text_from_which_any_environment_goes_on(server: Server)
         env.step("")
     with pytest.raises(gym.error.ResetNeeded):
         env.snapshot()
-    with pytest.raises(ValueError, match="the snapshot is none of an episode"):
+    with pytest.raises(ValueError, match="the text is no snapshot of an episode"):
         env.restore("{}")
 
 

@@ -1,4 +1,4 @@
-"""`import gradus` stays light though trainers are installed, and an adapter imports no other trainer than its own."""
+"""Test that `import gradus` imports no trainer, and an adapter only its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The study of sequences: its parts, and a training of a few updates of each kind against the real server."""
+"""Test the parts of the study of sequences, and a short training of each kind with the real server."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_measures_are_those_of_the_plan() -> None:
     assert report.area(figures) == pytest.approx(0.5)
     assert report.final(figures) == 1
     assert figures["percent"] == [[round(100 * tasks / 16) for tasks in raw["drawn"][0]]] * 3
-    # At .5 each length's share has a variance of .25/64, and the point weighs a half.
+    # With a chance of .5 each length's share has a variance of .25/64. The weight of a point is .5.
     assert figures["noise"] == pytest.approx(0.5 * np.sqrt(10 * 0.25 / 64) / 10)
     assert report.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
@@ -127,7 +127,7 @@ def test_a_few_updates_against_the_real_server(
     for seed in PARTS["cipher"].seeds:
         done = sequences.Job(PARTS["cipher"], "frontier", seed).result(tmp_path)
         done.write_text(json.dumps(_figures("frontier", seed, [0.0, 0.1])))
-    # The shortest length of which each stage has an update batch at least.
+    # With fewer updates some stage would have no update batch.
     updates = 4
     job = sequences.Job(replace(PARTS[part], updates=updates), condition, 100)
     sequences.train_one(job, tmp_path, server.address)

@@ -44,7 +44,7 @@ def test_every_set_of_reasoning_gym_is_offered_or_named() -> None:
 
     offered = reasoning_gym.offer("")
     names = {each.id.removeprefix("reasoning-gym/") for each in offered.environments}
-    # The programs of codeio read the clock, and composite is made of others.
+    # Programs of codeio read the clock, and composite mixes other data sets.
     left_out = {"codeio", "composite"}
     assert {name.replace("_", "-") for name in DATASETS} == names | left_out
     assert all(any(name in each for each in offered.left_out) for name in left_out)
@@ -114,7 +114,7 @@ def test_a_taskset_of_verifiers_is_scored_from_the_text(tmp_path: Path, monkeypa
         load("verifiers:sums-in-a-box")
 
 
-# Tasksets some of whose rewards were not measured: verifiers' own sum skips them, or is 0.
+# Tasksets with rewards that were not measured. The sum of verifiers itself skips them, or is 0.
 NONE = """
     async def score(self, trace, runtime=None):
         await super().score(trace, runtime)
@@ -182,7 +182,7 @@ def test_a_taskset_of_verifiers_that_rewards_nothing_is_refused(
 
 
 class Server:
-    """Speaks OpenEnv's protocol: a number is shown, and its echo rewarded; `steps` until the episode is over."""
+    """A server of OpenEnv's protocol. It shows a number, rewards its echo, and ends after `steps` steps."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps

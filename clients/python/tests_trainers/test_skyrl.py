@@ -1,4 +1,4 @@
-"""gradus.skyrl in SkyRL-gym itself: episodes of several steps, and of one."""
+"""Test gradus.skyrl in SkyRL-gym itself, by episodes of several steps and of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def env_of(row: dict[str, Any], **config: Any) -> Any:
 
 
 def played(env: Any, write: Any) -> tuple[list[float], list[str]]:
-    """Play an episode; its rewards and its replies."""
+    """Plays an episode. Returns its rewards and replies."""
     rewards: list[float] = []
     guesses: list[Code] = []
     replies: list[str] = []

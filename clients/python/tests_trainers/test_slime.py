@@ -1,4 +1,4 @@
-"""gradus.slime, called as slime calls it; slime itself needs GPUs and is on no package index."""
+"""Test gradus.slime by slime's calls. slime itself needs GPUs and is on no package index."""
 
 from __future__ import annotations
 

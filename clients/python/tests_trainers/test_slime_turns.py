@@ -1,4 +1,4 @@
-"""gradus.slime plays episodes, called as slime calls a custom generate function; SGLang is a script."""
+"""Test that gradus.slime plays episodes as a custom generate function of slime, with a scripted SGLang."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ slime_interface.install()
 
 
 class SGLang:
-    """Writes the next guess as tokens. `abort_first`: the first message of each sample is broken off in its middle."""
+    """Writes the next guess as tokens. If `abort_first`, each sample's first message is cut off in its middle."""
 
     def __init__(self, vocabulary: Any, abort_first: bool) -> None:
         self.vocabulary = vocabulary

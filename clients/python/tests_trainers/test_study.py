@@ -1,4 +1,4 @@
-"""The study of curricula: its parts, and all of it in its tiny setting, against the real server."""
+"""Test the study of curricula: its parts, and the whole in its tiny setting with the real server."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_texts_go_to_tokens_and_back() -> None:
     text = "<answer> 82 - ( 97 - 44 ) </answer> <answer> 97 - 82 + 44 </answer>"
     completion = language.completion(text.replace(" ", ""))
     assert language.text(completion) == text
-    # A prefix of the text is the tokens that make it; the end mark belongs to the whole.
+    # A prefix of the text has the tokens that make it. Only the whole text has the end mark.
     first = language.up_to(completion, text.index("</answer>") + len("</answer>"))
     assert language.text(first) == text.partition(" <answer> 97")[0]
     assert END not in first
@@ -73,7 +73,7 @@ def test_every_row_of_the_pool_can_be_reached(tmp_path: Path) -> None:
 
 
 def test_sampling_follows_the_model_s_probabilities() -> None:
-    """Token by token with a cache, and all at once, are one model: the likeliest completion is the same."""
+    """Sampling by token with a cache must agree with the probabilities of a whole text: the likeliest is the same."""
     size = countdown.EXPERIMENT.settings["tiny"].size
     language, weights = size.language, model.initial(size, seed=0)
     prompt = language.prompt("Using the numbers 30, 57 and 19, write an arithmetic expression that equals 10.")[None]
@@ -108,7 +108,7 @@ def test_the_compact_file_alone_gives_the_report_and_the_plots(name: str, folder
 
 @pytest.mark.parametrize(
     ("name", "conditions", "seeds"),
-    # A training is ten seconds of a core: what is made of several seeds is the same for both.
+    # A training takes 10 s of a core, so only one experiment has several seeds.
     [("countdown", ["uniform", "default + VCC"], 2), ("packing", ["quality, one pass", "binary, replay"], 1)],
 )
 def test_tiny_from_export_to_report_and_nothing_twice(

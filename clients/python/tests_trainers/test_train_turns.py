@@ -1,4 +1,4 @@
-"""The example of turns in docs/guides/trl.md runs. What its policy learns is measured in docs/evidence.md."""
+"""Test that the example of turns in docs/guides/trl.md runs. docs/evidence.md has what its policy learns."""
 
 from __future__ import annotations
 

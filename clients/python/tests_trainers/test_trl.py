@@ -1,4 +1,4 @@
-"""gradus.trl with TRL's real trainers, on one rank."""
+"""Test gradus.trl with TRL's real trainers, on one rank."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_trainer_trains_on_a_run(kind: str, client: Client, run_id: str, polic
         ({}, {"shuffle_dataset": True}, "shuffle_dataset is True and must be False"),
         ({}, {"ignore_data_skip": False}, "ignore_data_skip is False and must be True"),
         ({}, {"remove_unused_columns": True}, "rewards need the tasks' columns"),
-        ({}, {"restore_callback_states_from_checkpoint": True}, "callbacks would be made anew"),
+        ({}, {"restore_callback_states_from_checkpoint": True}, "callbacks would be replaced"),
         (
             {},
             {"num_generations": 2},
@@ -104,9 +104,9 @@ def test_with_the_lag_that_is_asked_for_nothing_stalls(
 
 def test_config_refuses_what_the_run_cannot_be_trained_with(client: Client, run_id: str) -> None:
     spec = GradusSpec(client, run_id, run_config(length=40))
-    with pytest.raises(ValueError, match="shuffle_dataset=True: a run of Gradus wants False"):
+    with pytest.raises(ValueError, match="shuffle_dataset=True: a run of Gradus requires False"):
         spec.config(shuffle_dataset=True)
-    with pytest.raises(ValueError, match="num_generations=8: a run of Gradus wants 4"):
+    with pytest.raises(ValueError, match="num_generations=8: a run of Gradus requires 4"):
         spec.config(num_generations=8)
     assert spec.config(per_device_train_batch_size=4)["max_steps"] == 10
     assert spec.config(per_device_train_batch_size=4)["gradient_accumulation_steps"] == 4
@@ -151,7 +151,7 @@ def test_a_checkpoint_that_is_cut_short_is_passed_over(
 def test_a_script_that_is_done_trains_nothing_when_it_is_started_again(
     client: Client, run_id: str, policy: Path, tmp_path: Path
 ) -> None:
-    """transformers itself makes a step more each time, and a checkpoint of it."""
+    """transformers itself would take one more step at each start, and write a checkpoint."""
 
     def script(max_steps: int) -> Any:
         spec = GradusSpec(client, run_id, run_config(), restart=True)
@@ -247,7 +247,7 @@ def test_what_is_submitted_in_an_environment_is_what_is_scored(client: Client, r
     )
     trainer.train()
     logs = [each for each in trainer.state.log_history if "reward" in each]
-    # The policy begins with the call, or with the call and another: what it submitted has the right form.
+    # The policy begins with one or two calls. Its submission has the right form.
     assert [each["reward"] for each in logs] == [pytest.approx(0.1)] * 2
     assert client.run(run_id).get().state.samples_recorded == 2 * 16
 

@@ -1,4 +1,4 @@
-"""The loss of contrast pairs: equal to a hand computation, and learnt from by TRL's real trainers."""
+"""Test that the loss of contrast pairs equals one by hand, and that TRL's real trainers learn from it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE = torch.tensor([[0.0, 1.0, -1.0, 0.5], [0.3, 0.0, 2.0, -2.0], [1.0, 1.0, 0
 
 
 class Bigrams(torch.nn.Module):
-    """A model whose next token depends on the last one alone, so that everything can be worked out by hand."""
+    """A model whose next token depends on the last one alone, so that all can be computed by hand."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Bigrams(torch.nn.Module):
 
 
 def by_hand(tokens: list[int]) -> float:
-    """The mean log-probability of all tokens but the first."""
+    """Returns the mean log-probability of all tokens but the first."""
     table = TABLE.tolist()
     found = [
         table[last][token] - math.log(sum(math.exp(each) for each in table[last]))
@@ -69,7 +69,7 @@ def test_a_prefix_is_the_fewest_tokens_that_write_it() -> None:
     tokenizer = tiny.tokenizer()
     ids = tokenizer("1+2", add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
     assert tokens_up_to(tokenizer, ids, 2) == ids[:2]
-    # The end of sequence belongs to the whole.
+    # Only the whole text has the end of sequence.
     assert tokens_up_to(tokenizer, ids, 3) == ids
     assert rows_of([ContrastPair(0, 1, 1, 3)], [5], {0: ids, 1: ids[:3]}, tokenizer) == [([5], ids[:1], ids[:3])]
     assert rows_of([ContrastPair(0, 0, 1, 3)], [5], {0: ids, 1: ids[:3]}, tokenizer) == []
@@ -85,7 +85,7 @@ def test_a_trainer_that_does_not_know_of_it_is_refused() -> None:
 
 
 class Paired(Scorer):
-    """Prefers the first completion of every group to the second, whatever they are: the tiny policy is seldom right."""
+    """Always prefers a group's first completion to its second, because the tiny policy is seldom right."""
 
     def score(self, groups: Any) -> Any:
         rewards = super().score(groups)
@@ -114,7 +114,7 @@ def test_a_trainer_learns_from_pairs(
         trainer = trainer_of(spec, policy, kind, **settings(tmp_path, max_steps=1, learning_rate=1e-3))
         trainer.train()
         trained[weight] = trainer.model.eval()
-    # Both wrote the same, for they began alike; one of them was told what is preferred.
+    # Both began alike and wrote the same. Only one of them got the preferences.
     assert taken[0] == taken[1] != []
     before = AutoModelForCausalLM.from_pretrained(policy).eval()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The diff that the guide and the client's README show: five lines of a script for TRL, which trains with either."""
+"""Test the diff in the guide and the client's README: a TRL script trains before and after five changed lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AFTER = [line[1:] for line in DIFF if not line.startswith("-")]
 
 
 def run_script(lines: list[str], replacements: dict[str, str]) -> dict[str, Any]:
-    """The names that a script leaves behind."""
+    """Runs a script, and returns its global names."""
     script = "\n".join(lines)
     for old, new in replacements.items():
         assert old in script
@@ -73,7 +73,7 @@ def test_the_guides_script_trains(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guides/trl.md").read_text(), re.DOTALL)
-    # The first is the guide's script; what follows changes it.
+    # The first block is the guide's script, and the next ones change it.
     script = blocks[0]
     shorter = {
         "Qwen/Qwen3-0.6B": str(policy),

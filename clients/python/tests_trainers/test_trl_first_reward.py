@@ -1,4 +1,4 @@
-"""docs/guides/trainers.md's first reward: the example reaches one, and does not without its warm start."""
+"""Test that the example of docs/guides/trainers.md earns a reward, but not without its warm start."""
 
 from __future__ import annotations
 

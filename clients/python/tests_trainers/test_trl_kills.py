@@ -1,4 +1,4 @@
-"""The example's trainer and its server, killed at random: what follows is what would have been."""
+"""Test that random kills of the example's trainer and its server do not change the training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of gradus.trl for which a whole training would be a long way round."""
+"""Test parts of gradus.trl without a whole training."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gradus.trl._scorer import Scorer, groups_of
 
 
 def first_stall(shape: Shape, prompts_per_update: int, lag: int, steps: int = 60) -> int | None:
-    """The optimizer step in which TRL waits for itself, played as it pulls and scores; None: in none so far."""
+    """Returns the optimizer step in which TRL would wait for its own scores, by playing it; None if it never does."""
     pulled = scored = 0
     for step in range(steps):
         for _ in range(step * shape.accumulated, (step + 1) * shape.accumulated + 1):
@@ -95,7 +95,7 @@ def test_thoughts_that_a_template_moves_away_are_found_again() -> None:
 
 
 class Busy:
-    """A client whose server asks to have samples again, and has no score for some."""
+    """A client whose server asks for some samples again, and gives some no score."""
 
     def __init__(self, client: Client, times: int) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""gradus.trl on two ranks, between which groups are cut in two."""
+"""Test gradus.trl on two ranks that share groups."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rank_of(rank: int, port: int) -> dict[str, str]:
 def train_on_two_ranks(
     nursery: Nursery, kind: str, server: Server, run_id: str, policy: Path, out: Path
 ) -> list[dict[str, Any]]:
-    """The trainer's log."""
+    """Trains on two ranks, and returns the trainer's log."""
     changes = {"output_dir": str(out), "per_device_train_batch_size": 3, "max_steps": STEPS}
     saving = {"save_strategy": "steps", "save_steps": 2}
     of_run = {"kind": kind, "server": server.address, "run_id": run_id, "run": RUN, "policy": str(policy)}

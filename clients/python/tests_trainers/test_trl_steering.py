@@ -1,4 +1,4 @@
-"""A training of TRL while an operator steers its run: pauses it, changes it between two starts, and resumes it."""
+"""Test trainings of TRL while an operator pauses and resumes the run, and changes it between two starts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Trainings:
         assert self.nursery.statuses() == [status], self.log.read_text()[-6000:]
 
     def steps_saved(self, run_id: str) -> int:
-        """The newest checkpoint that is whole."""
+        """Returns the step of the newest complete checkpoint."""
         whole = (self.folder / run_id).glob("checkpoint-*/trainer_state.json")
         return max((int(each.parent.name.partition("-")[2]) for each in whole), default=0)
 
@@ -78,7 +78,7 @@ def groups_of(run: Run, steps: int = STEPS) -> list[RunGroup]:
 
 
 def told(run: Run, steps: int = STEPS) -> list[Any]:
-    """Return the run's tasks and samples, group by group."""
+    """Returns the run's tasks and samples, by group."""
     return [
         (
             group.cursor,
@@ -143,7 +143,7 @@ def test_what_is_changed_between_stop_and_start_stays_changed(
     trainings.start(run_id, max_steps=8)
     wait_for(lambda: run.get().state.epoch == 1)
     state = run.get().state
-    # An import at the trainer's start leaves all of it as the operator has it.
+    # The import at the trainer's start does not change the operator's settings.
     assert (state.paused, state.shape) == (True, RunShape(num_generations=4, prompts_per_update=4, length=80))
     run.resume()
     trainings.end()
@@ -177,14 +177,14 @@ def test_a_changed_shape_is_taken_or_refused_in_numbers(
     before = run.get().state.cursor
     run.update_shape(**shape)  # type: ignore[arg-type]
     steps = trainings.steps_saved(run_id)
-    # A script that names the old shape itself, and so does not follow the run.
+    # A script that sets the old shape itself does not follow the run.
     fixed = {"generation_batch_size": 16, "num_generations": 4, "gradient_accumulation_steps": 2}
     trainings.start(run_id, max_steps=4, **fixed)
     trainings.end(1 << 8)
     (name,) = shape
     log = trainings.log.read_text()
     assert re.search(rf"ValueError: .*{name}\D+{given}\D.*|{name} is 4, and the run's is 2", log), log[-3000:]
-    assert f"update_shape({name}=4)" in log or f"{name}=4: a run of Gradus wants 2" in log
+    assert f"update_shape({name}=4)" in log or f"{name}=4: a run of Gradus requires 2" in log
     assert (trainings.steps_saved(run_id), run.get().state.cursor) == (steps, before)
 
     small = {"per_device_train_batch_size": 8}

@@ -1,4 +1,4 @@
-"""gradus.trl plays episodes with TRL's real trainer: tokens, masks, tools, texts, ends and failures."""
+"""Test episodes of gradus.trl with TRL's real trainer: tokens, masks, tools, texts, ends and failures."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def trainer_of(
 
 
 class Watched:
-    """Keeps what the policy wrote, and what TRL learns from."""
+    """Records what the policy wrote and what TRL trains on."""
 
     def __init__(self, trainer: Any) -> None:
         self.written: list[tuple[list[int], list[int], list[float]]] = []
@@ -132,7 +132,7 @@ def test_tokens_masks_and_log_probabilities_are_aligned(
     watched = Watched(trainer)
     trainer.train()
     learnt = [row for batch in watched.batches for row in rows_of(batch)]
-    # The policy's tokens are those that it wrote, and each has the same prefix as when it was written.
+    # The trained tokens are those that the policy wrote, each after the same prefix.
     assert sum(sum(mask) for _, _, mask in learnt) == sum(len(ids) for _, ids, _ in watched.written)
     written = {(*prompt, *ids): logprobs for prompt, ids, logprobs in watched.written}
     for prompt, ids, mask in learnt:
@@ -228,7 +228,7 @@ def test_environments_have_the_servers_tools(
     log = next(each for each in trainer.state.log_history if "reward" in each)
     assert log["reward"] == pytest.approx(mean_of(rewards), abs=1e-6)
     assert None not in rewards
-    # The four calls of an episode are all that the policy writes: the result after the last ends it in TRL.
+    # The policy writes only the four calls of an episode, because TRL ends it after the last result.
     assert all(len(runs_of(mask)) <= 7 for batch in watched.batches for _, _, mask in rows_of(batch))
     assert 1 <= log["gradus/games/mastermind/easy/calls"] <= 4
     assert "over over" not in trainer.processing_class.decode(watched.batches[0]["completion_ids"][0])

@@ -1,7 +1,7 @@
 """A checkpoint that the first version of the adapter wrote (commit 61d8c31e), resumed by this one.
 
-checkpoint-61d8c31e/ has its trainer_state.json, which holds the run, and the keys of the server that exported it, which
-are of no use elsewhere. The run was paused when the checkpoint was written. Weights and optimizer are torch's own.
+checkpoint-61d8c31e/ has its trainer_state.json, with the run, and the keys of the server that exported it, which are
+used nowhere else. The run was paused at the checkpoint. The test makes weights and optimizer itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def test_a_checkpoint_of_the_first_version_is_resumed(start_server: StartServer,
     shutil.copy(RECORDED / "trainer_state.json", checkpoint)
     saved = json.loads((checkpoint / "trainer_state.json").read_text())["stateful_callbacks"]["GradusCallback"]
 
-    # Neither a run that is gone nor one that is there gets the old pause.
+    # The run does not get the old pause, whether it was deleted or exists.
     for steps in (3, 4):
         spec = GradusSpec(client, RUN_ID, run_config())
         assert spec.last_checkpoint(str(tmp_path / "out")) is not None

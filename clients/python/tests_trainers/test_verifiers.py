@@ -1,4 +1,4 @@
-"""gradus.verifiers in verifiers' own environment, harness and interception; the model is a script on loopback."""
+"""Test gradus.verifiers in verifiers' own environment and harness, with a scripted model on loopback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gradus.training import RunAddress
 
 
 class Script(BaseHTTPRequestHandler):
-    """An endpoint as OpenAI's, whose model counts how often it was asked a prompt."""
+    """An OpenAI-compatible endpoint, whose model counts how often it got a prompt."""
 
     asked: dict[str, int]
     lock: threading.Lock
@@ -85,7 +85,7 @@ def context(endpoint: str) -> vf.ModelContext:
 
 
 async def play(env: vf.Env, tasks: list[vf.Task], endpoint: str, group: int) -> list[vf.Episode]:
-    """Groups of episodes, all at once, as an evaluation and prime-rl's environment servers play them."""
+    """Plays groups of episodes concurrently, as evaluations and prime-rl's environment servers do."""
     slots = [slot for task in tasks for slot in env.slots(task, group)]
     async with env.serving():
         return await asyncio.gather(*(env.run_slot(slot, context(endpoint)) for slot in slots))

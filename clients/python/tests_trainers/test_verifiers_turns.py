@@ -1,4 +1,4 @@
-"""gradus.verifiers plays episodes in verifiers' own environment; the model is a script that knows the game."""
+"""Test episodes of gradus.verifiers in verifiers' own environment, with a scripted model that knows the game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradus.training import RunAddress
 
 
 class Player(Script):
-    """An endpoint as OpenAI's, whose model guesses by what the replies leave."""
+    """An OpenAI-compatible endpoint, whose model guesses codes that agree with the replies."""
 
     def written(self, request: Any) -> dict[str, Any]:
         assert [each["function"]["name"] for each in request["tools"]] == ["guess"]

@@ -1,4 +1,4 @@
-"""gradus.verl in verl's own data loader, collation, reward manager and configuration; no model, so no training."""
+"""Test gradus.verl in verl's own data loader, collation, reward manager and configuration, without a model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def address(server: Server, run: Run) -> str:
 
 
 def configuration(address: str, **data: Any) -> Any:
-    """verl's own configuration, as it ships it, with the lines of the guide."""
+    """Returns verl's default configuration with the lines of the guide."""
     config = OmegaConf.load(Path(verl.__file__).parent / "trainer/config/_generated_ppo_trainer.yaml")
     config.data.train_files = address
     config.data.val_files = f"{address}#held-out"
@@ -65,7 +65,7 @@ def configuration(address: str, **data: Any) -> Any:
 
 
 def loader(config: Any) -> StatefulDataLoader:
-    """Make the data loader as verl's trainers do (trainer/ppo/v1/trainer_base.py, trainer/ppo/ray_trainer.py)."""
+    """Makes the data loader as verl's trainers do (trainer/ppo/v1/trainer_base.py, trainer/ppo/ray_trainer.py)."""
     dataset = create_rl_dataset(
         config.data.train_files,
         config.data,
@@ -110,7 +110,7 @@ def rewards(config: Any, batch: dict[str, Any], texts: list[list[str]]) -> list[
 
 
 def train(config: Any, batches: Iterator[Any], steps: int) -> list[list[str]]:
-    """Steps of a trainer without a model; the prompts of each."""
+    """Takes steps of a trainer without a model. Returns the prompts of each."""
 
     prompts = []
     for _ in range(steps):
@@ -156,7 +156,7 @@ def test_a_row_has_what_verls_own_has(address: str, tmp_path: Path) -> None:
 def test_after_a_resume_the_tasks_are_those_of_the_undisturbed_run(
     client: Client, server: Server, run_id: str, stopped: int
 ) -> None:
-    """The trainer dies two steps after its checkpoint, which the run has learnt from by then."""
+    """The trainer dies two steps after its checkpoint, when the run has already learnt from them."""
     undisturbed, disturbed = (create(client.run(f"{run_id}-{which}")) for which in ("whole", "broken"))
     address = RunAddress(server.address, undisturbed.run_id)
     config = configuration(str(address))
@@ -233,7 +233,7 @@ UNCLOSED = "<think>97 - 44 is 53</think><answer>82 - (97 - 44)"
 def test_a_completion_of_the_greatest_length_without_an_end_was_cut(
     client: Client, server: Server, longest: int | None, ending: str, reward_given: float
 ) -> None:
-    """The text has the task's right answer. A `longest` of None: the text is as long as it may be."""
+    """The text has the task's right answer. If `longest` is None, the text has the maximum length."""
     task = client.reset("countdown", level="T0", seed=7)
     reference = TaskReference.of(task, RunAddress.parse(f"gradus://{server.address}"), 1)
     config = OmegaConf.load(Path(verl.__file__).parent / "trainer/config/_generated_ppo_trainer.yaml")
@@ -250,7 +250,7 @@ def test_a_completion_of_the_greatest_length_without_an_end_was_cut(
 def test_verls_own_reward_manager_is_warned_of(address: str) -> None:
     config = configuration(address)
     config.reward.reward_manager.name = "naive"
-    with pytest.warns(UserWarning, match="does not say which completions were cut"):
+    with pytest.warns(UserWarning, match="does not report which completions were cut"):
         loader(config)
 
 

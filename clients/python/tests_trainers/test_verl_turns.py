@@ -1,4 +1,4 @@
-"""gradus.verl plays episodes in verl's own agent loop worker, with an engine that knows the game."""
+"""Test episodes of gradus.verl in verl's own agent loop worker, with an engine that knows the game."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def call_of(code: Any) -> str:
 
 
 class Engine:
-    """Stands for the servers of the policy: it reads the conversation and makes the next call, as tokens."""
+    """In place of the policy's servers: reads the conversation, and returns the next call as tokens."""
 
     def __init__(self, tools: bool) -> None:
         self.tools = tools
@@ -71,7 +71,7 @@ def run_of(run: Run, tools: bool) -> Run:
 
 
 def played(address: str, model: Path, engine: Engine, **rollout: Any) -> DataProto:
-    """Play a batch as verl's trainers do: the data loader's rows, each of them n times, and a worker of loops."""
+    """Plays a batch as verl's trainers do: each row of the data loader n times, in a worker of agent loops."""
     config = configuration(address, train_batch_size=2)
     config.data.apply_chat_template_kwargs = {"sanitize_control_tokens": True}
     config.actor_rollout_ref.model.path = str(model)
@@ -107,7 +107,7 @@ def test_episodes_are_played_and_their_tokens_are_aligned(
     rewards = [sample.reward for group in groups for sample in group.samples]
     assert all(each is not None and each > 0.5 for each in rewards)
     assert batch["rm_scores"].sum(1).tolist() == pytest.approx([each or 0 for each in rewards])
-    # The policy's tokens are all that it wrote, each with the prefix that it had then.
+    # The trained tokens are those that the policy wrote, each after the same prefix.
     assert int(batch["response_mask"].sum()) == sum(len(ids) for _, ids in engine.written)
     whole = {tuple(prompt + ids): len(ids) for prompt, ids in engine.written}
     for row in range(8):

@@ -1,4 +1,4 @@
-"""A tiny random Qwen2 that reads characters and writes answers in the right form now and then; nothing is fetched."""
+"""Makes a tiny random Qwen2 of characters, which sometimes writes answers in the right form. No download."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ TEMPLATE = (
 def save(
     folder: Path, seed: int = 0, calls: bool = False, choices: Sequence[str] = (), texts: Sequence[str] = ()
 ) -> Path:
-    """The policy and its tokenizer, as `from_pretrained` reads them. `calls`: it calls a tool, and writes nothing.
+    """Saves the policy and its tokenizer for `from_pretrained`. With `calls` it only calls a tool.
 
-    `choices`: each of its messages is one of these texts, or several. `texts`: all texts that are tokens, with these.
+    `choices`: its messages are one or several of these texts. `texts`: all texts that are tokens, with `choices`.
     """
     vocabulary = tokenizer(texts)
     if calls or choices:
         vocabulary.chat_template = qwen3_template()
     vocabulary.save_pretrained(folder)
     policy = model(vocabulary, seed)
-    # OPENING first, and then what is in WRITTEN; or CALL and the end.
+    # It writes OPENING and then tokens of WRITTEN, or CALL and the end.
     ids = range(len(vocabulary))
     openings = set(vocabulary.convert_tokens_to_ids([*choices] or [CALL if calls else OPENING]))
     after = [] if calls or choices else WRITTEN
@@ -51,7 +51,7 @@ def save(
 
 
 def tokenizer(more: Sequence[str] = ()) -> PreTrainedTokenizerFast:
-    """Each character is a token, and so are OPENING, CLOSING and `more`."""
+    """Returns a tokenizer of characters, OPENING, CLOSING and `more`."""
     tokens = [*SPECIAL, "<unk>", OPENING, CLOSING, CALL, *sorted(set(string.printable)), *more]
     core = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), behavior="isolated")
@@ -81,6 +81,6 @@ def model(vocabulary: PreTrainedTokenizerFast, seed: int = 0) -> Qwen2ForCausalL
 
 
 def qwen3_template(training: bool = False) -> str:
-    """TRL's copy of Qwen3's template, which TRL can parse; or the one that keeps earlier messages."""
+    """Returns TRL's copy of Qwen3's template, which TRL can parse, or the variant that keeps earlier messages."""
     name = "qwen3_training.jinja" if training else "qwen3.jinja"
     return Path(chat_template_utils.__file__).with_name("chat_templates").joinpath(name).read_text()

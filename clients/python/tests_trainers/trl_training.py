@@ -1,4 +1,4 @@
-"""Trainings of a tiny policy, for tests; `main` is one of them on one rank of several.
+"""Trains a tiny policy, for tests. `main` is a training on one of several ranks.
 
 torchrun --nproc-per-node 2 trl_training.py '{"kind": "rloo", "server": ..., "run_id": ..., "log": ..., ...}'
 """
@@ -45,7 +45,7 @@ def settings(output_dir: str | Path, **changes: Any) -> dict[str, Any]:
 
 
 def trainer_of(spec: GradusSpec, policy: Path, kind: str = "grpo", **changes: Any) -> Any:
-    """A trainer of a tiny policy, with the spec's settings and these."""
+    """Returns a trainer of a tiny policy, with the spec's settings and the given ones."""
     trainer, config = KINDS[kind]
     return spec.trainer(trainer)(
         str(policy),
@@ -58,13 +58,13 @@ def trainer_of(spec: GradusSpec, policy: Path, kind: str = "grpo", **changes: An
 
 
 def main(kind: str, server: str, run_id: str, run: dict[str, Any], policy: str, log: str, **changes: Any) -> None:
-    """A training, from its last checkpoint if there is one; the first rank writes the trainer's log to `log`."""
+    """Trains from the last checkpoint, if there is one. The first rank writes the trainer's log to `log`."""
     spec = GradusSpec(server, run_id, run_config(**run), reproducible=True)
     trainer = trainer_of(spec, Path(policy), kind, **settings(**changes))
     trainer.train(resume_from_checkpoint=spec.last_checkpoint(trainer.args.output_dir))
     if trainer.args.process_index == 0:
         Path(log).write_text(json.dumps(trainer.state.log_history))
-    # Or now and then a thread of torch's, which frees the last gathered tensors, aborts its rank at the process's end.
+    # Without this, a thread of torch that frees the last gathered tensors sometimes aborts the rank at its exit.
     trainer.accelerator.end_training()
 
 

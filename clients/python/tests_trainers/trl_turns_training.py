@@ -11,7 +11,7 @@ from gradus.trl import GradusSpec
 
 
 def main(server: str, run_id: str, policy: str, output: str, log: str) -> None:
-    """Train one step; the first rank writes the trainer's log to `log`."""
+    """Trains one step. The first rank writes the trainer's log to `log`."""
     spec = GradusSpec(server, run_id, run_of(prompts_per_update=3))
     trainer = trainer_of(spec, Path(policy), Path(output), per_device_train_batch_size=6)
     trainer.train()

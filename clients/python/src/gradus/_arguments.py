@@ -133,9 +133,9 @@ def check_text(text: str, place: str) -> str:
     if isinstance(text, str):
         return text
     remedy = {
-        "NoneType": "; leave out what has no text, for an empty text is scored as one",
+        "NoneType": "; leave out samples without a text, because an empty text is scored",
         "bytes": "; decode it",
-        "list": "; several completions of a task go together, by Task.group",
+        "list": "; Task.group takes several completions of a task",
     }.get(type(text).__name__, "")
     raise TypeError(f"{place}: want what the policy wrote, as str; got {shown(text)}{remedy}")
 

@@ -154,7 +154,7 @@ _uncollected = False
 def _before_fork() -> None:
     global _uncollected  # noqa: PLW0603
     busy = [pool for pool in list(_pools) if pool.drop_dead()]
-    _fork.spoil("a gradus.aio.Client was open when it forked: close it before" if busy else "")
+    _fork.spoil("a gradus.aio.Client was open at the fork: close it before forks" if busy else "")
     if _uncollected and not busy:
         # Channels are in reference cycles with their calls. As long as one exists, gRPC's asyncio thread breaks a fork.
         gc.collect()

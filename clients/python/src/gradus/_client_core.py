@@ -42,14 +42,14 @@ class ClientCore(PlanCore, RolloutCore):
         Parameters
         ----------
         category
-            Only those of this one, e.g. "np"; "": all.
+            Category of the environments, e.g. "np"; "": all.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
         Returns
         -------
         list of Environment
-            By id, then version, the newest first.
+            Sorted by id; of one id, the newest version first.
 
         """
 
@@ -72,7 +72,7 @@ class ClientCore(PlanCore, RolloutCore):
         Raises
         ------
         NotFoundError
-            If there is none; the message suggests the nearest.
+            If there is no such environment. The message suggests the nearest id.
 
         """
         request = message_of(environment_pb2.GetEnvironmentRequest, id=environment, version=version)
@@ -99,7 +99,7 @@ class ClientCore(PlanCore, RolloutCore):
         NotFoundError, InvalidArgumentError
             If there is no such environment, level or parameter; the message suggests the nearest.
         ValueError, TypeError
-            If an option has a value, or a name, that there is not.
+            If an option's name or value is unknown.
 
         """
         of_call = call_options(options)
@@ -124,7 +124,7 @@ class ClientCore(PlanCore, RolloutCore):
         Returns
         -------
         list of ResetResult
-            (n,), in order. One failure never harms the others.
+            (n,), in the order of `seeds`. A seed without a task does not affect the others.
 
         """
         made = proto_of(spec, TaskSpec, "spec")
@@ -192,7 +192,7 @@ class ClientCore(PlanCore, RolloutCore):
         Parameters
         ----------
         groups
-            One or (n,), see `Task.group`; at most the server's limit, 1024 unless configured.
+            One group or (n,), see `Task.group`; at most the server's limit, 1024 unless configured.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
@@ -227,13 +227,13 @@ class ClientCore(PlanCore, RolloutCore):
     ) -> Op[list[tuple[Reward, ...]]]:
         """Scores groups, with one call for each message, all at once. Reads only what a reward function needs.
 
-        Trainers wait for this call, so a message is sent while the next one is made, and no other thread is involved.
-        To read whole outcomes would take ten times as long. `read` may read more of a group's message than its rewards.
+        Trainers wait for this call. So a message is sent while the next one is made, and no other thread is involved.
+        Reading whole outcomes would take ten times as long. `read` may read more of a group's message than its rewards.
 
         Returns
         -------
         list of tuple
-            (n,), of each group in order.
+            (n,), the rewards of each group, in order.
 
         """
         sent: list[CompletionGroup] = []

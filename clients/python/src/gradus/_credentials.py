@@ -64,7 +64,7 @@ def _check_file(path: str | Path | None, place: str) -> None:
     if not isinstance(path, (str, Path)):
         raise TypeError(f"{place}: want the path of a file in PEM, as str or Path; got {type(path).__name__}")
     if "-----BEGIN" in str(path):
-        raise ValueError(f"{place}: want the path of a file in PEM; got what such a file holds: write it to one")
+        raise ValueError(f"{place}: want the path of a file in PEM; got its contents: write them to a file")
     try:
         Path(path).open("rb").close()
     except OSError as error:
@@ -87,7 +87,7 @@ def token_of(token: str | None) -> str | None:
     Raises
     ------
     TypeError, ValueError
-        If it is none, or holds what no header can.
+        If it is no token, e.g. has characters that no header can have.
 
     """
     if token is None:

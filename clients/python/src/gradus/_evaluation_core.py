@@ -148,7 +148,7 @@ class EvaluationCore:
         Returns
         -------
         list of Submitted
-            (n,), in order. One that cannot be taken never harms the others.
+            (n,), in the order of `completions`. A refused completion does not affect the others.
 
         """
         protos = [self._submission(*item) for item in _items(completions)]

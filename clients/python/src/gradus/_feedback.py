@@ -76,8 +76,8 @@ class FeedbackLog:
         key = (run_id, outcome.feedback or "not_recorded")
         if key not in self._warned:
             self._warned.add(key)
-            advice = 'counted in feedback_counts; Client(on_feedback="raise") raises instead'
-            warn(f"{message} (said once; {advice})", FeedbackWarning)
+            advice = 'feedback_counts counts all; Client(on_feedback="raise") raises instead'
+            warn(f"{message} (logged once; {advice})", FeedbackWarning)
 
 
 def _message(run_id: str, outcome: Outcome | Reward) -> str:

@@ -21,8 +21,8 @@ def enter(process: int) -> None:
     if _processes and process not in _processes and (_problem or not _safe):
         unsupported = f"gRPC was loaded without fork support: import gradus before grpc or set {_VARIABLE}=1"
         raise RuntimeError(
-            f"calls would hang in this forked process, for its parent had used gRPC, and {_problem or unsupported}; "
-            "or start processes by spawn"
+            "calls would hang in this forked process, because its parent had used gRPC, and "
+            f"{_problem or unsupported}; or start processes by spawn"
         )
     _processes.add(process)
 

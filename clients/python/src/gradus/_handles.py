@@ -52,7 +52,7 @@ class RunHandle(Handle[WholeRunCore]):
         return self._core.feedback_counts()
 
     def __repr__(self) -> str:
-        """Its id."""
+        """Returns the class and the id."""
         return f"<{type(self).__module__}.{type(self).__name__} {self.run_id!r}>"
 
 
@@ -65,5 +65,5 @@ class EvaluationHandle(Handle[EvaluationCore]):
         return self._core.evaluation_id
 
     def __repr__(self) -> str:
-        """Its id."""
+        """Returns the class and the id."""
         return f"<{type(self).__module__}.{type(self).__name__} {self.evaluation_id!r}>"

@@ -15,7 +15,7 @@ from gradus.errors import GradusError, error_of_rpc
 
 
 class BlockingIo:
-    """Implements the member of `Io`."""
+    """Implements `Io` with blocking calls."""
 
     def __init__(self, address: Address) -> None:
         self.address = address

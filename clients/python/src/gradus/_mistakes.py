@@ -110,7 +110,7 @@ def _not_gradus(target: str, what: str) -> Finding:
 
 
 def _finding(address: Address, listener: Listener, reason: str) -> Finding | None:
-    """Returns the mistake that the listener shows; None: none."""
+    """Returns the mistake that the listener shows, if any."""
     target, wanted = address.target, address.tls is not None
     finding: Finding | None = None
     if listener.gradus:
@@ -120,8 +120,8 @@ def _finding(address: Address, listener: Listener, reason: str) -> Finding | Non
     elif listener.protocol == "other":
         finding = _not_gradus(target, "speaks neither HTTP/2 nor TLS")
     elif listener.protocol == "silent" and not listener.tls:
-        away = "no Gradus server's gRPC port, or one behind a proxy is away"
-        finding = None, f"{target} takes connections and says nothing: {away}"
+        cause = "it is no Gradus server's gRPC port, or a proxy whose server is down"
+        finding = None, f"{target} takes connections and says nothing: {cause}"
     elif wanted and not listener.tls:
         finding = "no_tls", f"{target} speaks no TLS: leave tls out"
     elif not wanted and listener.tls:

@@ -52,7 +52,7 @@ class Notice:
         """Records that the run is not paused now. A later wait is a new one."""
         if self._paused_at is not None:
             self._began = time.monotonic()
-            _LOG.info("run %r goes on after %.0f s of pause", self._run_id, self._began - self._paused_at)
+            _LOG.info("run %r was resumed after a pause of %.0f s", self._run_id, self._began - self._paused_at)
             self._paused_at = None
 
     def _paused(self, error: PausedError, now: float) -> None:

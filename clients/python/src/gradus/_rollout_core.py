@@ -66,9 +66,9 @@ class RolloutCore(CallMaker):
     ) -> Op[list[PlayedEpisode]]:
         """Plays the episodes of a task's samples together, until each has its score.
 
-        A completion that the server asks to have again is sent again with the same id after the server's delay. The
-        episode of a sample that then has no reward ends with `outcome.no_reward`, and the others go on. Each completion
-        is sent with the conversation before it, which a run with `--keep-samples` keeps for people to read.
+        If the server asks for a completion again, it is sent again with the same id after the server's delay. If the
+        sample still has no reward, its episode ends with `outcome.no_reward`, and the others go on. Each completion is
+        sent with the conversation before it, which a server with `--keep-samples` keeps for people to read.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class RolloutCore(CallMaker):
         FeedbackError
             If a run did not record a score and the client was made with `on_feedback="raise"`.
         GradusError
-            If the server cannot be reached for so long. The same task can be played again.
+            If the server cannot be reached within `timeout`. The same task can be played again.
 
         """
         starts = starts_of(task, samples)

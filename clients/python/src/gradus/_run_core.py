@@ -121,7 +121,7 @@ class RunCore:
         try:
             yield from self.call(call, options)
         except NotFoundError:
-            # Another process created the run, or this call did and its reply was lost.
+            # Another process deleted the run, or an earlier try did and its reply was lost.
             self.cursor = None
             raise
         self.cursor = None
@@ -136,8 +136,8 @@ class RunCore:
         Parameters
         ----------
         cursor
-            Position in the run of the first task, in tasks from 0. The same position gives the same tasks; it leaves
-            the handle's position as it is. None: the handle's.
+            Position in the run of the first task, in tasks from 0. The same position gives the same tasks. The handle's
+            position does not change. None: the handle's position, which then moves on.
         **options
             `count`: how many tasks at most, 1 to 4096 (an update batch). `wait`: seconds that the server waits for
             feedback in one try (10). `timeout`: seconds in all (600). `retries`: how many further tries (as many as
@@ -147,11 +147,11 @@ class RunCore:
         Raises
         ------
         StalledError
-            If feedback that is due did not come in time; the message says of which groups.
+            If due feedback did not arrive in time. The message names the groups.
         PausedError
             If the run is paused and `on_pause` is "raise".
         FailedPreconditionError
-            If the run is paused and the server is older than this wait.
+            If the run is paused and the server is too old to wait for the end of a pause.
         OutOfRangeError
             If the tasks at the cursor were closed long ago, or lie too far ahead.
 
@@ -231,8 +231,8 @@ class RunCore:
         arm_id
             The evaluation arm.
         evaluation_round
-            Names the round, e.g. by the trainer's step. Rounds go up, each has the same tasks, and every process that
-            says the same number works on the same one.
+            Number of the round, e.g. the trainer's step. Numbers must increase. All rounds have the same tasks.
+            Processes that give the same number share a round.
         cursor
             Position in the arm's set of the first task.
         count

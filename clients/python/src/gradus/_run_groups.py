@@ -34,7 +34,7 @@ GroupRef: TypeAlias = Task | CompletionGroup | str
 _ROWS_MAX = 65_536
 
 Which: TypeAlias = Literal["open"] | int | Iterable[GroupRef]
-"""Choice of groups: the open ones, those of an update batch, or these."""
+"""Choice of groups: the open ones, those of the update batch with this number, or these."""
 
 
 class WholeRunCore(RunCore):
@@ -99,14 +99,14 @@ class WholeRunCore(RunCore):
         Parameters
         ----------
         which
-            "open" for those that wait for samples; an update batch's number, from 0; or groups, or their ids.
+            "open": groups that wait for samples; number of an update batch, from 0; or groups or their ids.
         tasks
-            Whether each comes with its task.
+            Whether each group has its task.
         wait
-            Seconds to wait until all of them are closed, at most 60; None: not at all. What is known then is given in
-            any case.
+            Maximum seconds to wait until all these groups are closed, at most 60; None: no wait. Groups that are still
+            open then are returned, too.
         **options
-            `timeout` in seconds, which cuts the wait (left out, the client's and the wait), and `retries`.
+            `timeout` in seconds, which limits the wait (left out: the client's plus `wait`), and `retries`.
 
         """
         limits = call_options(options)
@@ -129,7 +129,7 @@ class WholeRunCore(RunCore):
         return self.client.pages(page, limits)
 
     def rows(self, arm_id: str, **options: Unpack[CallOptions]) -> Each[RowState]:
-        """Yields the knowledge of the rows of an arm with a row curriculum (`gradus.rows`), in their order."""
+        """Yields what the run knows of each row of an arm with a row curriculum (`gradus.rows`), in their order."""
 
         def page(token: str) -> Call[tuple[list[RowState], str]]:
             request = message_of(
@@ -155,13 +155,13 @@ class WholeRunCore(RunCore):
         arm_id
             An arm with a curriculum over its rows (`gradus.rows`).
         rates
-            By row (of a pool its number in the file, from 0), in [0, 1]: what is known of it in place of what the run
-            knew; at most 65,536.
+            Pass rate in [0, 1] by row number (in a pool: of the row in the file, from 0); at most 65,536. It replaces
+            what the run knew of the row.
         samples
-            Number of samples that each rate is worth; None: 8.
+            Number of samples that each rate counts for; None: 8.
         pool_digest
-            Digest of the pool whose rows these are (`PoolInfo.digest`); None: that of the rates that `read_rates`
-            read. If the pool has another digest now, or none is given and the pool has changed, a
+            Digest of the pool whose rows these are (`PoolInfo.digest`); None: the one in rates from `read_rates`, if
+            any. If the pool has another digest now, or there is none and the pool has changed, a
             `FailedPreconditionError` is raised.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
@@ -239,7 +239,7 @@ class WholeRunCore(RunCore):
         """Replaces what this run has learned by an exported state (a new epoch), or creates the run from it.
 
         An existing run keeps its control: pause, weights, policy, arms and shape. A new run takes it from the export,
-        and is never paused. The handle goes on at the first update batch that is not closed.
+        and is never paused. The handle continues at the first update batch that is not closed.
 
         Parameters
         ----------
@@ -253,13 +253,13 @@ class WholeRunCore(RunCore):
         Returns
         -------
         ImportedRun
-            The run and its outstanding tasks, which are issued again: ids from before the import count no more
-            ("stale_epoch").
+            The run and its outstanding tasks, which are issued again. Ids from before the import no longer count (their
+            status is "stale_epoch").
 
         Raises
         ------
         InvalidArgumentError
-            If the state is none, or of servers with another key.
+            If `state` is no export, or one of servers with another key.
         FailedPreconditionError
             If an arm of the run has another task spec than the exported arm of its id.
         GradusError
@@ -276,13 +276,13 @@ class WholeRunCore(RunCore):
     def watch(self, interval: float = 0.0) -> Each[RunState]:
         """Yields the state now and after each change, until the run is deleted or the iterator is closed.
 
-        If the server was away, the stream goes on when it is back, as calls do.
+        If the server goes away, the stream continues when it is back.
 
         Parameters
         ----------
         interval
-            Seconds from one state to the next at least, 0.1 to 60, with the changes in between as one: of many arms a
-            state is large. 0: 0.1.
+            Minimum seconds between two states, 0.1 to 60; 0: 0.1. Changes in between come as one state, because states
+            of runs with many arms are large.
 
         """
         check_seconds(interval, "interval")
@@ -291,15 +291,15 @@ class WholeRunCore(RunCore):
         return self.client.followed(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
 
     def samples(self, page_size: int = 0, **options: Unpack[RunSamplesOptions]) -> Each[RunSample]:
-        """Yields the completions that the run keeps, newest first; none if the server keeps none (--keep-samples).
+        """Yields the completions that the run keeps (on a server with `--keep-samples`), newest first.
 
         Parameters
         ----------
         page_size
             Number that one call requests; 0: 100.
         **options
-            A `SampleFilter`'s; `arm_id` and `group_id`; `tasks`: with their prompts; `brief`: without completions; and
-            `timeout` (seconds) and `retries`.
+            Those of `SampleFilter`; `arm_id` and `group_id`; `tasks`: with their tasks; `brief`: without completions;
+            and `timeout` (seconds) and `retries`.
 
         """
         wanted = {name: options[name] for name in RunSampleChoice.__annotations__ if name in options}  # type: ignore[literal-required]
@@ -335,7 +335,7 @@ class WholeRunCore(RunCore):
         Raises
         ------
         InvalidArgumentError
-            If a group's number is not below how many arms `arm_groups` names.
+            If a number in `arm_groups` is not below its length.
 
         """
         told = {name: options[name] for name in HistoryChoice.__annotations__ if name in options}  # type: ignore[literal-required]

@@ -87,9 +87,10 @@ class HistoryChoice(TypedDict, total=False):
     without_arms
         Whether `probabilities`, `values` and `counts` of update batches are left out.
     arm_groups
-        (arms,), the number of each arm's group, from 0 and below how many arms are named; in the configuration's order.
-        `probabilities`, `values` and `counts` of update batches are then by group, (groups,): values are means over its
-        arms, the others sums. Arms behind the end of it are in none. Left out: each arm by itself.
+        (arms,): number of each arm's group, from 0 and below the length of this list, in the configuration's order.
+        `probabilities`, `values` and `counts` of update batches then have one entry for each group: `values` the mean
+        of its arms, the others the sum. Arms behind the end of the list are in no group. Left out: one entry for each
+        arm.
 
     """
 

@@ -33,7 +33,7 @@ def sendable(text: str, place: str, owner: str = "") -> str:
     Warns
     -----
     SurrogateWarning
-        If the text that is sent is another one.
+        If the text had to be changed.
 
     """
     try:

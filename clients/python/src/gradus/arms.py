@@ -46,7 +46,7 @@ def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
     Raises
     ------
     ValueError
-        If both a level and parameters are given, or a name is none of the contract's.
+        If both a level and parameters are given, or a name (e.g. of a split) is unknown.
 
     """
     if isinstance(environment, bytes):
@@ -145,24 +145,24 @@ def rows(
     count: int = 0,
     column_samples: float | None = None,
 ) -> RowCurriculum:
-    """Returns a row curriculum: it prefers rows whose pass rate promises most to learn.
+    """Returns a row curriculum: a rule by which an arm prefers rows from whose pass rates most can be learned.
 
     Parameters
     ----------
     sharpness
-        Interest is (4p(1 - p)) to this power, with p the pass rate; None: 6.
+        The interest of a row is (4p(1 - p)) to this power, where p is its pass rate; None: 6.
     target, width
-        In place of that, rows near a pass rate: one that stands, or (start, end) over the run; None for `width`: 0.15.
+        Instead, prefers rows near a pass rate: a fixed one, or (start, end) over the run; `width` None: 0.15.
     floor
-        Share of draws that goes to all rows alike; None: 0.05.
+        Share of draws that is spread evenly over all rows; None: 0.05.
     kept
-        Share of the earlier knowledge of a row that stays when a new group is observed; None: 0.75.
+        Share of a row's earlier results that is kept when a new group of it is closed; None: 0.75.
     retire_after
-        A row that was solved by all samples so often in a row is drawn no more; 0: never.
+        Number of successive groups with all samples solved after which a row is no longer drawn; 0: never.
     count
-        Number of rows of an arm of generated tasks.
+        Number of rows of an arm of generated tasks. 0: the arm has a pool.
     column_samples
-        Samples that a rate of the pool's column is worth; 0: it counts for nothing; None: 8.
+        Number of samples that each pass rate of the pool's column counts for; 0: it is not used; None: 8.
 
     """
     if target is not None and sharpness is not None:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Run(RunHandle):
-    """A handle on a run, by its id: what `Client.run` gives. The contract, curriculum.proto, says what each call means.
+    """A handle of a run, by its id, returned by `Client.run`. The contract, curriculum.proto, explains each call.
 
-    It keeps the position of its next batch, and is one reader of its run; it can be pickled, with that position.
+    Each handle is a reader of its run, and keeps the position of its next batch. It can be pickled, with the position.
     """
 
     create = blocking(WholeRunCore.create)
@@ -60,9 +60,9 @@ class Run(RunHandle):
 
 
 class Evaluation(EvaluationHandle):
-    """A model's completions of a suite, by its id: what `Client.evaluation` gives.
+    """A handle of an evaluation, a model's completions of a suite, by its id; returned by `Client.evaluation`.
 
-    Every call can be made again: the first completion of each sample counts.
+    Every call can be repeated: the first completion of each sample counts.
     """
 
     create = blocking(EvaluationCore.create)
@@ -75,12 +75,12 @@ class Evaluation(EvaluationHandle):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Holds it for a `with` block, so that no other program that asks to hold it completes the same samples.
+        """Holds the evaluation for a `with` block. Other programs cannot hold it then; they can still submit to it.
 
         Raises
         ------
         FailedPreconditionError
-            While another program holds it.
+            If another program holds it.
 
         """
         with closing(run_each(self._core.held())) as held:
@@ -89,18 +89,18 @@ class Evaluation(EvaluationHandle):
 
 
 class Client(ClientHandle):
-    """A connection to a server; made when it is first used, once for each process.
+    """A connection to a server, opened at its first use in each process.
 
-    It may be shared by threads, carried into forked processes, and pickled (its token goes along).
+    Threads and forked processes may share it. It can be pickled; the token is then in the pickle.
 
     Parameters
     ----------
     target
         The server's gRPC port, e.g. "localhost:50051".
     tls
-        Files for TLS; None: plain.
+        Files for TLS; None: no TLS.
     token
-        The server's bearer token, if it wants one.
+        The server's bearer token, if it requires one.
     timeout
         Maximum seconds for a call with its retries, unless the call sets its own.
     retries
@@ -108,15 +108,15 @@ class Client(ClientHandle):
         but four if no server has ever answered. Calls that have another effect when made twice (`Run.advance`,
         `delete`, `import_state`, `update_shape`) are retried only if the server says that it did nothing.
     on_feedback
-        What becomes of a score that its run did not record: "warn" (once for each run and reason), "raise"
-        (`FeedbackError`) or "ignore". It is counted in any case (`feedback_counts`).
+        Action after a score that its run did not record: "warn" (once for each run and reason), "raise" (a
+        `FeedbackError`) or "ignore". `feedback_counts` counts it in any case.
     options
-        gRPC's channel arguments, in addition to the client's.
+        Channel arguments for gRPC, in addition to the client's own.
 
     Raises
     ------
     ValueError
-        If the target is no host and port.
+        If the target is not a host and port.
 
     """
 
@@ -171,7 +171,7 @@ class Client(ClientHandle):
     def stream_steps(
         self, groups: Iterable[CompletionGroup], *, window: int = 64, **options: Unpack[CallOptions]
     ) -> Iterator[StreamResult]:
-        """Scores groups as they come, and gives each one's result as soon as it is there, in any order.
+        """Scores groups as they come, and yields each result as soon as it arrives, in any order.
 
         Parameters
         ----------
@@ -180,8 +180,9 @@ class Client(ClientHandle):
         window
             Maximum number of groups that wait for their outcomes at a time.
         **options
-            `timeout`: seconds after which a group without a result gets an error as its result. `retries`: how often
-            the stream may break without a result in between; what has none is then sent again, which changes nothing.
+            `timeout`: seconds after which a group without a result gets an error as its result. `retries`: number of
+            times that the stream may break without a result in between. Groups without a result are then sent again,
+            which has no other effect.
 
         Yields
         ------
@@ -191,7 +192,7 @@ class Client(ClientHandle):
         Raises
         ------
         GradusError
-            If the server cannot be reached at all, or refuses the stream. What fails for one group is its result.
+            If the server cannot be reached, or refuses the stream. An error of one group is that group's result.
 
         """
         check_options("stream_steps", options, frozenset(CallOptions.__annotations__))

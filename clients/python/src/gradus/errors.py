@@ -57,11 +57,11 @@ class InvalidArgumentError(GradusError):
 
 
 class NotFoundError(GradusError):
-    """There is no such environment or run; the message suggests the nearest name."""
+    """There is no such environment, run, evaluation, …; the message suggests the nearest name, if there is one."""
 
 
 class AlreadyExistsError(GradusError):
-    """The run exists with another configuration; the message names the field that differs."""
+    """The run or evaluation exists with another configuration; the message names the field that differs."""
 
 
 class FailedPreconditionError(GradusError):
@@ -69,7 +69,7 @@ class FailedPreconditionError(GradusError):
 
 
 class OutOfRangeError(GradusError):
-    """The cursor lies in update batches closed long ago."""
+    """The cursor or the round of evaluation was closed long ago, or the cursor lies too far ahead."""
 
 
 class UnauthenticatedError(GradusError):

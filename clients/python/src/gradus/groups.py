@@ -85,11 +85,12 @@ class RunGroup(Value, message=cur.RunGroup):
     missing
         Indices of the samples that have not arrived.
     mean, std
-        Mean and deviation of the rewards; None while the group is open, or if there are none.
+        Mean and standard deviation of the rewards; None while the group is open, or if there are none.
     useful, selected
-        Whether its rewards differ, so that an update learns from it, and whether to train on it (`DynamicSampling`).
+        Whether an update learns from the group, e.g. because its rewards differ, and whether to train on it; see
+        `DynamicSampling`.
     issue_time
-        Time at which its task was issued.
+        Time at which its task was issued; None: the task is in a reserve, and was not issued.
 
     """
 
@@ -116,7 +117,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
     Attributes
     ----------
     prompts, released, useful
-        Tasks to train on, tasks that may be given out (with those of a reserve), and closed groups to learn from.
+        Numbers of tasks to train on, of tasks that may be issued (these and a reserve's), and of closed groups to learn
+        from.
     reward_mean, solved_share
         Mean reward and share of solved samples so far; None: there are no samples yet.
     merged
@@ -146,7 +148,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
 class ControlRecord(Value, message=cur.ControlRecord):
     """A change of the run: its kind ("policy", "weights", "pause", …), and the fields of that kind.
 
-    `by`: name of the token of the caller. `close_cause`: why the server closed groups; None if it was told to.
+    `by`: name of the caller's token; "": the server made the change, or requires no token. `close_cause`: cause for
+    which groups were closed; None: there is none.
     """
 
     kind: str

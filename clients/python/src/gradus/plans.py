@@ -42,7 +42,8 @@ class Solution(Value, message=environment_pb2.SolveTaskResponse):
 class RunRemark(Value, message=curriculum_pb2.RunRemark):
     """A remark on a configuration.
 
-    `of`: the field, e.g. "policy.bandit.epsilon"; "": the whole. `line`: line of the file, from 1; 0: there is no file.
+    `of`: the field, e.g. "policy.bandit.epsilon"; "": the whole configuration. `line`: line in the file, from 1; 0:
+    there is no file.
     """
 
     of: Annotated[str, Named("field")]
@@ -61,8 +62,8 @@ class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
     run_id
         Run id in the file; "": it has none.
     created
-        What would be created of it: families of arms (`gradus.arm("np/*")`) are spelled out, behind the others, an arm
-        for each level. None: nothing, for there are problems.
+        Configuration of the run that would be created: each family of arms (`gradus.arm("np/*")`) is replaced by its
+        arms, one for each level, after the other arms. None: there are problems.
 
     """
 
@@ -77,9 +78,9 @@ class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
 class SimulatedOutcome(Value, message=curriculum_pb2.SimulatedOutcome):
     """Result of a policy with a simulated student. Shares are in [0, 1].
 
-    `rollouts_to_target` None: the target was never reached. `success`, `success_mean`: over the arms that can be
-    learnt, at the end and over the run. `wasted`: share of rollouts on arms that cannot be learnt. `useful`: share of
-    useful groups.
+    `rollouts_to_target`: number of completions until the student reached the target; None: never. `success`,
+    `success_mean`: its success in the arms that can be learned, at the end and over the run. `wasted`: share of
+    completions in arms that cannot be learned. `useful`: share of groups with solved and unsolved samples.
     """
 
     rollouts_to_target: int | None
@@ -91,7 +92,7 @@ class SimulatedOutcome(Value, message=curriculum_pb2.SimulatedOutcome):
 
 @dataclass(frozen=True)
 class SimulatedPoint(Value, message=curriculum_pb2.SimulatedPoint):
-    """Successive update batches, merged. Lists are by arm, (arms,)."""
+    """A summary of successive update batches. Lists are by arm, (arms,)."""
 
     cursor: int
     counts: tuple[int, ...]
@@ -103,7 +104,7 @@ class SimulatedPoint(Value, message=curriculum_pb2.SimulatedPoint):
 
 @dataclass(frozen=True)
 class SimulatedRun(Value, message=curriculum_pb2.SimulateRunResponse):
-    """Draws and results of a simulated run, beside one with equal shares."""
+    """Draws and results of a simulated run, and the results of one with equal shares of all arms."""
 
     points: tuple[SimulatedPoint, ...]
     outcome: SimulatedOutcome

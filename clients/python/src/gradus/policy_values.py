@@ -18,7 +18,7 @@ class MixturePolicy(Value, message=cur.MixturePolicy):
 
 @dataclass(frozen=True)
 class SignalRescale(Value, message=cur.SignalRescale):
-    """Signals brought to [-1, 1] by running quantiles; see `gradus.signal_rescale`."""
+    """A rescaling of signals to [-1, 1] by their recent quantiles; see `gradus.signal_rescale`."""
 
     low_quantile: float | None
     high_quantile: float | None
@@ -27,7 +27,7 @@ class SignalRescale(Value, message=cur.SignalRescale):
 
 @dataclass(frozen=True)
 class EmaSoftmaxRule(Value, message=cur.EmaSoftmaxRule):
-    """A bandit rule that draws arms by a softmax over moving averages of their signals (ADSC 3.3)."""
+    """A bandit's rule: a softmax over moving averages of the arms' signals (ADSC 3.3)."""
 
     alpha: float | None = None
     tau: float | None = None
@@ -35,7 +35,7 @@ class EmaSoftmaxRule(Value, message=cur.EmaSoftmaxRule):
 
 @dataclass(frozen=True)
 class Exp3SRule(Value, message=cur.Exp3SRule):
-    """Exponential weights that forget (Auer et al. 2002)."""
+    """A bandit's rule: exponential weights that forget (Auer et al. 2002)."""
 
     rate: float | None = None
     share: float | None = None
@@ -43,7 +43,7 @@ class Exp3SRule(Value, message=cur.Exp3SRule):
 
 @dataclass(frozen=True)
 class ThompsonRule(Value, message=cur.ThompsonRule):
-    """Thompson sampling of discounted means."""
+    """A bandit's rule: Thompson sampling of discounted means."""
 
     discount: float | None = None
     exploration: float | None = None
@@ -51,7 +51,7 @@ class ThompsonRule(Value, message=cur.ThompsonRule):
 
 @dataclass(frozen=True)
 class UcbRule(Value, message=cur.UcbRule):
-    """Upper confidence bounds of discounted means."""
+    """A bandit's rule: upper confidence bounds of discounted means."""
 
     discount: float | None = None
     exploration: float | None = None
@@ -59,7 +59,7 @@ class UcbRule(Value, message=cur.UcbRule):
 
 @dataclass(frozen=True)
 class LearningProgress(Value, message=cur.LearningProgress):
-    """The moving averages of the signal "learning_progress"."""
+    """Rates of the two moving averages of the signal "learning_progress"."""
 
     fast_rate: float | None = None
     slow_rate: float | None = None
@@ -81,14 +81,14 @@ class BanditPolicy(Value, message=cur.BanditPolicy):
 
 @dataclass(frozen=True)
 class RankRange(Value, message=cur.RankRange):
-    """A slice of a run's rows, from the easiest, at 0, to the hardest, at 1.
+    """A part of a run's rows by rank, from the easiest, at 0, to the hardest, at 1.
 
     Attributes
     ----------
     by
-        Measure by which rows are ranked; "": that of the arms' pools. The created run tells which it is.
+        Measure by which rows are ranked; "": that of the arms' pools. In a created run it is set.
     rows
-        Number of rows of each arm in the slice, by the arm's id; set by the server.
+        Number of rows of each arm in this part, by the arm's id; set by the server.
 
     """
 
@@ -100,7 +100,7 @@ class RankRange(Value, message=cur.RankRange):
 
 @dataclass(frozen=True)
 class Stage(Value, message=cur.Stage):
-    """A part of a run with arms of its own; see `gradus.stage`."""
+    """A part of a run with its own weights of arms; see `gradus.stage`."""
 
     share: float | None
     tasks: int | None
@@ -110,14 +110,14 @@ class Stage(Value, message=cur.Stage):
 
 @dataclass(frozen=True)
 class StagedPolicy(Value, message=cur.StagedPolicy):
-    """Stages in succession."""
+    """A policy with stages in succession."""
 
     stages: tuple[Stage, ...]
 
 
 @dataclass(frozen=True)
 class ReplayPolicy(Value, message=cur.ReplayPolicy):
-    """A cycle of stages that repeats."""
+    """A policy that repeats a cycle of stages."""
 
     stages: tuple[Stage, ...]
     cycles: int | None
@@ -173,7 +173,7 @@ class BackwardTransfer(Value, message=cur.BackwardTransfer):
 
 @dataclass(frozen=True)
 class ForgettingPolicy(Value, message=cur.ForgettingPolicy):
-    """Domains in succession, the least forgotten first."""
+    """A policy with domains in succession, the least forgotten first."""
 
     domains: tuple[Domain, ...]
     transfers: tuple[BackwardTransfer, ...]

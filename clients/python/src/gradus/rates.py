@@ -28,7 +28,7 @@ class RowRates(dict[int, float]):
         """Returns the rates with the digest that all of their rows name. Raises ValueError if there are two."""
         named = sorted({digest for digest in digests if isinstance(digest, str) and digest})
         if len(named) > 1:
-            message = f"its rows are numbered by two pools, with the digests {named[0]} and {named[1]}"
+            message = f"its rows are of two pools, with the digests {named[0]} and {named[1]}"
             raise ValueError(message)
         self.pool_digest = named[0] if named else ""
         return self

@@ -30,7 +30,7 @@ class PolicyTurn:
     text
         Text of the completion.
     tool_calls
-        Calls of tools, as the caller parsed them.
+        Calls of tools, parsed by the caller.
     finish_reason
         Why generation ended. "length": none of the calls is made, and the episode ends as truncated.
     end
@@ -40,7 +40,7 @@ class PolicyTurn:
     policy_version
         Version of the policy that wrote it, e.g. its number of updates.
     message
-        The message for the conversation, if it has more than text and calls. None: it is made of these.
+        Message for the conversation, if it has more than text and calls. None: it is made from these.
 
     """
 
@@ -138,7 +138,7 @@ class EpisodePosition:
     calls_left
         Number of calls that are left; 0: the task has no turns.
     sample_key
-        Random text for a sample whose index is not known; "": the index counts.
+        Random name of a sample whose index is not known; "": the index is known.
 
     """
 
@@ -178,7 +178,7 @@ class PlayedEpisode:
 
     @property
     def reward(self) -> float | None:
-        """The return of the episode; None: there is none, which is not 0."""
+        """The return of the episode; None: it has none, which does not mean 0."""
         return self.outcome.reward
 
 
@@ -199,7 +199,7 @@ def _newest(transcript: Sequence[task_pb2.ChatMessage], bytes_max: int) -> list[
 
 
 def spoken(message: Mapping[str, Any], reward: float | None = None) -> task_pb2.ChatMessage:
-    """Returns a message of a conversation for a transcript. `reward`: what the call that it answers was worth."""
+    """Returns a message of a conversation for a transcript. `reward`: reward of the call that it answers."""
     content = message.get("content") or ""
     if not isinstance(content, str):
         content = "".join(part.get("text", "") for part in content)
@@ -219,13 +219,13 @@ def spoken(message: Mapping[str, Any], reward: float | None = None) -> task_pb2.
 def _call_of(call: Mapping[str, Any]) -> ToolCall:
     function = call.get("function", call)
     arguments = function.get("arguments", "{}")
-    # JSON has no numbers beyond 1e308. A parser may have read one as infinity, and the server then replies that the
-    # arguments are no JSON, as the policy is to blame.
+    # A parser may have read a number beyond 1e308 as infinity, which JSON does not have. The server then replies that
+    # the arguments are no JSON. This is right: it is the policy's fault.
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return ToolCall(call.get("id") or "", function.get("name") or "", text)
 
 
 def _sendable(call: ToolCall, place: str) -> ToolCall:
-    """Returns the call for UTF-8."""
+    """Returns the call, with texts that UTF-8 can encode."""
     name, arguments = sendable(call.name, f"tool of {place}"), sendable(call.arguments_json, f"arguments of {place}")
     return ToolCall(call.id, name, arguments)

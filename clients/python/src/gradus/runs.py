@@ -23,9 +23,9 @@ class RowLearnability(Value, message=cur.RowLearnability):
 
 @dataclass(frozen=True)
 class RowTarget(Value, message=cur.RowTarget):
-    """Interest as a bell curve around a pass rate that moves over the run.
+    """Interest as a bell curve around a pass rate, which moves from `start` to `end` over the run.
 
-    `end` None: it stays at the start.
+    `end` None: it stays at `start`.
     """
 
     start: float | None = None
@@ -48,14 +48,14 @@ class RowCurriculum(Value, message=cur.RowCurriculum):
 
 @dataclass(frozen=True)
 class RowState(Value, message=cur.RowState):
-    """Knowledge of a run about a row.
+    """What a run knows about a row.
 
     Attributes
     ----------
     row
         Number of the row in the pool's file, from 0, or index of a generated task.
     pass_rate, samples
-        Expected pass rate, in [0, 1], and the number of samples that this knowledge is worth.
+        Expected pass rate, in [0, 1], and the number of samples that it counts for.
     solved_streak, retired
         Number of successive groups with all samples solved, and whether the row is therefore no longer drawn.
     gone
@@ -117,8 +117,8 @@ class DynamicSampling(Value, message=cur.DynamicSampling):
     oversample_max
         Maximum number of tasks drawn for each task to train on, in [1, 16].
     alike
-        Kind of groups that are useless: "rewards": all rewards are equal (also None); "solved": all samples or none
-        are solved.
+        Groups to leave out: those with equal rewards ("rewards"; also None), or those with all samples or none solved
+        ("solved").
 
     """
 
@@ -136,7 +136,10 @@ class LateFeedback(Value, message=cur.LateFeedback):
 
 @dataclass(frozen=True)
 class PromptTemplate(Value, message=cur.PromptTemplate):
-    """Text around prompts: a system message, and a user message that has {prompt} exactly once. None, "": none."""
+    """Text around prompts: a system message, and a user message that has {prompt} exactly once.
+
+    `system` None: the task's own system message, if any. `user` "": the task's message alone.
+    """
 
     system: str | None = None
     user: str = ""
@@ -144,10 +147,9 @@ class PromptTemplate(Value, message=cur.PromptTemplate):
 
 @dataclass(frozen=True)
 class TrainerSettings(Value, message=cur.TrainerSettings):
-    """How the run's trainer is to be set, as run files give it under `trainer:`; the server makes no use of it.
+    """Settings for the run's trainer, as run files have them under `trainer:`. The server does not use them.
 
-    None and "": nothing is said, and the trainer's own default counts. Ranges are those of the contract
-    (TrainerSettings in curriculum.proto).
+    None and "": the trainer's own default. The contract states the ranges (TrainerSettings in curriculum.proto).
 
     Attributes
     ----------
@@ -156,9 +158,9 @@ class TrainerSettings(Value, message=cur.TrainerSettings):
     model
         Model with which training begins, e.g. "Qwen/Qwen2.5-7B-Instruct-1M".
     batch_size
-        Prompts in a batch. `gradient_accumulation_steps` batches make one optimizer step.
+        Number of prompts in a batch. `gradient_accumulation_steps` batches make one optimizer step.
     mini_batch_size, micro_batch_size
-        Samples in one optimizer step within a batch, and in one forward pass.
+        Numbers of samples in one optimizer step within a batch, and in one forward pass.
     gradient_clip
         Maximum norm of the gradient; 0: it is not clipped.
     epochs, checkpoint_every
@@ -174,7 +176,7 @@ class TrainerSettings(Value, message=cur.TrainerSettings):
     prompt_length_max, completion_length_max
         Maximum tokens of a prompt, and of a completion.
     judge_model, judge_temperature
-        Model and temperature of the judge, which the server's own options set.
+        Model and temperature of the judge. They only document it: options of the server set its judge.
     contrast_beta, contrast_coefficient
         Settings of the loss over contrast pairs.
 
@@ -265,7 +267,7 @@ class ArmState(Value, message=cur.ArmState):
     probability
         Probability of the arm in the last update batch drawn, before constraints.
     value
-        Value that a bandit gives the arm; 0 under other policies.
+        Value that a bandit or the frontier policy gives the arm; 0 under other policies.
     issued, repeats
         Number of tasks issued, and of those that repeat an instance of the run.
     groups
@@ -346,7 +348,7 @@ class RunState(Value, message=cur.RunState):
     paused_by
         Name of the token that paused the run; "": the run is not paused, or the name is not known.
     paused_at
-        When the run was paused, in UTC; None: as for `paused_by`.
+        Time of the pause, in UTC; None: the run is not paused, or the time is not known.
     pools
         Pools from which the run's arms draw, by name.
     format_warning
@@ -413,7 +415,7 @@ class Batch(Value, message=cur.NextBatchResponse):
 class ImportedRun(Value, message=cur.ImportRunResponse):
     """A run after an import.
 
-    The server issues `outstanding` tasks, by cursor, again: their ids from before no longer count.
+    `outstanding`: tasks that the server issues again, by cursor. Their ids from before the import no longer count.
     """
 
     run: RunInfo

@@ -49,15 +49,15 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     Attributes
     ----------
     sample_number
-        Names it within the run; newer ones have larger numbers.
+        Number of the sample within the run. Newer samples have larger numbers.
     cursor
         Position of its task in the run, or in the set of an evaluation arm.
     evaluation_round
-        None: it is of training.
+        Round of evaluation; None: the sample is from training.
     time
         Time at which the sample was scored.
     task
-        The task. None: the request did not ask for tasks.
+        The task. None: the request did not ask for tasks, or the server cannot make it.
     transcript, tool_calls
         An episode's messages before the completion, and the calls in it, as they were sent.
 

@@ -49,7 +49,7 @@ def rows(address: str, spec: TaskSpec, seeds: Iterable[int]) -> list[dict[str, A
 
 
 def row_of(task: Task, address: str) -> dict[str, Any]:
-    """Returns the row of a task, e.g. of one that a run gave out."""
+    """Returns the row of a task, e.g. of a run's task."""
     prompt = [{"role": each["role"], "content": each["content"]} for each in task.prompt]
     return {"prompt": prompt, "env_class": "gradus", "gradus_task": task.to_json(), "gradus_address": address}
 
@@ -63,10 +63,10 @@ class TextEnv(BaseTextEnv):
     Parameters
     ----------
     env_config
-        Settings, all optional. `text_tools`: "hermes", if the server reads calls of tools from the text. `unscored`:
-        reward of an episode that has none, for reasons that are not the policy's; None: an `UnscoredError`.
+        Settings, all optional. `text_tools`: "hermes" if the server reads calls of tools from the text. `unscored`:
+        reward of an episode that could not be scored; None: an `UnscoredError`.
     extras
-        The row, as `rows` makes it.
+        A row from `rows`.
 
     """
 
@@ -98,7 +98,7 @@ class TextEnv(BaseTextEnv):
         return _output([], reward, True, {"verdict": outcome.verdict, "stop_reason": outcome.stop_reason})
 
     def get_metrics(self) -> dict[str, Any]:
-        """Returns figures of the episode, once it is over."""
+        """Returns figures of the episode; empty until it is over."""
         return self._metrics
 
 

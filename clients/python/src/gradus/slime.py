@@ -55,32 +55,32 @@ __all__ = ["RunDataSource", "generate", "reward"]
 
 _TASK = "gradus"
 _INDEX = "gradus_sample_index"
-"""Keys of a sample's metadata for the reference to its task and for its position in the group."""
+"""Keys of a sample's metadata for the reference to its task and for its index in the group."""
 
 _PLACE, _PLAYED = "gradus_place", "gradus_played"
-"""Keys for the position of an episode, with the id of the next turn's task, and for its outcome once it is over."""
+"""Keys for the position of an unfinished episode, and for the outcome of a finished one."""
 
 _OPEN = "gradus_open"
-"""Key for the number of response tokens before a message that slime aborted."""
+"""Key for the number of response tokens before the message that slime aborted."""
 
 _REASONS: dict[str, FinishReason] = {"completed": "stop", "truncated": "length"}
 
 
 class RunDataSource(DataSource):
-    """The tasks of the run that `--prompt-data` names, see `gradus.training.RunAddress`.
+    """The tasks of the run whose address is `--prompt-data`, see `gradus.training.RunAddress`.
 
-    Groups that slime gives back, unfinished (`--partial-rollout`), come again first. A checkpoint holds the run as it
-    stood; after `load` the tasks whose groups were not whole come again.
+    Unfinished groups that slime gives back (`--partial-rollout`) come first. A checkpoint contains the run's state.
+    After `load`, the tasks of incomplete groups come again.
 
     Parameters
     ----------
     args
-        slime's.
+        Arguments of slime.
 
     Raises
     ------
     ValueError
-        If slime's arguments do not fit the run; the message names the argument and the remedy.
+        If they do not fit the run. The message names the argument and the remedy.
 
     """
 
@@ -95,12 +95,12 @@ class RunDataSource(DataSource):
         self._tokenizer: Any = None
 
     def get_samples(self, num_samples: int) -> list[list[Sample]]:
-        """Returns groups of samples to be written, (num_samples,) of --n-samples-per-prompt each.
+        """Returns groups without completions, (num_samples,), each of --n-samples-per-prompt samples.
 
         Raises
         ------
         ValueError
-            If the run has ended: slime would ask for ever.
+            If the run has ended, because slime would ask again for ever.
 
         """
         groups = self._given_back[:num_samples]
@@ -120,11 +120,11 @@ class RunDataSource(DataSource):
         self._given_back += samples
 
     def save(self, rollout_id: int) -> None:
-        """Writes the run's current state beside slime's checkpoint."""
+        """Writes the run's current state to a file in slime's folder of checkpoints."""
         write_checkpoint(_path(self.args.save, rollout_id), checkpoint_of(self._run))
 
     def load(self, rollout_id: int | None = None) -> None:
-        """Continues from the last `save`. The run goes back there too, if it has moved on since."""
+        """Continues from a `save`. The run's state is restored too, if it has changed since."""
         if self.args.load is None or rollout_id is None:
             return
         path = _path(self.args.load, rollout_id)
@@ -169,8 +169,8 @@ class RunDataSource(DataSource):
 async def generate(args: Any, sample: Sample, sampling_params: dict[str, Any]) -> Sample:
     """Plays the episode of a sample, for `--custom-generate-function-path`.
 
-    The next task's id lies in the sample's metadata, so that an episode that slime aborts goes on where it was. The
-    server reads calls of tools from the text, in the format of Hermes.
+    The sample's metadata has the position, so that an episode that slime aborts can continue later. The server reads
+    calls of tools from the text, in the format of Hermes.
     """
     # Only slime's rollout workers have these.
     from slime.rollout.sglang_rollout import GenerateState  # noqa: PLC0415
@@ -231,15 +231,15 @@ def _client(address: str) -> Client:
 
 
 async def reward(args: Any, samples: Sample | list[Sample], **_: Any) -> float | list[float]:
-    """Rewards of a group (`--group-rm`), or of one sample, for `--custom-rm-path`.
+    """Returns the rewards of a group (`--group-rm`), or of one sample, for `--custom-rm-path`.
 
-    A sample without a reward, for reasons that are not the policy's, is taken out of the loss (`remove_sample`); as a
-    number it gets the mean of its group's others, with which its advantage is 0 and the group's mean what it was.
+    A sample that could not be scored is left out of the loss (`remove_sample`). Its number is the mean of the group's
+    other rewards, so that its advantage is 0 and the group's mean does not change.
 
     Raises
     ------
     UnscoredError
-        If no sample of the group has a reward, or without `--group-rm` the one.
+        If no sample of the group has a reward; without `--group-rm`, if the sample has none.
 
     """
     if not isinstance(samples, list):

@@ -12,7 +12,7 @@ from gradus.errors import DeadlineExceededError, GradusError, UnavailableError
 from gradus.groups import RunGroup
 
 GATHER_SECONDS = 0.2
-"""Seconds before the end of a call by which the server must have answered."""
+"""Seconds between the server's answer and the end of the call's timeout."""
 
 ASK_SECONDS = 5.0
 """Maximum seconds, after the call's own timeout, to find out which groups the run waits for."""
@@ -46,7 +46,7 @@ class StallWarning(UserWarning):
 
 
 def is_stall(error: GradusError) -> bool:
-    """Returns whether the call may have waited for due feedback."""
+    """Returns whether the call may have failed because the run waits for feedback."""
     if isinstance(error, UnavailableError):
         # A server that is older than this reason gives it only in its message.
         return error.reason == "FEEDBACK_DUE" or _WAITS.search(error.message) is not None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _ID_SHOWN = 24
-"""Number of characters of a task's id in a warning. A whole id may have hundreds."""
+"""Number of characters of a task's id in a warning. A whole id may have thousands."""
 
 _FINISH_REASON = environment_pb2.Completion.DESCRIPTOR.fields_by_name["finish_reason"].enum_type
 
@@ -181,12 +181,12 @@ class Completion:
 
 @dataclass(frozen=True)
 class CompletionGroup:
-    """Completions of one prompt, all or some; `Task.group` makes one.
+    """All or some completions of one prompt; `Task.group` makes a group.
 
     Attributes
     ----------
     num_generations
-        Number of completions in the whole group; 0: that of the run, or outside of runs the number given here.
+        Number of completions in the whole group; 0: the run's, or outside runs the number of `completions`.
     run_id
         Id of the task's run, for `Run.feedback_counts`; not sent to the server.
 
@@ -266,39 +266,40 @@ def _metadata(proto: task_pb2.Task) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Task(Value, message=task_pb2.Task):
-    """One task, ready for a policy. None of this gives the answer away, but only `prompt` is for the policy.
+    """One task, ready for a policy. No field reveals the answer, but only `prompt` and `tools` are for the policy.
 
     Attributes
     ----------
     task_id, group_id
-        Opaque; given back with completions.
+        Opaque ids. Return them unchanged with completions.
     prompt
         Chat messages, in order.
     level
-        The level's name; "" if parameters were given.
+        Name of the level; "": the request gave parameters.
     stop
-        Strings at which generation can stop. They are part of the completion: a sampler that drops its stop string
+        Strings at which generation can stop. They must stay in the completion: a sampler that drops its stop string
         leaves the answer open.
     kl_coefficient
-        A KL coefficient that the environment's source suggests; None: no opinion.
+        KL coefficient of the task's arm; None: the run sets none.
     metadata
         Facts about the instance, e.g. {"cities": "50"}.
     run_id, arm_id
-        The run and the arm that gave it; "" outside of runs.
+        Run and arm of the task; "" outside runs.
     cursor, update_batch
         Position of the task in the run, in tasks, and its update batch, both counted from 0.
     instance_hash
-        Names the instance: equal for equal instances of any run and server.
+        Hash of the instance. Equal instances have equal hashes in all runs and on all servers.
     pool_epoch
-        Number of times that the run had gone through its pool before it drew this row.
+        Number of times that the run had gone through the arm's pool before it drew this row; 0 for generated tasks.
     epoch
-        The run's epoch (its count of imports) when it was given out.
+        Number of the run's imports when the task was issued.
     arm_probability
-        The probability of its arm in that draw, before constraints: what an off-policy trainer weighs by.
+        Probability of the arm in the draw, before constraints. Off-policy trainers use it as an importance weight.
     evaluation_round
-        The round of evaluation that it was given out for; None: it is none of an evaluation arm.
+        Round of evaluation for which the task was issued; None: it is not from an evaluation arm.
     in_every_split
-        There are fewer than 1,000 instances like it, so that they lie in every split: it may have been trained on.
+        Whether the instance lies in every split, because its level has fewer than 1,000 instances. The policy may then
+        have trained on it.
     tools
         Tools that the policy may call.
     calls_max
@@ -348,9 +349,9 @@ class Task(Value, message=task_pb2.Task):
         texts
             Texts of the policy, (n,), without the prompt.
         first_index
-            The sample index of the first; the others follow.
+            Sample index of the first completion. The others follow.
         num_generations
-            The whole group's size, where this is only a part of it; 0: see `CompletionGroup`.
+            Size of the whole group, if `texts` are only a part of it; 0: see `CompletionGroup`.
         finish_reasons
             Why each generation ended, (n,); None: not known.
         policy_version
@@ -382,7 +383,7 @@ class Task(Value, message=task_pb2.Task):
         Raises
         ------
         ValueError
-            If it is no JSON object with a task's fields; the message names the field.
+            If the text is not a JSON object with a task's fields. The message names a wrong field.
 
         """
         read: Any = json.loads(text)

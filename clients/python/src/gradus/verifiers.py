@@ -8,8 +8,8 @@ id = "gradus-verifiers"
 address = "gradus://localhost:50051/my-run"
 ```
 
-Beside the taskset there is a harness that makes one chat completion, in the process of the environment, and an
-environment with both; nothing is installed into a sandbox. docs/guides/trainers.md has the rest.
+There is also a harness that requests chat completions in the process of the environment, and an environment with both.
+Nothing is installed into a sandbox. docs/guides/trainers.md has the rest.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class GradusTasksetConfig(vf.TasksetConfig):
 
     id: str = ID
     address: str = "gradus://localhost:50051"
-    """Address of a run (see `gradus.training.RunAddress`), or of the server alone."""
+    """Address of a run or of a server, see `gradus.training.RunAddress`."""
     cursor: int | None = None
     """Position of the first task in the run, in tasks; None: the first update batch that is not closed."""
     environment: str = ""
-    """Environment, e.g. "countdown", if there is no run. The fields below are those of `gradus.task_spec`."""
+    """Id of the environment, e.g. "countdown", if there is no run. For the fields below see `gradus.task_spec`."""
     level: str | None = None
     split: Split = "train"
     answer_format: AnswerFormat | None = None
@@ -67,9 +67,9 @@ class GradusTasksetConfig(vf.TasksetConfig):
 
 
 class GradusTaskData(vf.TaskData):
-    """Data of a task, with the reference by which its completions are scored.
+    """Data of a task, with the reference for scoring its completions.
 
-    `turns` is the task as JSON if it has turns, and otherwise empty.
+    `turns`: the task as JSON; "": it has no turns.
     """
 
     reference: dict[str, str | int]
@@ -78,7 +78,7 @@ class GradusTaskData(vf.TaskData):
 
 
 class GradusTask(vf.Task[GradusTaskData]):
-    """A task: one prompt, and one completion that the server scores."""
+    """A task: a prompt whose completion or episode the server scores."""
 
     @property
     def key(self) -> str:
@@ -110,19 +110,19 @@ class GradusTask(vf.Task[GradusTaskData]):
         played = trace.info.get("gradus", {})
         if played.get("reward") is None:
             why = played.get("no_reward") or "no harness of gradus.verifiers played it"
-            raise UnscoredError(f"the episode has no reward, which is no fault of the policy ({why})")
+            raise UnscoredError(f"the episode could not be scored, which is not the policy's fault ({why})")
         trace.record_metric("solved", float(played["solved"]))
         trace.record_metric("calls", float(played["calls"]))
         return float(played["reward"])
 
 
 class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
-    """Tasks of a run, as its curriculum gives them out, or of a family. It ends where the run does."""
+    """Tasks of a run, or of a family. Those of a run end with the run."""
 
     INFINITE = True
 
     def load(self) -> Iterator[GradusTask]:
-        """Yields tasks. A task of a run is awaited until the feedback that it depends on has arrived."""
+        """Yields tasks. Waits for a run's next tasks until the feedback that they depend on has arrived."""
         address = RunAddress.parse(self.config.address)
         for task, size in self._of_run(address) if address.run_id else self._of_family(address):
             data = GradusTaskData(
@@ -221,7 +221,7 @@ class GradusEnv(vf.Env[GradusEnvConfig]):
 
 
 def load_environment(address: str = "gradus://localhost:50051", **options: Any) -> GradusEnv:
-    """The environment for a run's address, or with `environment`, `level`, … for a family (`GradusTasksetConfig`)."""
+    """Returns the environment for a run, or with `environment`, `level`, … for a family (`GradusTasksetConfig`)."""
     return GradusEnv(GradusEnvConfig(taskset=GradusTasksetConfig(address=address, **options)))
 
 

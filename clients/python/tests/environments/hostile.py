@@ -1,4 +1,4 @@
-"""Environments that go wrong, each in its own way."""
+"""Environments that fail, each in its own way."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ hoard: list[bytearray] = []
 
 
 def hoard_more(mib: int) -> bool:
-    """Keeps so much for ever, of 512 that there are."""
+    """Keeps memory for ever, of the 512 MiB that there are."""
     hoard.append(bytearray(mib * 2**20))
     return True
 
 
 def hold_on(how: str) -> bool:
-    """In ways that are felt by what comes after."""
+    """Holds memory or leaves state that affects later answers."""
     if how == "hoard":
-        # A second finds none.
+        # A second such answer finds no memory.
         return hoard_more(384)
     if how == "store":
-        # All but what a second needs: half is free yet when that begins.
+        # A second such answer finds too little memory, although half is free when it begins.
         return len(bytearray(384 * 2**20)) > 0 and hoard_more(192)
     try:
         return hoard_more(240)
@@ -37,7 +37,7 @@ def hold_on(how: str) -> bool:
 
 
 class Sound(Environment):
-    """Goes wrong where an answer names how."""
+    """Fails in the way that an answer names."""
 
     id = "bad/verifier"
 
@@ -84,7 +84,7 @@ class Sound(Environment):
 
 
 class Leak(Sound):
-    """Holds on to memory, and makes something else where there is none."""
+    """Keeps memory, and makes another instance if there is none left."""
 
     id = "bad/leak"
 
@@ -97,7 +97,7 @@ class Leak(Sound):
 
 
 class Table(Sound):
-    """Loads more than half of the memory that there is, once, and tells where."""
+    """Fills more than half of the memory once. The reason of a wrong answer is the process id."""
 
     id = "bad/table"
 

@@ -25,7 +25,7 @@ class Reverse(Environment):
 
 
 class Close(Environment):
-    """A number that is close to another one."""
+    """Give a number close to another one."""
 
     id = "test/close"
     rows = [{"number": number} for number in range(5)]

@@ -32,7 +32,7 @@ __all__ = ["Client", "Evaluation", "Run"]
 
 
 class Run(RunHandle):
-    """`gradus.Run` for asyncio: what `Client.run` gives."""
+    """`gradus.Run` for asyncio, returned by `Client.run`."""
 
     create = awaiting(WholeRunCore.create)
     get = awaiting(WholeRunCore.get)
@@ -62,7 +62,7 @@ class Run(RunHandle):
 
 
 class Evaluation(EvaluationHandle):
-    """`gradus.Evaluation` for asyncio: what `Client.evaluation` gives."""
+    """`gradus.Evaluation` for asyncio, returned by `Client.evaluation`."""
 
     create = awaiting(EvaluationCore.create)
     get = awaiting(EvaluationCore.get)

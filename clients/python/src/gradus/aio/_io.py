@@ -16,7 +16,7 @@ from gradus.errors import GradusError, error_of_rpc
 
 
 class AsyncIo:
-    """Implements the member of `Io`."""
+    """Implements `Io` with calls of asyncio."""
 
     def __init__(self, address: Address) -> None:
         self.address = address

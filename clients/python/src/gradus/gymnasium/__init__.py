@@ -8,9 +8,9 @@ prompt, info = env.reset(seed=7)
 _, reward, terminated, truncated, info = env.step("<think>97 - 44 is 53</think><answer>82 - (97 - 44)</answer>")
 ```
 
-An episode is one prompt and one completion. The tasks are those of a family, one for each seed, or with the address of
-a run those that its curriculum gives out. An action may be a `WrittenText`, which says why generation ended: an answer
-of a completion that was cut counts only if it is whole.
+An episode is one prompt and one completion, or several if the task has turns. The tasks are those of a family, one for
+each seed, or those of a run. An action may be a `WrittenText`, which says why generation ended: if it was cut, an
+answer counts only if it is complete.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ class TextEnv(gym.Env[str, str]):
     Parameters
     ----------
     environment
-        Environment that gives the tasks, e.g. "countdown". None: the run at `address` gives them, each as often as the
-        run has generations; seeds then change nothing.
+        Environment that makes the tasks, e.g. "countdown". None: they come from the run at `address`, each as often as
+        the run's `num_generations`, and seeds have no effect.
     address
         Address of the server or of a run, see `gradus.training.RunAddress`.
     max_prompt_length, max_completion_length
@@ -37,7 +37,7 @@ class TextEnv(gym.Env[str, str]):
     patience
         Seconds for which a completion is sent again, if the server asks for that.
     render_mode
-        "ansi": `render` gives the prompt and the completion as text.
+        "ansi": `render` returns the prompt and the completion as text.
     text_tools
         Format of tool calls that the server reads from completions, "hermes"; None: it reads none.
     **family
@@ -72,7 +72,7 @@ class TextEnv(gym.Env[str, str]):
         self._reply = ""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Returns the next prompt and facts about its task; an unanswered prompt of a run comes again."""
+        """Returns the next prompt and facts about its task. If a run's last prompt was not answered, it comes again."""
         super().reset(seed=seed)
         if self._shown is not None:
             self._game.put_back([self._shown])
@@ -98,18 +98,18 @@ class TextEnv(gym.Env[str, str]):
         return self._reply, reward, self._place is None, outcome.truncated, facts(outcome)
 
     def snapshot(self) -> str:
-        """Returns the position of the episode as text. Any process with the same server goes on from there."""
+        """Returns the position of the episode as text. Any process with the same server can continue from it."""
         if self._place is None:
             raise gym.error.ResetNeeded("there is no episode to keep: call reset()")
         return self._place.to_text()
 
     def restore(self, snapshot: str) -> None:
-        """Goes on from a position. Several environments may go on from one, and outside of a run all of them count.
+        """Continues from a position. Outside runs several environments may continue from one, and all of them count.
 
         Raises
         ------
         ValueError
-            If `snapshot` did not make it.
+            If it is not a text of `snapshot`.
 
         """
         self._place = Place.from_text(snapshot)

@@ -31,7 +31,7 @@ from gradus.training import (
 
 SERVER = "gradus://localhost:50051"
 FAMILY = frozenset(SpecOptions.__annotations__)
-"""The options that fix a family of tasks."""
+"""Names of the options of a family of tasks."""
 
 _SEED_END = 2**63
 """Upper bound of drawn seeds, because numpy's numbers are below it."""
@@ -116,9 +116,9 @@ class Game:
     def go_on(
         self, shown: Shown, place: Place, text: str, text_tools: TextTools | None
     ) -> tuple[Place | None, Outcome, float]:
-        """Plays a step of an episode. Returns the next position (None: it is over), the outcome and the reward.
+        """Plays a step of an episode. Returns the next position (None: it was the last step), outcome and reward.
 
-        The return of the episode is the reward of its last step, and the others have 0.
+        The last step's reward is the return of the episode. The other steps have reward 0.
         """
         reason, end = getattr(text, "finish_reason", None), getattr(text, "end", False)
         turn = PolicyTurn(check_text(text, "action"), finish_reason=reason, end=end, text_tools=text_tools)
@@ -131,7 +131,7 @@ class Game:
         return Shown(place.task, TaskReference.of(place.task, self._at, place.size), place.sample_index)
 
     def put_back(self, shown: Sequence[Shown]) -> None:
-        """Takes back tasks that were shown and not answered. A run would wait for them, so they are shown again."""
+        """Takes back tasks, and shows those without an answer again, because a run would wait for them."""
         self._source.put_back([each for each in shown if not each.is_answered])
 
     def play(self, shown: Sequence[Shown], completions: Sequence[str]) -> list[tuple[Outcome, float]]:
@@ -150,7 +150,7 @@ class Game:
 
 
 class _Family:
-    """Tasks of a family by seed: a given seed and those after it, or drawn ones."""
+    """Tasks of a family: those of a given seed and the seeds after it, or of random seeds."""
 
     def __init__(self, client: Client, address: RunAddress, spec: TaskSpec) -> None:
         self._client = client
@@ -170,7 +170,7 @@ class _Family:
 
 
 class _Run:
-    """Tasks of a run, each as often as the run has generations."""
+    """Tasks of a run, each as often as the run's `num_generations`."""
 
     def __init__(self, client: Client, address: RunAddress, at_once: int) -> None:
         run = client.run(address.run_id)
@@ -182,7 +182,7 @@ class _Run:
         self._fit(run.get().config_now)
 
     def _fit(self, config: RunConfig) -> None:
-        """Takes the run's current shape, because `Run.update_shape` may change it at any time."""
+        """Checks and stores the run's current shape, because `Run.update_shape` may change it at any time."""
         check_scored_by_step(config)
         check_batches(config, self._at_once, "num_envs", of_a_prompt=config.num_generations)
         self._size = config.num_generations
@@ -204,7 +204,7 @@ class _Run:
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:
-    """Returns facts about a completion. Unknown ones have no key."""
+    """Returns facts about a completion. Unknown facts have no key."""
     if outcome.turn is not None:
         turn = outcome.turn
         reported = {} if turn.turn_reward is None else {"turn_reward": turn.turn_reward}

@@ -16,14 +16,15 @@ from gradus.enums import FinishReason
 class WrittenText(str):
     """A completion as an action that also says why generation ended.
 
-    Gymnasium's actions are texts alone; this one is a text in every respect, and travels between processes.
+    It is a str, because Gymnasium's actions are texts, and it can be sent to other processes.
 
     Parameters
     ----------
     text
         Text of the policy.
     finish_reason
-        "length" if the policy was cut at its greatest length, "stop" if it ended; None: not known, as of a plain text.
+        "length" if the completion was cut at its maximum length, "stop" if it ended; None: not known, as for a plain
+        text.
     end
         Whether the episode ends after this completion, e.g. because the context is full.
 

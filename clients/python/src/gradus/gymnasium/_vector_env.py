@@ -31,14 +31,14 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     environment
         See `TextEnv`.
     num_envs
-        Number of tasks at a time. With a run: number of completions at a time; those of a task follow each other.
+        Number of tasks at a time. With a run: number of completions at a time; those of one task are adjacent.
     **others
         See `TextEnv`.
 
     Raises
     ------
     ValueError
-        If so many completions of the run at a time would wait for each other for ever.
+        If the run would wait for ever, because `num_envs` completions at a time are too many for its feedback lag.
 
     """
 
@@ -59,7 +59,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     ) -> None:
         check_options("TextVectorEnv", family, FAMILY)
         if render_mode is not None:
-            raise ValueError(f"render_mode={render_mode!r}: many tasks are not rendered; gradus.gymnasium.TextEnv is")
+            raise ValueError(f"render_mode={render_mode!r}: only gradus.gymnasium.TextEnv renders")
         self.num_envs = num_envs
         self.single_observation_space = AnyText(max_prompt_length)
         self.single_action_space = AnyText(max_completion_length)
@@ -71,7 +71,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Returns the next prompts and facts about their tasks; unanswered prompts of a run come again."""
+        """Returns the next prompts and facts about their tasks. Unanswered prompts of a run come again."""
         super().reset(seed=seed)
         if options and "reset_mask" in options:
             raise ValueError("options['reset_mask']: all tasks end together here; reset without a mask")

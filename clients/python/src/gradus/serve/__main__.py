@@ -52,17 +52,17 @@ def _parser_of_serve() -> argparse.ArgumentParser:
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", help="a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:…, openenv:…")
-    parser.add_argument("--workers", type=int, default=2, help="processes that make and verify (2)")
+    parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
     parser.add_argument(
         "--allow",
         action="append",
         default=[],
         metavar="read=PATH,net=HOST",
-        help="what it may read or reach beside its own folder and Python's packages",
+        help="more that it may read or reach than its own folder and Python's packages",
     )
-    parser.add_argument("--memory-mib", type=int, default=1024, help="memory of each worker (1024)")
-    parser.add_argument("--generate-seconds", type=float, default=30, help="longest that making an instance takes (30)")
-    parser.add_argument("--verify-seconds", type=float, default=5, help="longest that verifying an answer takes (5)")
+    parser.add_argument("--memory-mib", type=int, default=1024, help="MiB of memory of each worker (1024)")
+    parser.add_argument("--generate-seconds", type=float, default=30, help="maximum seconds to make an instance (30)")
+    parser.add_argument("--verify-seconds", type=float, default=5, help="maximum seconds to verify an answer (5)")
 
 
 def terms_of(asked: argparse.Namespace) -> Terms:

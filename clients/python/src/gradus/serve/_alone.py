@@ -117,9 +117,9 @@ def failure_of_end(status: int) -> pb.ProviderFailure:
 def kind_of_end(status: int) -> tuple[pb.ProviderFailureKind, str]:
     """Returns the kind of the failure, and its text."""
     if status in (-signal.SIGPROF, -signal.SIGXCPU):
-        return pb.PROVIDER_FAILURE_KIND_TIMEOUT, "it took more than its processor time"
+        return pb.PROVIDER_FAILURE_KIND_TIMEOUT, "it used more processor time than allowed"
     if status == MEMORY_STATUS:
-        return pb.PROVIDER_FAILURE_KIND_MEMORY, "it took more than its memory"
+        return pb.PROVIDER_FAILURE_KIND_MEMORY, "it used more memory than allowed"
     return pb.PROVIDER_FAILURE_KIND_CRASHED, words_of_end(status)
 
 

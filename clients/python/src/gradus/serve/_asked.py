@@ -42,7 +42,7 @@ class Limit:
         self.seconds = min(limits, default=0.0)
 
     def begin(self, more_seconds: float = 0) -> None:
-        """Starts the limit anew, with `more_seconds` added."""
+        """Restarts the limit, with `more_seconds` added."""
         signal.setitimer(signal.ITIMER_PROF, self.seconds and self.seconds + more_seconds)
 
     def __enter__(self) -> None:

@@ -1,7 +1,7 @@
-"""Makes other random numbers of a module repeatable: the state of `random` is set before each item.
+"""Makes random numbers repeatable that code draws from `random`, numpy or torch: they are seeded before each item.
 
-Setting that state takes longer than many verifiers, and few of them use it. The host's own generator sets its state
-only at the first draw.
+Seeding `random` takes longer than many verifiers, and few of them use it. So a host replaces its generator by one that
+is seeded at the first draw.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def install() -> None:
 
 
 def seed_chance(seed: int) -> None:
-    """Seeds the random numbers that a module may draw without the generator that it gets."""
+    """Seeds the generators of `random`, numpy and torch."""
     if _late is None:
         random.seed(seed)
     else:

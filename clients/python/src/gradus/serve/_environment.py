@@ -44,11 +44,11 @@ class Environment:
             return answer.strip() == instance[::-1]
     ```
 
-    With `advance`, a task is an episode of several calls (`Turn` has an example's parts, the guide a whole one).
+    With `advance`, a task is an episode of several calls; the guide has an example.
 
-    Everything is asked in processes that see no network and read nothing but the file's own folder and Python's
-    packages. `generate` must give the same for the same random numbers, in every process and in every order; `verify`
-    the same for the same instance and answer. `gradus env check` finds out whether they do.
+    The methods run in processes without a network, which can read only the file's own folder and Python's packages.
+    `generate` must return the same for the same random numbers, in every process and in every order, and `verify` the
+    same for the same instance and answer. `gradus env check` tests this.
     """
 
     id: ClassVar[str] = ""
@@ -60,11 +60,11 @@ class Environment:
     levels: ClassVar[Mapping[str, Mapping[str, Any] | Level]] = {"default": {}}
     """Levels by name, easiest first, each with arguments of `generate`."""
     rows: ClassVar[RowSource | Mapping[str, RowSource]] = None
-    """Rows instead of `generate`: each is an instance. An iterable of dicts, a `datasets.Dataset`, or the path of a
-    file of JSON lines or Parquet, relative to the environment's own; by level, where it is a dict of such."""
+    """Rows to use instead of `generate`; each is an instance. An iterable of dicts, a `datasets.Dataset`, or the path
+    of a file of JSON lines or Parquet, relative to the environment's file; or a dict of these by level."""
     components: ClassVar[Mapping[str, float] | Iterable[str]] = ()
-    """Names of the components that graded answers have, with their weights in [0, 1]; the first says whether an answer
-    is right. Not needed where `verify` gives numbers: those are the component "score"."""
+    """Names of the components of graded answers, with their weights in [0, 1] (1 if left out). An answer is right if
+    the first one is 1. Not needed if `verify` returns numbers: these are the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
     """Goal for the objective of a feasible answer."""
     answer_formats: ClassVar[Sequence[str]] = ()
@@ -75,8 +75,8 @@ class Environment:
     verbatim: ClassVar[bool] = False
     """Whether an answer, such as a program, is verified unchanged, with code fences and other wrapping."""
     runs_answers: ClassVar[bool] = False
-    """Whether `verify` runs answers as code. Each answer is then verified in a process that is ended after it, so that
-    no answer changes what the next one is worth."""
+    """Whether `verify` runs answers as code. Each answer is then verified in a process of its own, so that none can
+    change the result of the next one."""
     generate_seconds: ClassVar[float] = 0
     """Maximum seconds to make an instance; 0: the server's limit."""
     verify_seconds: ClassVar[float] = 0
@@ -86,18 +86,18 @@ class Environment:
     calls_max: ClassVar[int] = 0
     """Maximum number of calls of an episode, 2 to 512. Needed with `advance`, and only there."""
     calls: ClassVar[int] = 0
-    """Number of calls of an episode unless a task asks for another one; 0: `calls_max`."""
+    """Default maximum of calls of an episode; 0: `calls_max`."""
     tools: ClassVar[Sequence[Tool]] = ()
     """Tools that the policy may call. Empty: each call is a marked answer."""
     needs_tools: ClassVar[bool] = False
     """Whether no task can be solved without the tools, so that every task has all of them."""
     replay: ClassVar[bool] = False
-    """Whether the state stays here, as any object. The task id then has the calls only, and `start` and `advance` are
-    repeated wherever the object is missing."""
+    """Whether states stay in this process, as any objects. The task id then contains only the calls, and where the
+    object is missing, `start` and `advance` are repeated."""
     deterministic: ClassVar[bool] = True
-    """Whether `advance` gives the same for the same state and action. False: e.g. a simulated user replies."""
+    """Whether `advance` returns the same for the same state and action. False: e.g. a simulated user replies."""
     state_bytes: ClassVar[int] = 0
-    """Maximum size of a state in bytes, as JSON. It travels in the task id, so it is at most 2,900; 0: 1,024."""
+    """Maximum size of a state in bytes, as JSON, at most 2,900, because task ids contain it; 0: 1,024."""
     action_bytes: ClassVar[int] = 0
     """Maximum size of an answer or of a tool's arguments, in bytes of UTF-8; 0: 256. A longer call is refused in a
     reply."""
@@ -108,11 +108,10 @@ class Environment:
     """Remarks for the operator who mounts the environment."""
 
     def generate(self, *args: Any, **parameters: Any) -> Any:
-        """`generate(self, rng, **parameters)`: an instance, of numbers, strings, lists, tuples and dicts.
+        """`generate(self, rng, **parameters)`: returns an instance, of numbers, strings, lists, tuples and dicts.
 
-        All chance comes from `rng`, a `random.Random`; `parameters` are the level's.
-
-        An exception counts as a failure of the environment; `ExhaustedError` says that a seed has no instance.
+        Use no random numbers but those of `rng`, a `random.Random`. `parameters` are those of the level. An exception
+        is a failure of the environment. Raise `ExhaustedError` if a seed has no instance.
         """
         raise NotImplementedError(f"{type(self).__name__} has neither generate nor rows")
 
@@ -123,7 +122,7 @@ class Environment:
     def verify(self, instance: Any, answer: Any) -> bool | float | Facts:
         """Returns whether the answer is right, or its quality in [0, 1], or `Facts`. It may be async.
 
-        An exception is a failure of the environment, and not a reward of 0.
+        An exception is a failure of the environment: the answer gets no reward, rather than 0.
         """
         raise NotImplementedError(f"{type(self).__name__} has no verify")
 
@@ -137,8 +136,8 @@ class Environment:
     def advance(self, instance: Any, state: Any, action: Action) -> Turn:
         """Carries out a call of an episode, and returns a `Turn`. It replaces `verify`, and may be async.
 
-        Keep nothing in `self`: any process may get the next call. An exception is a failure of the environment, and
-        not a reward of 0; an invalid call gets a reply that says why.
+        Keep nothing in `self`: any process may get the next call. An exception is a failure of the environment, not a
+        reward of 0. Reply to an invalid call with the reason.
         """
         raise NotImplementedError(f"{type(self).__name__} has no advance")
 

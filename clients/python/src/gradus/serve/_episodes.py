@@ -56,7 +56,7 @@ class Episodes:
         return self._message(request, turn, state)
 
     def _begin(self, request: provider_pb2.EnvironmentProviderAdvanceRequest, instance: Any) -> tuple[Any, int]:
-        """Returns a state, and how many calls of the request led to it."""
+        """Returns a state, and the number of the request's calls that it already includes."""
         if request.HasField("state"):
             return read_state(request.state), 0
         earlier = len(request.calls) - 1
@@ -106,7 +106,7 @@ def _key(request: provider_pb2.EnvironmentProviderAdvanceRequest, count: int) ->
 
 
 def write_state(state: Any, bytes_max: int) -> bytes:
-    """Returns a state as bytes: b"b" and the bytes, or b"j" and JSON. MisshapenError says what cannot be sent."""
+    """Returns a state as bytes: b"b" and the bytes, or b"j" and JSON. Raises MisshapenError if it cannot be sent."""
     data = b"b" + state if isinstance(state, bytes) else b"j" + _json.dump(state)
     if len(data) > bytes_max:
         raise MisshapenError(
@@ -124,7 +124,7 @@ def read_state(data: bytes) -> Any:
 def describe_turns(environment: Environment) -> provider_pb2.ProvidedTurns | None:
     """Returns the declaration of the turns as a message; None: tasks take one answer.
 
-    MisshapenError says what is wrong with it.
+    Raises MisshapenError if it is invalid.
     """
     if not has_turns(environment):
         return None

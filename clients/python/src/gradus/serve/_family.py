@@ -165,8 +165,8 @@ class _First:
             write_all(self._forwarding, to_bytes(frame))
             os.set_blocking(self._forwarding, False)
         else:
-            # A full socket loses the frame, which was then asked for often enough. A frame is written whole or not at
-            # all.
+            # If the pipe is full, the frame is dropped, because the pipe then has enough requests. A frame is written
+            # whole or not at all.
             with contextlib.suppress(BlockingIOError):
                 os.write(self._forwarding, to_bytes(frame))
 

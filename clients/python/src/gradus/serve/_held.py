@@ -1,4 +1,4 @@
-"""Sends results of answers together. Until then they lie in memory that the host sees, so none is lost."""
+"""Sends results of answers together. Until then the host can read them in shared memory, so none is lost."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SEEN_SECONDS = 0.001
 
 
 class Held:
-    """Memory of one worker: made by the host before it forks it, written by the worker, read by the host.
+    """Memory for a worker's held results: made by the host before the fork, written by the worker, read by the host.
 
-    Within a call nothing is overwritten: what is held stands behind what has been told, so that the host may read
-    while the worker writes.
+    Within a call nothing is overwritten: held results come after sent ones. So the host may read while the worker
+    writes.
     """
 
     def __init__(self) -> None:

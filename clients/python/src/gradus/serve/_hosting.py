@@ -188,7 +188,7 @@ class Workers:
         worker.held.close()
         self._unstarted = self._unstarted + 1 if status == UNSTARTED_STATUS else 0
         if self._unstarted >= UNSTARTED_MAX:
-            print(f"gradus: {UNSTARTED_MAX} workers in a row could not begin", file=sys.stderr)
+            print(f"gradus: {UNSTARTED_MAX} workers in a row could not start", file=sys.stderr)
             self._end_all()
         kind, how = kind_of_end(status)
         self._say(pb.ProviderFrame(ended=pb.WorkerEnded(worker=worker.number, kind=kind, how=how)))

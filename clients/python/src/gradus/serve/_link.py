@@ -33,7 +33,7 @@ GONE = "the host has ended: start it again"
 
 
 class HostError(Exception):
-    """A host serves nothing. The message has the reason and the remedy."""
+    """A host cannot serve. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Terms:
 
     workers: int = 1
     read: Sequence[str] = ()
-    """Folders and files that the host may read, beside the mounted file's folder and Python's packages."""
+    """Folders and files that the host may read, in addition to the mounted file's folder and Python's packages."""
     net: Sequence[str] = ()
-    """Network hosts that the host may reach. Any of them opens the network."""
+    """Network hosts that the host needs. Any entry opens the whole network."""
     memory_mib: int = 1024
     start_seconds: float = 600
     """Maximum seconds for the imports and the trial."""
@@ -53,7 +53,7 @@ class Terms:
     hidden: Sequence[str] = ()
     """Files and folders that the host never sees, such as keys."""
     without: Sequence[str] = ()
-    """Walls to go without, in tests: "landlock" or "namespaces"."""
+    """Walls not to use, in tests: "landlock" or "namespaces"."""
 
 
 @dataclass
@@ -236,7 +236,7 @@ class Host:
         assert self._process.stdout is not None
         frame = await read_frame(self._process.stdout)
         if frame is None:
-            raise HostError(f"the host of {target} ended before it had loaded it")
+            raise HostError(f"the host of {target} ended while it loaded it")
         self.ready = frame.ready
         if frame.ready.refused:
             raise HostError(frame.ready.refused)
@@ -349,7 +349,7 @@ class Host:
         await self._kill(worker)
         return pb.ProviderFailure(
             kind=pb.PROVIDER_FAILURE_KIND_TIMEOUT,
-            detail=f"nothing came of it in {limit:g} s, and its process was ended",
+            detail=f"it gave no result within {limit:g} s, so its process was ended",
         )
 
     async def _died(self, worker: _Worker) -> pb.ProviderFailure:

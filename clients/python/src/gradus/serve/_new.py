@@ -46,7 +46,7 @@ def new(file: str) -> int:
         with path.open("x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError:
-        print(f"gradus: {file} is there already, and is left as it is", file=sys.stderr)
+        print(f"gradus: {file} exists already, and is not changed", file=sys.stderr)
         return 1
     except OSError as error:
         print(f"gradus: {file} cannot be written: {error.strerror}", file=sys.stderr)

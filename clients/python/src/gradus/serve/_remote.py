@@ -158,14 +158,15 @@ class Provider(rpc.EnvironmentProviderServicer):
             await context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION,
                 f"digest: {name} has {environment.digest[:12]}… here, and {digest[:12]}… was asked for: "
-                "its sources, packages or levels are others",
+                "its sources, packages or levels differ",
             )
         return environment
 
 
 async def _at_most(count: int, limit: int, field: str, context: Any) -> None:
     if count > limit:
-        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"{field}: at most {limit:,}, and {count:,} came")
+        message = f"{field}: must have at most {limit:,} entries; got {count:,}"
+        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, message)
 
 
 async def open_server(host: Host, access: Access) -> tuple[grpc.aio.Server, int]:
@@ -210,6 +211,6 @@ async def serve(target: str, terms: Terms, access: Access) -> None:
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         await server.stop(grace=10)
         if not told.is_set():
-            raise HostError(f"the host of {target} has ended, as when the machine has no memory left: start it again")
+            raise HostError(f"the host of {target} has ended, perhaps for lack of memory: start it again")
     finally:
         await host.close()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 HALF = 1 / 2
 MORE = 3 / 4
-# Shares below one half that are enough to go on, in descending order.
+# Free shares of memory below one half to test for, in descending order.
 LESS = [sixteenths / 16 for sixteenths in range(7, 1, -1)]
 
 

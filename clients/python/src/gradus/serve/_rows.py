@@ -17,7 +17,7 @@ def read_rows(source: Any, folder: Path) -> Sequence[Any]:
     if isinstance(source, (str, Path)):
         return _read_file(folder / source)
     if isinstance(source, Mapping):
-        raise ValueError("rows: a dict is of rows by level, each of them a list, a data set or a file's path")
+        raise ValueError("rows: a dict has rows by level, each a list, a data set or the path of a file")
     if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
         return source  # type: ignore[no-any-return]
     if not isinstance(source, Iterable):
@@ -26,7 +26,7 @@ def read_rows(source: Any, folder: Path) -> Sequence[Any]:
     for row in source:
         rows.append(row)
         if len(rows) > ROWS_MAX:
-            raise ValueError(f"rows: more than {ROWS_MAX:,}; a generator that never ends is written as `generate`")
+            raise ValueError(f"rows: more than {ROWS_MAX:,}; an endless source must be the method `generate`")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Serves one environment: messages of the contract in, messages out. Nothing here knows a process or a frame."""
+"""Serves one environment: calls its methods for messages of the contract, and makes messages of their results."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
 
 
 def sendable(text: str) -> str:
-    """Returns a text that can be sent. JSON of an answer may hold half of a character, which an environment repeats."""
+    """Returns a text that can be sent. An environment may repeat half of a surrogate pair from an answer's JSON."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -98,7 +98,7 @@ class Served:
         self.digest = self._digest()
 
     def grade(self) -> None:
-        """Declares that answers get numbers, although the environment names no component."""
+        """Declares that answers get numbers, for an environment that names no component."""
         if not self.components:
             self.components = {ONLY_COMPONENT: 1.0}
 
@@ -201,7 +201,7 @@ class Served:
         seed_chance(0)
         drawn = self.environment.draw(_json.load(instance), answer)
         if not isinstance(drawn, str):
-            raise MisshapenError(f"draw gave a {type(drawn).__name__}, and no SVG document")
+            raise MisshapenError(f"draw gave a {type(drawn).__name__}: give an SVG document, as str")
         return drawn
 
     def _present(self, data: bytes, value: Any) -> provider_pb2.ProvidedInstance:

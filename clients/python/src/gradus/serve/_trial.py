@@ -142,7 +142,7 @@ class Trial:
             return
         used = cpu_seconds(self._pid)
         if used is not None and used - self._used < WORK_SHARE_MIN * passed:
-            self._killed = f"nothing came of it in {WALL_SECONDS_MAX} s, in which it slept"
+            self._killed = f"it gave no result within {WALL_SECONDS_MAX} s, and was mostly idle"
             self._family.end(self._number)
 
     def restart(self) -> bool:

@@ -66,7 +66,7 @@ class Turn:
     over: bool = False
     """Whether the call ends the episode."""
     result: bool | float | Facts | None = None
-    """What the call is worth, as `verify` gives it: whether it reaches the goal, a number in [0, 1], or Facts.
+    """Result of the call, like that of `verify`: whether it reaches the goal, a number in [0, 1], or Facts.
 
     None: the call has no reward of its own.
     """

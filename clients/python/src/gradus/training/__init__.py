@@ -1,9 +1,9 @@
 """Common parts of the adapters to trainers, such as `gradus.verl` and `gradus.slime`.
 
-A trainer's loop fixes when it requests tasks, where it scores completions, and what a checkpoint holds. This package
-has the parts that are independent of the loop: the address of a run (`RunAddress`), the reference that travels with a
+A trainer's loop decides when tasks are requested, where completions are scored, and what a checkpoint contains. This
+package has the parts that do not depend on the loop: the address of a run (`RunAddress`), the reference to a task in a
 row (`TaskReference`), scoring of single samples in large messages (`Scorer`), checkpoints (`checkpoint_of`, `restore`),
-and checks of settings with which a training would wait for ever.
+and checks for settings with which a training would wait for ever.
 """
 
 from __future__ import annotations

@@ -22,12 +22,12 @@ class Chat:
     tools
         Whether there are tools.
     other_template
-        Returns a template in place of the tokenizer's own, if that rewrites earlier messages.
+        Returns a template to use instead of the tokenizer's own, if that one rewrites earlier messages.
 
     Raises
     ------
     ValueError
-        If no template renders replies after a conversation that stays.
+        If no template renders replies without changing the conversation before them.
 
     """
 
@@ -62,7 +62,7 @@ class Chat:
                 )
 
     def prompt(self, messages: Sequence[ChatMessage], tools: Sequence[Any]) -> list[int]:
-        """Returns the tokens of a conversation up to where the policy writes."""
+        """Returns the tokens of a conversation, after which the policy writes."""
         return self._render(messages, tools=list(tools) or None, add_generation_prompt=True)
 
     def replies(self, replies: Sequence[ChatMessage], ended: bool = True) -> list[int]:
@@ -73,7 +73,7 @@ class Chat:
         replies
             Messages of the role "tool" or "user".
         ended
-            Whether the policy wrote its end token. Otherwise the template's is among the tokens.
+            Whether the policy wrote its end token. If not, the returned tokens begin with the template's.
 
         """
         # Templates may take the name of a tool, and its call's id, from the message before the reply.

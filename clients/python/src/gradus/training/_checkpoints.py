@@ -37,8 +37,8 @@ class RunCheckpoint(TypedDict):
 
 def checkpoint_of(run: Run) -> RunCheckpoint:
     """Returns the current run, and the position of its handle."""
-    # The state is read first. If the run moves on meanwhile, its version differs at the restore, and the run is put
-    # back.
+    # The version is read before the export. If the run changes in between, its version differs at the restore, and the
+    # run is imported.
     before = run.get().state
     state = run.export_state()
     return RunCheckpoint(
@@ -51,21 +51,21 @@ def checkpoint_of(run: Run) -> RunCheckpoint:
 
 
 def restore(run: Run, saved: RunCheckpoint) -> bool:
-    """Restores what the run had learned, and the handle's position, if the run has moved on or is gone.
+    """Restores the handle's position, and what the run had learned if it has changed since or was deleted.
 
-    Returns whether it restored the run. Tasks that were handed out before then no longer count ("stale_epoch"). Changes
-    by an operator (pause, weights, policy, arms, shape) stay; see `leave_old_shape`.
+    Returns whether it restored the run. Tasks that were issued before then no longer count ("stale_epoch"). Changes by
+    an operator (pause, weights, policy, arms, shape) stay; see `leave_old_shape`.
 
     Raises
     ------
     ValueError
-        If the checkpoint is another run's.
+        If the checkpoint is of another run.
 
     """
     if saved["run_id"] != run.run_id:
         raise ValueError(
             f"the checkpoint is of run {saved['run_id']!r}, and the configuration names {run.run_id!r}: "
-            "train on with the one, or begin a checkpoint of the other"
+            "name the checkpoint's run, or begin without the checkpoint"
         )
     moved = not _stands_there(_state(run), saved)
     if moved:
@@ -75,9 +75,9 @@ def restore(run: Run, saved: RunCheckpoint) -> bool:
 
 
 def leave_old_shape(run: Run, cursor: int) -> int:
-    """Closes open groups of a shape that the run no longer has. Returns the cursor at which to go on.
+    """Closes open groups of a shape that the run no longer has. Returns the cursor from which to continue.
 
-    A checkpoint holds groups that were handed out and not scored. If `Run.update_shape` has since changed
+    A checkpoint contains groups that were issued and not scored. If `Run.update_shape` has since changed
     num_generations or prompts_per_update, a trainer of the new shape cannot complete such a group or its update batch.
 
     Parameters
@@ -85,7 +85,7 @@ def leave_old_shape(run: Run, cursor: int) -> int:
     run
         The run, after its state was imported.
     cursor
-        Position at which the trainer would go on, in tasks.
+        Position from which the trainer would continue, in tasks.
 
     """
     config = run.get(timeout=PATIENCE_SECONDS).config_now
@@ -99,7 +99,7 @@ def leave_old_shape(run: Run, cursor: int) -> int:
         odd = {batch for batch, size in sizes.items() if size != config.prompts_per_update and batch not in ends}
         old += [each for each in ahead if each.update_batch in odd and each not in old]
     if old:
-        words = f"{len(old)} groups of run {run.run_id!r} were given out in a shape that it has no more, and are closed"
+        words = f"{len(old)} groups of run {run.run_id!r} were issued with sizes that it no longer has, and are closed"
         logging.getLogger("gradus").warning(words)
         run.close_groups([each.group_id for each in old], "the run's shape was changed while the trainer was stopped")
     return max(cursor, run.get(timeout=PATIENCE_SECONDS).state.first_open_cursor)
@@ -148,9 +148,9 @@ def state_from_text(text: str) -> bytes:
 
 
 def retry_while_away(work: Callable[[], object], patience: float) -> None:
-    """Repeats some work for up to `patience` seconds, as long as the server is away.
+    """Repeats `work` for up to `patience` seconds, while the server cannot be reached.
 
-    For calls that the client does not retry, because a second call does more, if that is harmless here.
+    For calls that the client does not retry, because a second call has another effect, if that is harmless here.
     """
     deadline = time.monotonic() + patience
     while True:

@@ -14,8 +14,8 @@ def check_generations(config: RunConfig, num_generations: int, option: str) -> N
     """Raises ValueError unless the trainer writes as many completions of a prompt as the run expects."""
     if num_generations != config.num_generations:
         raise ValueError(
-            f"{option} is {num_generations} and the run's num_generations {config.num_generations}: a group that is "
-            f"smaller is never whole, and of a larger one the rest is not recorded. Set {option}="
+            f"{option} is {num_generations} and the run's num_generations {config.num_generations}: smaller groups "
+            f"are never complete, and extra samples of larger groups are not recorded. Set {option}="
             f"{config.num_generations}, or the run's by {_change('num_generations', num_generations)}"
         )
 
@@ -36,7 +36,7 @@ def _change(name: str, value: int) -> str:
 
 
 def check_scored_by_step(config: RunConfig) -> None:
-    """Raises ValueError unless the run learns from scores, which is what this package sends."""
+    """Raises ValueError unless the run learns from scores. The adapters send no advantages."""
     if config.feedback_source == "reported":
         raise ValueError(
             'the run takes reported advantages (feedback_source="reported"), and this adapter sends completions: '
@@ -45,18 +45,18 @@ def check_scored_by_step(config: RunConfig) -> None:
 
 
 def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: int = 1) -> None:
-    """Raises ValueError if the trainer's next batch would need feedback that only comes once it has that batch.
+    """Raises ValueError if the trainer would wait for ever: a batch needs feedback that comes only after the batch.
 
     Parameters
     ----------
     config
-        The run's.
+        Configuration of the run.
     at_once
         Number of prompts or completions that the trainer takes before it scores any of them.
     option
         Option of the trainer's configuration that sets it.
     of_a_prompt
-        Number of them for each prompt: 1, or the run's num_generations.
+        1 if `at_once` counts prompts; the run's num_generations if it counts completions.
 
     """
     lag = _LAG if config.feedback_lag is None else config.feedback_lag
@@ -68,14 +68,14 @@ def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: 
         last = (scored + at_once - 1) // size
         if (last - lag) * size > scored:
             raise ValueError(
-                f"{option}={at_once} would wait for ever: what comes after the first {scored} reaches into update "
-                f"batch {last}, which is drawn when batch {last - 1 - lag} is scored (feedback_lag={lag}). Set "
+                f"{option}={at_once} would wait for ever: the batch after the first {scored} needs tasks of update "
+                f"batch {last}, drawn only when batch {last - 1 - lag} is scored (feedback_lag={lag}). Set "
                 f"{option} to an update batch, {size}, or give the run a larger feedback_lag"
             )
 
 
 def check_length(config: RunConfig, prompts: int, option: str) -> None:
-    """Raises ValueError if the trainer wants more prompts than the run has."""
+    """Raises ValueError if the trainer takes more prompts than the run has."""
     if 0 < config.length < prompts:
         raise ValueError(
             f"{option} asks for {prompts} prompts, and the run's length is {config.length}: create it with a greater "
@@ -84,7 +84,7 @@ def check_length(config: RunConfig, prompts: int, option: str) -> None:
 
 
 def check_whole_groups(config: RunConfig, why: str) -> None:
-    """Raises ValueError unless groups that stay incomplete are closed in time; `why` says how they come about."""
+    """Raises ValueError unless the run has a `group_timeout`, which closes incomplete groups. `why`: their cause."""
     if config.group_timeout is None:
         raise ValueError(
             f"{why}, so that groups stay incomplete, which the run would wait for: create it with group_timeout, in "

@@ -1,8 +1,8 @@
 """Finds the index of a completion in its group: by its place on its rank, or any free index.
 
-When verl and verifiers score a completion, they no longer know its index, and several processes score completions of
-one group. Each process counts up from 0. If the server says that another completion has an index, the process asks for
-the missing ones and takes one of them.
+When verl and verifiers score a completion, they do not know its index, and several processes score completions of one
+group. Each process counts up from 0. If another completion already has the index, the process asks the server for the
+group's missing indices and takes one of them.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from gradus.training._references import TaskReference
 
 
 def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) -> int:
-    """Returns a sample's index in its group, if a batch's groups lie in succession over the ranks.
+    """Returns a sample's index in its group, if the groups of a batch are divided over the ranks in order.
 
     Parameters
     ----------
     place
         Position of the sample on its rank, from 0.
     rank
-        The rank's number, from 0.
+        Number of the rank, from 0.
     of_a_rank
-        Samples of each rank.
+        Number of samples on each rank.
     num_generations
-        Samples of a group, which may lie on several ranks.
+        Number of samples in a group, which may lie on several ranks.
 
     """
     return (rank * of_a_rank + place) % num_generations
@@ -43,14 +43,14 @@ class SampleIndices:
         self._taken: OrderedDict[str, set[int]] = OrderedDict()
 
     def first(self, task: TaskReference) -> int:
-        """Returns the lowest free index; if none is free, one that is taken."""
+        """Returns the lowest free index; if none is free, the last one."""
         taken = self._of(task)
         index = next((each for each in range(task.num_generations) if each not in taken), task.num_generations - 1)
         taken.add(index)
         return index
 
     def among(self, task: TaskReference, missing: Sequence[int]) -> int | None:
-        """Returns an index that the server misses and that this process has not used; None: there is none.
+        """Returns one of the indices in `missing` that this process has not used; None: there is none.
 
         The process id chooses among the free indices, so that concurrent processes usually take different ones.
         """

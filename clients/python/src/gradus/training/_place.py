@@ -1,4 +1,4 @@
-"""An episode of several steps: where it stands, as a text that any process can go on from."""
+"""The position of an episode of several steps, as a text from which any process can continue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Place:
     size
         Size of the group.
     task_id
-        Id for the next completion, which holds the whole state of the episode.
+        Id for the next completion. It contains the whole state of the episode.
     sample_key
         Random text for a sample whose index is not known; "": the index counts.
 
@@ -45,17 +45,18 @@ class Place:
 
     @staticmethod
     def from_text(text: str) -> Place:
-        """Reads the text of `to_text`; raises ValueError if it is none."""
+        """Reads the text of `to_text`; raises ValueError for another text."""
         try:
             read: Any = json.loads(text)
             return Place(**{**read, "task": Task.from_json(read["task"])})
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the snapshot is none of an episode: {error}") from None
+            raise ValueError(f"the text is no snapshot of an episode: {error}") from None
 
     def after(self, client: Client, turn: PolicyTurn, patience: float) -> tuple[Place | None, Outcome]:
         """Sends a completion. Returns the next position, or None if the episode is over, and the outcome.
 
-        A sample that the server asks to have again until the patience ends closes its group, for which a run waits.
+        If the server still asks for the sample again after `patience` seconds, its group is closed, because the run
+        would wait for it.
         """
         sent = Sent(self.task, turn.to_proto(self.sample_index, self.task_id, self.sample_key), self.size)
         (outcome,) = run(client._core.scored([sent], {"timeout": patience}))

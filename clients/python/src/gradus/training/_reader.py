@@ -19,9 +19,9 @@ _COUNT_MAX = 4096
 
 
 def read_tasks(run: Run, cursor: int, count: int, **options: Unpack[CallOptions]) -> tuple[list[Task], int]:
-    """Returns tasks from a cursor on, (count,), or fewer at the end of the run, and the cursor after them.
+    """Returns tasks from a cursor on, (count,), fewer at the end of the run, and the cursor after them.
 
-    The run's handle keeps its position. The call waits for due feedback, like `Run.next_batch`.
+    The position of the run's handle does not change. The call waits for due feedback, like `Run.next_batch`.
     """
     tasks: list[Task] = []
     while True:
@@ -43,15 +43,15 @@ def read_round(run: Run, arm_id: str, evaluation_round: int) -> list[Task]:
 
 
 class TaskReader:
-    """Reads a run from its handle's position. Calls wait like `Run.next_batch`.
+    """Reads a run's tasks from its handle's position. Calls wait like `Run.next_batch`.
 
     Parameters
     ----------
     run
         The run.
     check
-        Told the run's configuration as it is now before each portion; raises where the trainer does not fit it any
-        more, for example after `Run.update_shape` or an import. None: nothing is checked.
+        Called with the run's current configuration before each portion. It raises if the trainer no longer fits, e.g.
+        after `Run.update_shape`. None: no check.
 
     """
 
@@ -77,9 +77,9 @@ class TaskReader:
         return tasks
 
     def repeat_open_groups(self) -> int:
-        """Makes tasks before the handle's position come again if their groups are incomplete. Returns their number.
+        """Makes tasks of incomplete groups before the handle's position come again. Returns their number.
 
-        For trainers whose checkpoints do not hold tasks in flight: the run would wait for those groups.
+        For trainers whose checkpoints do not contain such tasks. The run would wait for their groups.
         """
         position = self.run.cursor or 0
         self._again = deque(

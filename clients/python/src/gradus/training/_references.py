@@ -1,4 +1,4 @@
-"""Addresses of runs, which fit a trainer's option for a data file, and the references to tasks in rows."""
+"""Addresses of runs, to use as a trainer's data file, and references to tasks in rows of data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 PATIENCE_SECONDS = 600.0
-"""Default seconds to wait for a server, and to send a completion again if the server asks for it."""
+"""Default maximum of seconds to wait for a server, and to send a completion again if the server asks for it."""
 
 _SCHEMES = {"gradus": False, "gradus+tls": True}
 
@@ -31,9 +31,9 @@ _FORM = "gradus://HOST:PORT/RUN_ID, or gradus://HOST:PORT/RUN_ID#EVALUATION_ARM_
 class RunAddress:
     """A run on a server, or one of its evaluation arms; with an empty `run_id` only the server.
 
-    Written `gradus://localhost:50051/my-run` and `gradus://localhost:50051/my-run#eval/countdown/T1`; with
-    `gradus+tls://` the connection is encrypted. It holds no secret: the environment variable GRADUS_TOKEN has the
-    token, and GRADUS_TLS_CA the file with the certificates of trusted authorities.
+    As text: `gradus://localhost:50051/my-run` or `gradus://localhost:50051/my-run#eval/countdown/T1`; `gradus+tls://`
+    is for TLS. It contains no secret: the token is in the environment variable GRADUS_TOKEN, and the path of the file
+    with trusted certificates in GRADUS_TLS_CA.
     """
 
     server: str
@@ -48,7 +48,7 @@ class RunAddress:
         Raises
         ------
         ValueError
-            If it is none; the message has the form.
+            If the text is no address. The message shows the form.
 
         """
         if not isinstance(text, str):
@@ -66,7 +66,7 @@ class RunAddress:
         Raises
         ------
         ValueError
-            If it names none.
+            If the address names no run.
 
         """
         address = cls.parse(text)
@@ -75,7 +75,7 @@ class RunAddress:
         return address
 
     def __str__(self) -> str:
-        """Returns the address as a configuration has it."""
+        """Returns the address as text."""
         scheme = "gradus+tls" if self.tls else "gradus"
         arm = f"#{quote(self.evaluation_arm)}" if self.evaluation_arm else ""
         return f"{scheme}://{self.server}/{quote(self.run_id)}{arm}"
@@ -100,14 +100,14 @@ class RunAddress:
 
 @dataclass(frozen=True)
 class TaskReference:
-    """The data that any process needs to score completions of a task. As a row it is texts and one number.
+    """The data that any process needs to score completions of a task.
 
     Attributes
     ----------
     address
-        Address of the task's run, as `RunAddress` writes it; "": the scorer already has a client.
+        Address of the task's run, as text; "": the scorer already has a client.
     num_generations
-        Number of completions in the whole group, which is sent with each of them.
+        Number of completions in the whole group.
 
     """
 
@@ -119,11 +119,11 @@ class TaskReference:
 
     @classmethod
     def of(cls, task: Task, address: RunAddress | None, num_generations: int) -> Self:
-        """Returns the reference to a task that the run at `address` handed out."""
+        """Returns the reference to a task that the run at `address` issued."""
         return cls("" if address is None else str(address), task.task_id, task.group_id, task.run_id, num_generations)
 
     def to_row(self) -> dict[str, str | int]:
-        """Returns the reference as a row of a data set or a JSON object holds it."""
+        """Returns the reference as a dictionary, e.g. for a row of a data set."""
         return asdict(self)
 
     @classmethod

@@ -21,7 +21,7 @@ class _Asked:
 
 @dataclass
 class _Waiting:
-    """A completion that waits to be sent."""
+    """Completions that wait to be sent together."""
 
     asked: list[_Asked] = field(default_factory=list)
     characters: int = 0
@@ -29,20 +29,20 @@ class _Waiting:
 
 
 class Scorer:
-    """Scores completions on one event loop, many in a message. Holds at most `held_max` completions.
+    """Scores completions on one event loop, many in a message.
 
     Parameters
     ----------
     address
         The server.
     window
-        Seconds that a completion waits for others to go with.
+        Seconds that a completion waits for others to share its message.
     samples_max, characters_max
-        A message goes out at once when it holds so many completions, or so much text.
+        Numbers of completions and of characters of text at which a message is sent at once.
     messages_max
-        Messages that are out at a time.
+        Maximum number of messages without a response at a time.
     held_max
-        Maximum number of completions that are waiting or sent; with more, `score` waits.
+        Maximum number of completions that wait or are sent at a time. With more, `score` waits.
     patience
         Seconds for which a completion is sent again, if the server asks for that.
     on_feedback
@@ -51,9 +51,9 @@ class Scorer:
     Attributes
     ----------
     held
-        Completions that are waiting or out now.
+        Number of completions that wait or are sent now.
     messages_sent
-        Messages so far.
+        Number of messages sent so far.
 
     """
 
@@ -91,9 +91,9 @@ class Scorer:
         Raises
         ------
         GradusError
-            If the server cannot be asked; nothing is known of the completion then.
+            If the server cannot be reached, or refuses the completion. It then has no outcome.
         FeedbackError
-            If its run did not record it and that is to be raised.
+            If its run did not record the score and `on_feedback` is "raise".
 
         """
         async with self._room:
@@ -152,13 +152,13 @@ def _resolve(asked: _Asked, outcome: Outcome) -> None:
 _Scorers = dict[RunAddress, Scorer]
 
 _scorers: dict[asyncio.AbstractEventLoop, _Scorers] = {}
-"""Scorers by event loop, until the loop is closed. Weak references would never end: a connection refers to its loop."""
+"""Scorers by event loop. Those of closed loops are removed; weak references would not do, as connections keep loops."""
 
 
 async def score_one(written: WrittenCompletion) -> Outcome:
     """Scores a completion with the running loop's scorer for its server.
 
-    Trainers call functions, which have no place to keep a scorer.
+    For functions that trainers call, because these cannot keep a scorer.
     """
     server = replace(RunAddress.parse(written.task.address), run_id="", evaluation_arm="")
     loop = asyncio.get_running_loop()

@@ -24,10 +24,10 @@ from gradus.training._references import PATIENCE_SECONDS, TaskReference
 from gradus.v1 import curriculum_pb2 as cur
 
 _ANOTHERS = ("conflicting_completion", "duplicate")
-"""Statuses for an index that has a completion of another process.
+"""Statuses of a completion whose index already has a completion, probably of another process.
 
-Two processes may write the same text, so a duplicate counts as another's, too. After a lost reply our own completion
-then counts at a second index, which costs one sample of a group. Otherwise the group would wait for ever.
+Two processes may write the same text, so "duplicate" is among them. After a lost reply our own completion then counts
+at a second index, which costs the group one sample. Otherwise the group would wait for ever.
 """
 
 
@@ -72,9 +72,9 @@ def reward_or(outcome: Outcome, unscored: float | None) -> float:
     Raises
     ------
     UnscoredError
-        If it has none and nothing is to stand for it.
+        If there is no reward and `unscored` is None.
     ValueError
-        If the episode goes on, so that the trainer has to play it.
+        If the episode is not over: the trainer must play it.
 
     """
     if outcome.turn is not None:
@@ -88,8 +88,8 @@ def reward_or(outcome: Outcome, unscored: float | None) -> float:
         why = outcome.no_reward
         reason = "no reason is known" if why is None else f"{why.reason}: {why.detail}"
         raise UnscoredError(
-            f"sample {outcome.sample_index} has no reward, which is no fault of the policy ({reason}), and this "
-            "trainer has no place for that; `unscored` says which reward is to stand for it"
+            f"sample {outcome.sample_index} could not be scored ({reason}), which is not the policy's fault. This "
+            "trainer needs a reward for every sample: set `unscored` to the reward of such samples"
         )
     return unscored
 
@@ -102,19 +102,19 @@ def score(
     Parameters
     ----------
     core
-        The client's.
+        Core of the client.
     places
         Indices that this process knows to be taken.
     written
         (n,), of any tasks.
     patience
-        Seconds for which a server that is away is waited for, and a completion sent again that it asks to have again.
-        Then its group is closed, so that the run does not wait for it.
+        Maximum seconds to wait for an unreachable server, and to send a completion again if the server asks for that.
+        Then the completion's group is closed, so that the run does not wait for it.
 
     Yields
     ------
     tuple of int and Outcome
-        The completion's position in `written`, and its outcome; as soon as it is final.
+        Position of the completion in `written`, and its outcome, as soon as it is final.
 
     """
     until = time.monotonic() + patience

@@ -1,8 +1,7 @@
 """Gradus in TRL: one object gives `GRPOTrainer` and `RLOOTrainer` their tasks, rewards, callbacks and settings.
 
-`GradusSpec` is to be used as TRL's own specs are. It needs the extra `trl`
-(`pip install './clients/python[trl]'` in a checkout); docs/guides/trl.md in the repository says what
-it sets, what it refuses and how a training resumes.
+It needs the extra `trl` (`pip install './clients/python[trl]'` in a checkout). docs/guides/trl.md in the repository
+describes the settings, what is refused, and how a training resumes.
 """
 
 from gradus.trl._contrast import Contrast

@@ -16,14 +16,14 @@ from gradus._warn import warn
 from gradus.trl._training import Training
 
 _STEPS_APART = 100_003
-"""Distance between the seeds of successive steps. A prime, so that trainings with neighbouring seeds share none."""
+"""Distance between the seeds of successive steps, so large that trainings with neighbouring seeds share none."""
 
 
 class GradusCallback(TrainerCallback, ExportableState):
-    """Callback of a `GradusSpec`; it is in the spec's `callbacks`.
+    """Callback of a `GradusSpec`, in its `callbacks`.
 
-    The run's state goes into the checkpoint's trainer_state.json. The two are complete or missing together, even after
-    a kill, and a checkpoint can be moved.
+    The run's state is part of the checkpoint's trainer_state.json. So a checkpoint never lacks it, even after a kill,
+    and can be moved.
     """
 
     def __init__(self, training: Training, reproducible: bool) -> None:
@@ -38,8 +38,8 @@ class GradusCallback(TrainerCallback, ExportableState):
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Puts the run at the trainer's position: its beginning, or the checkpoint.
 
-        A finished training stays as it is, and so does its run. The trainer alone would make another step, and a
-        checkpoint of it, each time that its script is started.
+        Does nothing after a finished training, and stops the trainer, which would otherwise make another step and
+        checkpoint at each start of its script.
         """
         if 0 < state.max_steps <= state.global_step:
             control.should_training_stop = True
@@ -57,7 +57,7 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._training.begin(self._step, saved)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Ends the training: readers of the data set now get samples, and no tasks of the run."""
+        """Ends the training: readers of the data set then get samples instead of the run's tasks."""
         self._training.is_training = False
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -70,32 +70,30 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._step = self._training.rewards.step = state.global_step
 
     def state(self) -> dict[str, Any]:
-        """Returns the data for a checkpoint, once every sample of its step is scored.
-
-        Before a training it is empty.
+        """Returns the run's data for a checkpoint; empty before a training.
         """
         return {"args": {}, "attributes": self._training.save(self._step)}
 
 
 def _done(state: Any) -> str:
     return (
-        f"this training is complete: it goes on from the checkpoint of step {state.global_step}, and max_steps is "
-        f"{state.max_steps}. Nothing is trained, and the run stays as it is. To train on, set a greater max_steps; to "
-        "begin anew, name another run_id and another output_dir"
+        f"this training is complete: it continues from the checkpoint of step {state.global_step}, and max_steps is "
+        f"{state.max_steps}. Nothing is trained, and the run does not change. To train on, set a greater max_steps; to "
+        "begin again, name another run_id and another output_dir"
     )
 
 
 def on_one_rank(work: Callable[[], object], is_first: bool) -> None:
-    """Does some work on the first rank while the others wait for it."""
+    """Calls `work` on the first rank, while the others wait for its end."""
     if is_first:
         work()
     PartialState().wait_for_everyone()
 
 
 def last_checkpoint(output_dir: str) -> str | None:
-    """Returns the newest complete checkpoint in a folder, with a run's state; None: there is none.
+    """Returns the newest complete checkpoint with a run's state in a folder; None: there is none.
 
-    A trainer that is killed while it saves leaves an incomplete one, which `resume_from_checkpoint=True` would take.
+    A trainer that is killed while it saves leaves an incomplete one, which `resume_from_checkpoint=True` would use.
     """
     # Folders with other names, e.g. checkpoint-best, belong to the user.
     numbered = ((re.fullmatch(r"checkpoint-(\d+)", each.name), each) for each in Path(output_dir).glob("checkpoint-*"))

@@ -1,4 +1,4 @@
-"""Computes how TRL goes through tasks, and checks its settings for a run."""
+"""Computes how many tasks TRL takes and when, and checks its settings for a run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gradus.runs import RunConfig
 
 @dataclass(frozen=True)
 class Shape:
-    """The batches of a trainer.
+    """Sizes of a trainer's batches.
 
     Attributes
     ----------
     prompts
-        Tasks of a generation batch, over all ranks: completions are written for so many at once.
+        Number of tasks in a generation batch over all ranks, whose completions are written together.
     repeats
-        Micro-batches that a generation batch is used for (steps_per_generation times num_iterations).
+        Number of micro-batches that use a generation batch (steps_per_generation times num_iterations).
     accumulated
-        Micro-batches of an optimizer step (gradient_accumulation_steps).
+        Number of micro-batches in an optimizer step (gradient_accumulation_steps).
 
     """
 
@@ -42,7 +42,7 @@ class Shape:
 
     @property
     def tasks_per_step(self) -> Fraction:
-        """Returns the number of tasks by which an optimizer step advances."""
+        """Returns the number of tasks for each optimizer step."""
         return Fraction(self.prompts * self.accumulated, self.repeats)
 
     @property
@@ -55,7 +55,7 @@ class Shape:
         return step * self.accumulated % self.repeats == 0
 
     def lag_wanted(self, prompts_per_update: int) -> int:
-        """Returns the minimum `feedback_lag`, in update batches, with which the trainer never waits for itself.
+        """Returns the minimum `feedback_lag`, in update batches, with which the trainer does not wait for ever.
 
         Before optimizer step u, from 0, the trainer has taken micro-batches 0 to (u + 1) · accumulated: those of the
         step, and one more, because its data loader reads one ahead. Scores exist for the generation batches that were
@@ -76,19 +76,19 @@ _DEFAULT_LAG = 1
 REQUIRED: dict[str, tuple[Any, str]] = {
     "shuffle_dataset": (
         False,
-        "the run says which task is next, and shuffling would pull a thousand tasks before the first is scored, and "
+        "the run decides which task is next. Shuffling would take a thousand tasks before the first is scored, and "
         "wait for ever",
     ),
     "ignore_data_skip": (
         True,
-        "a trainer that resumes would pull and drop the tasks that it has trained on; the run goes on at the right "
-        "one by itself",
+        "a trainer that resumes would take and drop as many tasks as it has trained on, but the run continues at the "
+        "right task by itself",
     ),
-    "dataloader_num_workers": (0, "each worker would read the run's tasks for itself, and groups would fall apart"),
+    "dataloader_num_workers": (0, "each worker would read all tasks of the run, and groups would be split"),
     "remove_unused_columns": (False, "rewards need the tasks' columns"),
     "restore_callback_states_from_checkpoint": (
         False,
-        "callbacks would be made anew, without their connection; the run's state is restored in any case",
+        "callbacks would be replaced by new ones without a connection; the run's state is restored in any case",
     ),
 }
 """Settings with one valid value, and the effect of another value."""
@@ -100,15 +100,15 @@ def settings(run: RunConfig, given: dict[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If one is given that the run cannot be trained with.
+        If a given setting differs from the one that the run requires.
 
     """
     fixed: dict[str, Any] = {name: value for name, (value, _) in REQUIRED.items()}
     fixed["num_generations"] = run.num_generations
     for name, value in fixed.items():
         if given.get(name, value) != value:
-            why = REQUIRED[name][1] if name in REQUIRED else "the run says how many completions a task gets"
-            raise ValueError(f"{name}={given[name]!r}: a run of Gradus wants {value!r}: {why}")
+            why = REQUIRED[name][1] if name in REQUIRED else "the run decides how many completions a task gets"
+            raise ValueError(f"{name}={given[name]!r}: a run of Gradus requires {value!r}: {why}")
     made = fixed | given
     if "generation_batch_size" not in given and "steps_per_generation" not in given:
         made["generation_batch_size"] = run.prompts_per_update * run.num_generations
@@ -133,7 +133,7 @@ def _steps_of(run: RunConfig, made: dict[str, Any]) -> int:
 
 
 def refuse(run: RunConfig, args: Any) -> None:
-    """Raises an error for settings with which a training would stall, or would not do what it says.
+    """Raises an error for settings with which a training would stall or mislead.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def refuse(run: RunConfig, args: Any) -> None:
     Raises
     ------
     ValueError
-        With every reason there is.
+        With all reasons.
 
     """
     reasons = [*_of_run(run), *_of_settings(run, args), *of_shapes(run, args, Shape.of(args))]
@@ -164,7 +164,7 @@ def _of_run(run: RunConfig) -> Iterator[str]:
             "its place"
         )
     if run.feedback_source == "reported":
-        yield 'the run has feedback_source="reported", but TRL tells nobody its advantages: create it with "step"'
+        yield 'the run has feedback_source="reported", but TRL does not report its advantages: create it with "step"'
 
 
 def _of_settings(run: RunConfig, args: Any) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _of_settings(run: RunConfig, args: Any) -> Iterator[str]:
 
 
 def of_shapes(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:
-    """Yields differences between the trainer's and the run's groups and batches: both numbers, and both remedies."""
+    """Yields a message for each difference between the trainer's and the run's sizes of groups and batches."""
     given, wanted = args.num_generations, run.num_generations
     if given != wanted:
         yield (
@@ -205,11 +205,11 @@ def _of_shape(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:
     if lag != "unbounded" and lag < wanted:
         yield (
             f"feedback_lag is {lag}, and must be {wanted} at least: with generation batches of {shape.prompts} tasks, "
-            f"each used for {shape.repeats} micro-batches, and {shape.accumulated} of those in a step, TRL has taken "
-            f"tasks of {wanted} update batches (prompts_per_update {run.prompts_per_update}) beyond the scores it sent"
+            f"each used for {shape.repeats} micro-batches, and {shape.accumulated} of those in a step, TRL takes tasks "
+            f"up to {wanted} update batches (prompts_per_update {run.prompts_per_update}) beyond the scores it has sent"
         )
     if run.length and args.max_steps * shape.tasks_per_step > run.length:
-        yield f"max_steps is {args.max_steps}, and the run's length of {run.length} tasks is less than they take"
+        yield f"max_steps is {args.max_steps}, for which the run's length of {run.length} tasks is too short"
     every = _save_steps(args)
     if every and not (shape.is_boundary(every) and shape.is_boundary(args.max_steps)):
         yield (

@@ -1,8 +1,8 @@
 """Contrast pairs (VCC) as a second loss beside a trainer's own: Curriculum RLOO 3.3.
 
-Under the reward scheme `vcc` the server makes pairs from a group. The preferred completion commits to a right answer,
-and counts up to its commit; the other is rejected. The loss is the mean of -log sigmoid(beta (a - b)), where a and b
-are the length-averaged log-probabilities of the preferred and the rejected text.
+Under the reward scheme `vcc` the server makes pairs from a group: the part of a completion up to its first right
+answer is preferred to another completion. The loss is the mean of -log sigmoid(beta (a - b)), where a and b are the
+length-averaged log-probabilities of the preferred and the rejected text.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ class Contrast:
     Attributes
     ----------
     weight
-        Weight of the loss beside the trainer's own (Curriculum RLOO 4.1: 0.01, its c).
+        Factor of this loss, which is added to the trainer's own (c in Curriculum RLOO 4.1).
     beta
-        Temperature of the loss (0.1).
+        Factor of the difference of log-probabilities.
     pairs_max
-        Pairs of a generation batch that are learnt from, in the groups' order: each costs two rows of a forward pass.
+        Maximum number of pairs of a generation batch that are used, the first ones. Each costs two rows of a forward
+        pass.
 
     """
 
@@ -51,7 +52,7 @@ class PairRows(NamedTuple):
 
 
 def tokens_up_to(tokenizer: Any, ids: Sequence[int], end: int) -> Sequence[int]:
-    """Returns the shortest token prefix whose text has `end` characters; all tokens if no prefix has."""
+    """Returns the shortest prefix of the tokens whose text has at least `end` characters; all tokens if none has."""
 
     def length(kept: int) -> int:
         return len(tokenizer.decode(ids[:kept], skip_special_tokens=True))
@@ -65,7 +66,7 @@ def tokens_up_to(tokenizer: Any, ids: Sequence[int], end: int) -> Sequence[int]:
 def rows_of(
     pairs: Sequence[ContrastPair], prompt: Sequence[int], completions: Mapping[int, Sequence[int]], tokenizer: Any
 ) -> list[PairRows]:
-    """Returns pairs of a group as tokens. Pairs without tokens are left out, because they say nothing.
+    """Returns pairs of a group as tokens. Pairs with an empty side are left out.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def rows_of(
 def average_log_probabilities(
     model: Any, prompts: Sequence[Sequence[int]], completions: Sequence[Sequence[int]]
 ) -> Any:
-    """Returns the mean log-probability of a completion's tokens after its prompt, at temperature 1: a tensor (n,)."""
+    """Returns the mean log-probability of each completion's tokens after its prompt, at temperature 1: tensor (n,)."""
     rows = [[*prompt, *completion] for prompt, completion in zip(prompts, completions, strict=True)]
     width = max(map(len, rows))
     device = next(model.parameters()).device
@@ -132,7 +133,7 @@ class PairQueue:
         Raises
         ------
         ValueError
-            If nobody asked for those of the one before: the trainer does not know of this loss.
+            If the pairs before were never used: the trainer was not made by `with_contrast`.
 
         """
         if not self._is_used:
@@ -149,9 +150,9 @@ class PairQueue:
         Parameters
         ----------
         model
-            Model in training.
+            The model.
         micro_batches, accumulated
-            Numbers of micro-batches in a generation batch, and in an optimizer step, whose losses are summed.
+            Numbers of micro-batches in a generation batch, and in an optimizer step.
 
         """
         self._is_used = True
@@ -164,11 +165,11 @@ class PairQueue:
 
 
 def with_contrast(kind: type, queue: PairQueue) -> type:
-    """Returns a trainer's class that adds the loss of the pairs to its own."""
+    """Returns a subclass of a trainer's class that adds the loss of the pairs."""
 
     class WithContrast(kind):
         def compute_loss(self, model: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:
-            """Returns the trainer's own loss, and in training adds that of the pairs."""
+            """Returns the trainer's own loss; in training plus that of the pairs."""
             loss = super().compute_loss(model, inputs, *arguments, **options)
             if not model.training:
                 return loss

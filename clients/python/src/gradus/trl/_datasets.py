@@ -18,9 +18,9 @@ from gradus.trl._training import Training
 
 
 def row_of(task: Task, turns: bool) -> dict[str, Any]:
-    """Returns a task as a row: `prompt` has chat messages, and `gradus_task` the task as JSON (`Task.from_json`).
+    """Returns a task as a row: `prompt` (chat messages), `arm_id`, and `gradus_task` (JSON for `Task.from_json`).
 
-    If tasks of the run have `turns`, the last message of the prompt has the task too, for `rollout_func`.
+    If tasks of the run have `turns`, the last message of the prompt also contains the task, for `rollout_func`.
     """
     text = task.to_json()
     prompt: list[Any] = list(task.prompt)
@@ -31,7 +31,7 @@ def row_of(task: Task, turns: bool) -> dict[str, Any]:
 
 
 def _features(turns: bool) -> datasets.Features:
-    """Returns the columns of the rows; `turns`: tasks of the run have turns."""
+    """Returns the columns of the rows, see `row_of`."""
     names = ["role", "content", *([TASK_KEY] if turns else [])]
     return datasets.Features(
         {
@@ -69,19 +69,19 @@ def tools_of(client: Client, config: RunConfig) -> tuple[bool, tuple[Tool, ...]]
     if len(found) != 1 or found == {()}:
         names = sorted({each.name for tools in found for each in tools})
         raise ValueError(
-            f"environment_factory wants the same tools for all tasks, and the run's have {', '.join(names) or 'none'}: "
+            f"environment_factory needs the same tools for all tasks, and the run's have {', '.join(names) or 'none'}: "
             "name them in `tools` of each arm, or use rollout_func"
         )
     return True, found.pop()
 
 
 class RunTasks(datasets.IterableDataset):
-    """Tasks of a run in order, for a trainer. Outside of a training, a reader gets samples of them."""
+    """Tasks of a run in order, for a trainer. Outside a training, readers get sample tasks that are not the run's."""
 
     _training: Training
 
     def __iter__(self) -> Iterator[Any]:
-        """Yields rows of the run in a training, and samples without end otherwise."""
+        """Yields rows of the run in a training; otherwise samples without end."""
         return super().__iter__() if self._training.is_training else self._samples()
 
     def __getitem__(self, key: Any) -> Any:
@@ -98,7 +98,7 @@ class RunTasks(datasets.IterableDataset):
         )
 
     def __len__(self) -> int:
-        """Returns None, because a run gives its tasks one by one."""
+        """Raises TypeError, because a run gives its tasks one by one."""
         length = self._training.run_config.length
         whole = f"gives {length} tasks" if length else "has no end"
         raise TypeError(f"tasks are made one by one, and have no len(): run {self._training.run.run_id!r} {whole}")
@@ -108,7 +108,7 @@ class RunTasks(datasets.IterableDataset):
 
 
 def train_dataset(training: Training) -> Any:
-    """Returns a data set of the tasks in order, as long as the training takes any."""
+    """Returns a data set of the run's tasks in order."""
     turns = have_turns(training.client, training.run_config)
     made = datasets.IterableDataset.from_generator(
         _rows, features=_features(turns), gen_kwargs={"take": training.take, "turns": turns}
@@ -125,7 +125,7 @@ def _rows(take: Callable[[], list[Task]], turns: bool) -> Iterator[dict[str, Any
 
 
 def _samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
-    """Yields tasks like the run's, of its arms in turn. The run does not know them and does not wait for them."""
+    """Yields tasks like those of the run, from its arms in turn. The run does not wait for them."""
     for seed in count():
         for arm in config.arms:
             spec = replace(

@@ -6,10 +6,10 @@ from typing import Any
 
 
 class AnswerEnvironment:
-    """One rollout of a task, whose response is what the policy submits.
+    """One rollout of a task, in which the policy submits its response by a tool call.
 
-    TRL makes one for each completion that is written at a time, and uses it again. The reward function of the same
-    `GradusSpec` scores `response`, and a completion that submitted nothing as an empty one.
+    TRL makes one for each concurrent completion, and uses it again. The reward function of the same `GradusSpec` scores
+    `response`; if there is none, the empty text.
 
     Attributes
     ----------
@@ -22,10 +22,10 @@ class AnswerEnvironment:
         self.response: str | None = None
 
     def reset(self, **_: Any) -> None:
-        """Begins another rollout. The prompt is in the data set's row already."""
+        """Begins another rollout. Returns no text, because the data set's row has the prompt."""
         self.response = None
 
-    # TRL makes the tool's schema of this docstring, and wants it in this style.
+    # TRL makes the tool's schema from this docstring, which must be in this style.
     def submit(self, response: str) -> str:
         """Submit your response to the task.
 

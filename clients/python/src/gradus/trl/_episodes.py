@@ -23,12 +23,12 @@ _OVER = "over "
 
 
 class Rounds(Protocol):
-    """Knows the step, and the tasks of evaluation arms at a step."""
+    """Has the current optimizer step, and finds the tasks of a step's evaluation round."""
 
     step: int
 
     def in_round(self, task: Task, step: int) -> Task:
-        """Returns the task of the step's round. A task of no evaluation arm stays as it is."""
+        """Returns the task, or for a task of an evaluation arm the same task of the step's round."""
 
 
 class Episode:
@@ -41,7 +41,7 @@ class Episode:
     outcome
         Outcome of the whole episode; None: it is not over.
     failure
-        Error for which it cannot go on. TRL would show an exception to the policy, so the reward function raises it.
+        Error that ended it. The reward function raises it, because TRL would show an exception to the policy.
 
     """
 
@@ -54,7 +54,7 @@ class Episode:
         self.failure: GradusError | None = None
 
     def reset(self, *, gradus_task: str, **_: Any) -> None:
-        """Begins another episode. The prompt is in the data set's row already."""
+        """Begins another episode. Returns no text, because the data set's row has the prompt."""
         self.task = self._pool.task_of(gradus_task)
         self._task_id = self.task.task_id
         self.outcome = self.failure = None
@@ -62,7 +62,7 @@ class Episode:
         self._pool.size = self._place + 1
 
     def _send(self, turn: PolicyTurn) -> str:
-        """Sends a completion, and returns the reply; if the episode is over, the words that end it in TRL, too."""
+        """Sends a completion, and returns the reply; if the episode is over, a text that makes TRL end it."""
         if self.outcome is None and self.failure is None:
             try:
                 outcome = self._pool.step(self.task, self._task_id, self._place, turn)  # type: ignore[arg-type]
@@ -79,8 +79,8 @@ class Episode:
 class Environments:
     """Makes the environments of a trainer, for `environment_factory`.
 
-    TRL gives the rows of a batch to environments in the order in which they were made, so that the number of an
-    environment is the place of its sample on its rank.
+    TRL gives the rows of a batch to environments in the order in which they were made. So the number of an environment
+    is the position of its sample on its rank.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ class Environments:
     tools
         Tools of the run's tasks.
     patience
-        Seconds for which a server that is away is waited for, and a completion sent again that it asks to have again.
+        Maximum seconds to wait for an unreachable server, and to send a completion again if the server asks for that.
     rounds
-        Knows the tasks of an evaluation's round, and the number of optimizer steps that are done.
+        Finds the tasks of evaluation rounds.
 
     Attributes
     ----------
     size
-        Number of samples of the batch on this rank.
+        Number of samples in the batch on this rank.
 
     Raises
     ------
@@ -131,7 +131,7 @@ class Environments:
 
     @property
     def last_words(self) -> str:
-        """A result that is longer than a completion may be. TRL then leaves it out, and ends the completion."""
+        """A tool's result that is longer than a completion may be. TRL leaves it out, and ends the completion."""
         length: int = self._args.max_completion_length
         return _OVER * (length + 1)
 
@@ -140,13 +140,13 @@ class Environments:
         return self._rounds.in_round(Task.from_json(row), self._rounds.step)
 
     def step(self, task: Task, task_id: str, place: int, turn: PolicyTurn) -> Outcome:
-        """Sends a completion of the sample at a place of the batch."""
+        """Sends a completion of the sample at a position in the batch."""
         return self._scored([self._sent(task, task_id, place, turn)])[0]
 
     def finish(
         self, episodes: Sequence[Episode], completions: Sequence[Any], reasons: Sequence[FinishReason]
     ) -> list[Outcome]:
-        """Ends the episodes that are not over, each with the last message of its completion, and returns all outcomes.
+        """Ends the open episodes, each with the last message of its completion. Returns the outcomes of all episodes.
 
         Raises
         ------

@@ -22,28 +22,28 @@ Jobs = SimpleQueue["Future[list[Task]] | None"]
 
 
 class Feed:
-    """Gives a fixed number of tasks at a time. One thread makes all calls, in order.
+    """Returns a fixed number of tasks at a time. One thread makes all calls, in order.
 
-    When scores have arrived, the next tasks can be drawn, and `ask` makes the thread fetch them. They arrive during the
-    trainer's update, before the trainer needs them.
+    Once scores have arrived, `ask` makes the thread fetch the next tasks. They arrive during the trainer's update,
+    before the trainer needs them.
 
     Parameters
     ----------
     run
-        The run. Its handle's position stays as it is.
+        The run. The position of its handle does not change.
     prefetch
-        Whether anything is fetched before it is wanted.
+        Whether tasks are fetched before `take`.
     patience
         Maximum seconds to wait for tasks, not counting pauses of the run.
     check
-        Told the run's configuration as it is when tasks have arrived; what it raises, the next `take` raises.
+        Called with the run's current configuration after tasks have arrived. The next `take` raises its error.
 
     Attributes
     ----------
     waited
         Total seconds for which `take` has waited.
     arms
-        The run's arms, as they stood when tasks were fetched last.
+        States of the run's arms when tasks were last fetched.
 
     """
 
@@ -63,12 +63,12 @@ class Feed:
     def __getstate__(self) -> dict[str, Any]:
         """Returns the state for pickling, without the thread.
 
-        The library tells data sets apart by a hash of it.
+        `datasets` hashes it to tell data sets apart.
         """
         return {**self.__dict__, "_ready": deque(), "_jobs": None}
 
     def begin(self, cursor: int, count: int, depth: int) -> None:
-        """Moves to a position, and drops what was fetched before.
+        """Moves to a position, and drops tasks that were fetched before.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class Feed:
         count
             Number of tasks that `take` returns.
         depth
-            Number of times that the trainer takes tasks in a row, for which tasks are fetched ahead.
+            Number of portions to fetch ahead, because the trainer takes that many in a row.
 
         """
         if self._jobs is not None:
@@ -99,7 +99,7 @@ class Feed:
         Raises
         ------
         GradusError
-            If they do not come, e.g. a `StalledError` where feedback is missing.
+            If they do not arrive, e.g. a `StalledError` if feedback is missing.
 
         """
         if not self._ready:

@@ -1,6 +1,6 @@
-"""Reaches into TRL: the parts of GRPOTrainer that TRL does not document. All of them are here, and `check` tests them.
+"""All uses of undocumented parts of TRL; `check` tests that they exist.
 
-`rollout_func` gets prompts and the trainer, and nothing that generates or parses.
+`rollout_func` needs them, because TRL gives it nothing that generates or parses completions.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def with_parser(tokenizer: Any) -> Any:
 
 
 def training_template(tokenizer: Any) -> str | None:
-    """Returns TRL's template in place of the tokenizer's own, which renders earlier messages in another way later.
+    """Returns a template of TRL to use instead of the tokenizer's own, if that one would change earlier messages.
 
-    None: the tokenizer's own is good. Raises ValueError if TRL has none.
+    None: the tokenizer's own is right. Raises ValueError if TRL has no such template.
     """
     template: str | None = chat_template_utils.get_training_chat_template(tokenizer)
     return template

@@ -28,16 +28,16 @@ class Rewards:
     client, run
         Server of the tasks and the scores.
     feed
-        Told when scores have come in.
+        Source of tasks, which fetches the next ones after each score.
     patience
         Maximum seconds to wait for a score.
     pairs
-        Takes the contrast pairs of each generation batch; None: nobody learns from them.
+        Takes the contrast pairs of each generation batch; None: they are not used.
 
     Attributes
     ----------
     step
-        Number of optimizer steps that are done.
+        Number of finished optimizer steps.
 
     """
 
@@ -114,7 +114,7 @@ class Rewards:
         step
             The optimizer step.
         log_metric
-            TRL's, for figures.
+            TRL's function to log a figure.
 
         """
         if self._args is None:
@@ -145,7 +145,7 @@ class Rewards:
         return [each.reward for each in rewards]
 
     def returns(self, rows: Sequence[str], outcomes: Sequence[Outcome], log_metric: LogMetric) -> list[float | None]:
-        """Returns the returns of episodes that are over, (n,); None: there is none. Logs figures as `score` does."""
+        """Returns the returns of finished episodes, (n,); None: there is none. Logs figures like `score`."""
         tasks = [Task.from_json(row) for row in rows]
         self._give_up(tasks, outcomes)
         self._log(tasks, outcomes, 0.0, log_metric)
@@ -157,7 +157,7 @@ class Rewards:
         return [each.reward for each in outcomes]
 
     def _give_up(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> None:
-        """Closes groups of samples that got no score in time. Otherwise the run would wait for them."""
+        """Closes groups of samples that got no score in time, because the run would wait for them."""
         lost = {
             task.group_id
             for task, each in zip(tasks, outcomes, strict=True)
@@ -169,14 +169,14 @@ class Rewards:
             self._run.close_groups(sorted(lost), "the trainer got no score in time")
 
     def environments(self, client: Client, tools: Sequence[Tool], patience: float) -> Environments:
-        """Returns what makes environments with these tools. The reward function ends their episodes."""
+        """Returns a maker of environments with these tools. The reward function ends their episodes."""
         self._environments = Environments(client, tools, patience, self)
         return self._environments
 
     def _pair_rows(
         self, rows: Sequence[str], prompts: Sequence[Any], completion_ids: Sequence[Sequence[int]]
     ) -> list[PairRows]:
-        """Returns the pairs of the last scores as tokens, in the order of groups."""
+        """Returns the pairs of the last scored groups as tokens, in the groups' order."""
         size, found = self._args.num_generations, []
         for first in range(0, len(rows), size):
             pairs = self._scorer.pairs.get(Task.from_json(rows[first]).group_id, ())
@@ -194,7 +194,7 @@ class Rewards:
         return made["input_ids"]  # type: ignore[no-any-return]
 
     def in_round(self, task: Task, step: int) -> Task:
-        """Returns the task. A task of an evaluation arm belongs to this step's round."""
+        """Returns the task, or for a task of an evaluation arm the same task of this step's round."""
         if task.evaluation_round is None:
             return task
         if self._round[0] != step:
@@ -205,7 +205,7 @@ class Rewards:
         return arms[task.arm_id][task.cursor]
 
     def _finish_reasons(self, completion_ids: Sequence[Sequence[int]]) -> list[FinishReason]:
-        """Returns why each generation ended: TRL stops at its maximum length, or at an end of sequence."""
+        """Returns why each generation ended: "length" if it has the maximum length and no end token, else "stop"."""
         # These are looked up once, because a tokenizer is slow at it.
         longest, end = self._args.max_completion_length, self._tokenizer.eos_token_id
         return ["stop" if len(ids) < longest or ids[-1] == end else "length" for ids in completion_ids]
@@ -230,7 +230,7 @@ def texts_of(completions: Sequence[Any], completion_ids: Sequence[Sequence[int]]
     """Returns the text of each completion, (n,).
 
     TRL gives chat messages. A tokenizer that parses responses (e.g. Qwen3's and gpt-oss') moves thoughts and tool calls
-    from `content` to other fields, without the marks around them. Such a completion is decoded again from its tokens.
+    from `content` to other fields. Such a completion is decoded again from its tokens.
 
     Parameters
     ----------

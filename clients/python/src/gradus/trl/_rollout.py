@@ -19,7 +19,7 @@ from gradus.trl import _inside
 from gradus.trl._rewards import Rewards
 
 TASK_KEY = "gradus_task"
-"""Key of a prompt's last message for the task as JSON. `rollout_func` gets prompts only, and templates ignore it."""
+"""Key of the task (JSON) in a prompt's last message: `rollout_func` gets only prompts, and templates ignore the key."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Tokens:
     logprobs
         Log-probability of each token of the completion; 0 for those of replies. None: not known.
     messages
-        Number of messages of the conversation that have their tokens.
+        Number of messages of the conversation whose tokens are included.
 
     """
 
@@ -70,9 +70,9 @@ class Rollouts:
     client
         Server of the tasks.
     rewards
-        Knows the round of tasks of evaluation arms.
+        Finds the tasks of evaluation rounds.
     patience
-        Maximum seconds to wait for an unreachable server, and to repeat a completion if the server asks for that.
+        Maximum seconds to wait for an unreachable server, and to send a completion again if the server asks for that.
     text_tools
         Format of tool calls that the server reads from the text; None: TRL parses them.
 
@@ -90,8 +90,8 @@ class Rollouts:
         Returns
         -------
         dict
-            Of each episode, (n,): `prompt_ids`, `completion_ids`, `env_mask`, `logprobs` (None: not known), and
-            `gradus_played` (`PlayedEpisode`), which TRL hands to reward functions.
+            For each episode, (n,): `prompt_ids`, `completion_ids`, `env_mask`, `logprobs` (None: not known), and
+            `gradus_played` (`PlayedEpisode`), which TRL gives to reward functions.
 
         """
         starts = self._starts(prompts, trainer)
@@ -154,7 +154,7 @@ class _Batch:
         return [next(turns) if has else PolicyTurn(end=True) for has in has_room]
 
     def wait_for_ranks(self) -> None:
-        """Generates along with the ranks whose episodes go on: collective operations need all ranks."""
+        """Generates as long as episodes of other ranks go on, because collective operations need all ranks."""
         if self._trainer.accelerator.num_processes > 1:
             while self._count(0):
                 _inside.generate(self._trainer, [self._spare])
@@ -170,7 +170,7 @@ class _Batch:
         return int(accelerator.gather(torch.tensor([mine], device=accelerator.device)).sum())
 
     def _extend(self, position: _Position) -> bool:
-        """Appends the tokens of the prompt or of new replies. Returns whether the policy can write after them."""
+        """Adds the tokens of the prompt or of new replies. Returns whether there is room for tokens of the policy."""
         tokens = position.tokens
         if not tokens.messages:
             tokens.prompt = self._chat.prompt(position.messages, position.tools)
@@ -199,7 +199,7 @@ class _Batch:
         if position.task.tools and self._text_tools is None:
             message = _inside.parse(self._tokenizer, kept, prompt, position.tools)
             for number, call in enumerate(message.get("tool_calls") or ()):
-                # Templates may want ids of nine letters and digits.
+                # Some templates require ids of nine letters and digits.
                 call.setdefault("id", f"call{number:05}")
         return PolicyTurn(
             text,

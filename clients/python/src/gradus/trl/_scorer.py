@@ -20,10 +20,10 @@ from gradus.tasks import Completion, CompletionGroup, Task
 from gradus.training import index_in_group
 
 ASK_AGAIN_SECONDS = 1.0
-"""Minimum seconds before a sample is sent again that the server asks to have again."""
+"""Minimum delay in seconds before a sample is sent again."""
 
 _MESSAGES = 2
-"""Number of concurrent calls: the server scores one while the next one is made.
+"""Maximum number of concurrent calls: the server scores one while the next one is made.
 
 With more calls the server loses more time than it gains.
 """
@@ -38,21 +38,21 @@ def groups_of(
     num_generations: int,
     policy_version: int,
 ) -> list[CompletionGroup]:
-    """A rank's completions as groups, or as the parts of groups that it has, in their order.
+    """Returns a rank's completions as groups or parts of groups, in order.
 
-    TRL lays the samples of a generation batch out in one row, group after group, and gives each rank a slice of it, so
-    that a group may lie on several: a sample's place in the whole row says which of its group's it is. The size of the
-    whole group is sent with each part, for no part tells it. An evaluation's last batch is filled up with samples from
-    its beginning: what comes a second time is a part of its own, for a part has a sample once only.
+    TRL puts the samples of a generation batch into one list, group after group, and gives each rank a slice. So a group
+    may lie on several ranks, and a sample's position in the whole list gives its index. Each part has the size of the
+    whole group. TRL fills an evaluation's last batch with samples from its beginning. Repeated samples are parts of
+    their own, because a part must have each sample once.
 
     Parameters
     ----------
     tasks, texts, reasons
-        (n,), of each sample of this rank.
+        (n,), for each sample of this rank.
     rank
-        The rank's number, from 0.
+        Number of the rank, from 0.
     num_generations
-        Samples of a whole group.
+        Number of samples in a whole group.
     policy_version
         The optimizer step that the policy is of.
 
@@ -75,14 +75,14 @@ class Scorer:
     Parameters
     ----------
     client
-        Sends them.
+        Client of the server.
     patience
         Maximum seconds to wait for scores.
 
     Attributes
     ----------
     pairs
-        Contrast pairs of what was scored last, by group id; of groups that went in one message, as whole ones do.
+        Contrast pairs of the groups that were scored last, by group id. Only groups sent as a whole have any.
 
     """
 
@@ -94,14 +94,13 @@ class Scorer:
     def score(self, groups: Sequence[CompletionGroup]) -> list[Reward]:
         """Returns rewards of all samples, in the order of groups and of their completions.
 
-        If the judge or the sandbox is busy, the server asks for a sample again. The sample is then sent again as long
-        as there is patience. A sample without a reward after that gets none, and its group is closed, so that the run
-        does not wait for it.
+        If the judge or the sandbox is busy, the server asks for a sample again. The sample is sent again for up to
+        `patience` seconds. Then it has no reward, and its group is closed, so that the run does not wait for it.
 
         Raises
         ------
         GradusError
-            If the server cannot be reached for so long, or refuses a group.
+            If the server cannot be reached within `patience`, or refuses a group.
 
         """
         found: Found = {}
@@ -143,11 +142,11 @@ def _length(group: CompletionGroup) -> int:
 
 
 Found = dict[tuple[int, int], Reward]
-"""Rewards by the group's position in the list, which may have a group twice, and the sample's index."""
+"""Rewards by the group's position in the list and the sample's index. A list may have a group twice."""
 
 
 def _again(groups: Sequence[CompletionGroup], found: Found) -> tuple[list[tuple[int, CompletionGroup]], float]:
-    """Returns what to send again, with the positions of its groups, and the delay in seconds."""
+    """Returns the samples to send again as groups, with the groups' positions, and the delay in seconds."""
     delays: list[float] = []
     parts: list[tuple[int, CompletionGroup]] = []
     for place, group in enumerate(groups):

@@ -24,7 +24,7 @@ _TAKEN = {
     "top_k": "top_k",
     "completion_length_max": "max_completion_length",
 }
-"""TRL's names of the settings that TRL has."""
+"""TRL's names of settings of a run's trainer."""
 
 _OF_GRPO_ALONE = frozenset(["importance_sampling_level", "entropy_coef"])
 """Settings that RLOOConfig lacks."""
@@ -52,14 +52,14 @@ def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tu
     trainer
         The block, e.g. `spec.run_config.trainer`.
     config
-        The class of the configuration; None: what both classes take.
+        GRPOConfig or RLOOConfig; None: only settings that both have.
 
     Returns
     -------
     taken
         Keyword arguments of the configuration.
     left
-        The settings that it does not take, each with what takes it; "": nothing in TRL does.
+        Settings that the configuration lacks, each with the place where it is set; "": TRL has no such setting.
 
     """
     given = {each.name: getattr(trainer, each.name) for each in dataclasses.fields(trainer)}
@@ -78,5 +78,5 @@ def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tu
 
 
 def words_of(left: Mapping[str, str]) -> str:
-    """Returns the text about settings that TRL's configuration does not take."""
+    """Returns a text that lists such settings, e.g. for a log."""
     return ", ".join(f"{name} ({place})" if place else f"{name} (TRL has none)" for name, place in left.items())

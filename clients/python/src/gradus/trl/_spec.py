@@ -1,4 +1,4 @@
-"""The object that joins a run of Gradus and a trainer of TRL."""
+"""The object that connects a run of Gradus with a trainer of TRL."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _LOG = logging.getLogger("gradus")
 class GradusSpec:
     """A run of Gradus for `GRPOTrainer` and `RLOOTrainer`: tasks, rewards, callbacks and settings.
 
-    Each of its properties goes into the trainer's argument of the same name; `callbacks` always has to. Every rank
-    makes one, with the same arguments.
+    Each of its properties is for the trainer's argument of the same name; `callbacks` is required. Every rank makes a
+    spec, with the same arguments.
 
     Parameters
     ----------
     server
         The server's gRPC address, e.g. "localhost:50051", or a client of it (for a token, or TLS).
     run_id
-        The run. It is created if `run` is given, unless it is there with this configuration.
+        Id of the run. If `run` is given and the run does not exist, it is created.
     run
-        Its configuration: a `RunConfig`, or a mapping of what `Run.create` takes; None: the run exists.
+        Configuration of the run: a `RunConfig`, or a mapping with the arguments of `Run.create`; None: the run exists.
     prefetch
         Whether the next tasks are fetched while the trainer makes its update.
     reproducible
         Whether each optimizer step seeds Python's, NumPy's and torch's generators by the trainer's seed, the step and
-        the rank. What a resumed trainer samples is then what it would have sampled undisturbed.
+        the rank. A resumed trainer then samples what it would have sampled without the interruption.
     restart
-        Whether a run that has been trained on is deleted and begun anew when a training begins without a checkpoint.
-        False: that is refused.
+        What to do with a run that already has samples when a training begins without a checkpoint. True: delete it and
+        create it again. False: raise a ValueError.
     patience
         Maximum seconds to wait for tasks and scores, e.g. while the server restarts.
     contrast
-        The loss of contrast pairs beside the trainer's own, for runs of the reward scheme `vcc`; the trainer is then
-        made by `trainer`. None: there is none.
+        Loss of contrast pairs to add to the trainer's own, for runs with the reward scheme `vcc`; make the trainer by
+        `trainer` then. None: no such loss.
     text_tools
         Format of tool calls that the server reads from completions ("hermes"), for `rollout_func` with a tokenizer
         whose calls TRL cannot parse. None: TRL parses them.
@@ -54,9 +54,9 @@ class GradusSpec:
     Raises
     ------
     AlreadyExistsError
-        If the run is there with another configuration; the message names the field.
+        If the run exists with another configuration. The message names the field.
     NotFoundError
-        If it is not there and no configuration is given.
+        If the run does not exist and no configuration is given.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class GradusSpec:
         """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task`.
 
         Only a training takes tasks of the run. A reader before or after it (`train_dataset[0]`, a loop) gets samples
-        without end: tasks like the run's, of its arms in turn, that are not its own.
+        without end: tasks like the run's, from its arms in turn, which the run does not know.
         """
         return _datasets.train_dataset(self._training)
 
@@ -104,13 +104,13 @@ class GradusSpec:
     def eval_dataset(self) -> Any:
         """The tasks of the run's evaluation arms, a `datasets.Dataset` of the same rows; None: the run has none.
 
-        Every evaluation is a round of its arms, named by the trainer's step.
+        Every evaluation is a round of these arms, with the trainer's step as its number.
         """
         return _datasets.eval_dataset(self.client, self.run, self.run_config)
 
     @property
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
-        """The function that scores completions: (n,) for n of them. None: there is no score, which is not 0."""
+        """The function that scores completions, (n,). None: a completion has no score, which does not mean 0."""
         return [self._training.rewards.function]
 
     @cached_property
@@ -119,12 +119,12 @@ class GradusSpec:
         return [_callback.GradusCallback(self._training, self._reproducible)]
 
     def trainer(self, kind: type) -> type:
-        """`GRPOTrainer` or `RLOOTrainer`, whose loss has that of contrast pairs beside its own, if the spec has one."""
+        """Returns `GRPOTrainer` or `RLOOTrainer`, with the added loss of contrast pairs if the spec has one."""
         return kind if self._pairs is None else with_contrast(kind, self._pairs)
 
     @property
     def rollout_func(self) -> Callable[[Any, Any], dict[str, Any]]:
-        """Plays episodes, for tasks with turns. For GRPO only, beside `reward_funcs`, which then give the returns.
+        """Plays episodes of tasks with turns. For GRPO only, together with `reward_funcs`, which return their rewards.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class GradusSpec:
 
     @cached_property
     def environment_factory(self) -> Callable[[], Any]:
-        """Makes environments for TRL. Use it with `reward_funcs`, for GRPO only.
+        """Makes environments for TRL. For GRPO only, together with `reward_funcs`.
 
         If the run's tasks have turns, the policy plays them by calls of their tools. Otherwise it answers by a tool
         call.
@@ -145,34 +145,33 @@ class GradusSpec:
         Raises
         ------
         ValueError
-            If tasks with turns have no tools, or not all have the same: use `rollout_func`.
+            If tasks with turns have no tools, or different ones: use `rollout_func`.
 
         """
         turns, tools = _datasets.tools_of(self.client, self.run_config)
         return self._training.rewards.environments(self.client, tools, self._patience) if turns else AnswerEnvironment
 
     def config(self, kind: type | None = None, /, **settings: Any) -> dict[str, Any]:
-        """Settings for a GRPOConfig or RLOOConfig: those given, with what the run must have and what fits it.
+        """Returns settings for a GRPOConfig or RLOOConfig: the given ones, required ones, and matching defaults.
 
-        A run that was created with the block `trainer:` (`RunConfig.trainer`) brings its learning rate, clip, sampling
-        and lengths; those given here win. The log says which of the block TRL's configuration does not take.
+        If the run was created with the block `trainer:` (`RunConfig.trainer`), its learning rate, clip, sampling and
+        lengths are among them, unless given here. The log names settings of the block that TRL's configuration lacks.
 
-        Set are `num_generations`, `shuffle_dataset`, `ignore_data_skip`, `dataloader_num_workers`,
-        `remove_unused_columns`; and unless given, one update batch for each generation and each optimizer step
+        Required: `num_generations`, `shuffle_dataset`, `ignore_data_skip`, `dataloader_num_workers`,
+        `remove_unused_columns`. Defaults: one update batch for each generation and each optimizer step
         (`generation_batch_size`, `gradient_accumulation_steps`), and `max_steps`, if the run has a length.
 
         Parameters
         ----------
         kind
-            `GRPOConfig` or `RLOOConfig`, whose settings of its own are then taken of the block too; None: what both
-            classes have.
+            `GRPOConfig` or `RLOOConfig`; None: only settings of the block that both classes have.
         **settings
             Settings of the class.
 
         Raises
         ------
         ValueError
-            If a setting is given that the run cannot be trained with.
+            If a given setting differs from the one that the run requires.
 
         """
         block = self.run_config.trainer

@@ -1,4 +1,4 @@
-"""Methods that are tools: TRL's environments want functions, and the server has schemas."""
+"""Makes methods from schemas of tools, because TRL's environments take tools as methods."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from gradus.tasks import Tool, ToolCall
 
 
 def method_of(tool: Tool) -> Callable[..., str]:
-    """Returns a method for a subclass of `Episode` that makes calls of a tool.
+    """Returns a method for a subclass of `Episode` that calls a tool.
 
-    transformers makes the tool's schema of the method's signature and docstring. An argument without a description
+    transformers makes the tool's schema from the method's signature and docstring. An argument without a description
     gets one.
 
     Raises
     ------
     ValueError
-        If no method has the tool's name or schema.
+        If no method can have the tool's name or schema.
 
     """
     if tool.name in ("reset", "get_reward") or tool.name.startswith("_") or not tool.name.isidentifier():
-        raise ValueError(f"tool {tool.name!r} cannot be a method, as environment_factory wants it: use rollout_func")
+        raise ValueError(f"tool {tool.name!r} cannot be a method, which environment_factory needs: use rollout_func")
 
-    # The server replies to wrong arguments, so all are taken.
+    # All arguments are accepted, because the server replies to wrong ones.
     def call(self: Any, /, **arguments: Any) -> str:
         reply: str = self._send(PolicyTurn(tool_calls=(ToolCall("", tool.name, json.dumps(arguments)),)))
         return reply

@@ -70,7 +70,7 @@ class Training:
         self.rewards.connect(args, tokenizer)
 
     def take(self) -> list[Task]:
-        """Returns the next tasks; none unless the trainer is training."""
+        """Returns the next tasks; no tasks outside a training."""
         if self._shape is None:
             raise ValueError(
                 "the trainer has no callbacks=spec.callbacks, which check its settings; to look at samples of tasks: "
@@ -79,9 +79,9 @@ class Training:
         return self._feed.take() if self.is_training else []
 
     def place_run(self, saved: Mapping[str, Any] | None) -> None:
-        """Puts the run at the trainer's position. Called on one rank only, before any rank has a task.
+        """Puts the run at the checkpoint's position or its beginning. Called on one rank, before any rank has tasks.
 
-        Importing or deleting twice loses nothing, so a call with a lost reply is repeated.
+        A call whose reply was lost is repeated, because importing or deleting twice is harmless.
         """
         if saved is not None:
             state_then = state_from_text(saved["run"])
@@ -94,15 +94,15 @@ class Training:
         if not self._restart or self._config is None:
             raise ValueError(
                 f"run {self.run.run_id!r} has been trained on ({state.batches_closed} update batches), and the trainer "
-                "begins without a checkpoint: resume from one, name another run_id, or say restart=True, with the "
-                "run's configuration, to delete it and begin anew"
+                "begins without a checkpoint: resume from one, name another run_id, or give restart=True and the run's "
+                "configuration, to delete the run and create it again"
             )
         with contextlib.suppress(NotFoundError):
             retry_while_away(lambda: self.run.delete(timeout=self._patience), self._patience)
         self._create()
 
     def begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
-        """Begins at an optimizer step, with the checkpoint's task, or the run's first one.
+        """Begins at an optimizer step, with the checkpoint's next task, or the run's first task.
 
         The settings are checked again, because an operator may have changed the run since the trainer was made.
         """

@@ -10,8 +10,8 @@ reward:
   reward_manager: {source: importlib, name: RewardManager, module: {path: "pkg://gradus.verl"}}
 ```
 
-What goes with it (no shuffling, no workers of the data loader) is refused with the remedy where it is missing.
-docs/guides/trainers.md has the whole.
+Settings that do not fit (shuffling, workers of the data loader) are refused with the remedy. docs/guides/trainers.md
+has the rest.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ __all__ = ["AgentLoop", "RewardManager", "RunDataset", "compute_score"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports late what imports parts of verl that a data loader does not need."""
+    """Imports these classes late, because they import parts of verl that a data loader does not need."""
     if name == "AgentLoop":
         from gradus.verl._agent_loop import AgentLoop  # noqa: PLC0415
 

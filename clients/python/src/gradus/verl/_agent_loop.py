@@ -1,4 +1,4 @@
-"""The agent loop of verl that plays tasks with turns."""
+"""An agent loop for verl that plays tasks with turns."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from gradus.verl._reward import ROW, TASK
 class AgentLoop(AgentLoopBase):
     """Plays one episode of a row of `gradus.verl.RunDataset`: an agent loop for `agent_loop_config_path`.
 
-    verl does not tell a loop which sample of its prompt it plays, so each episode has a random key, and the run gives
-    it an index. `unscored`: reward of an episode that has none, for reasons that are not the policy's; None: an error.
+    verl does not tell a loop which sample of its prompt it plays. So each episode has a random key, and the server
+    gives it an index. `unscored`: reward of an episode that could not be scored; None: an error.
 
     Raises
     ------
@@ -58,7 +58,7 @@ class AgentLoop(AgentLoopBase):
 
 
 class _Episode:
-    """Tokens of an episode. verl renders replies as they must follow what the policy wrote."""
+    """Tokens of an episode. verl renders the replies, without changing tokens that the policy wrote."""
 
     def __init__(self, loop: AgentLoop, sampling: dict[str, Any]) -> None:
         self._loop = loop
@@ -107,7 +107,7 @@ class _Episode:
         )
 
     async def _extend(self, position: EpisodePosition) -> bool:
-        """Appends the tokens of the prompt, or of new replies. Returns whether the policy can write after them."""
+        """Adds the tokens of the prompt or of new replies. Returns whether there is room for tokens of the policy."""
         tools = position.tools or None
         if not self._ids:
             self._ids = await self._loop.ct_build_initial_tokens(position.messages, tools=tools)

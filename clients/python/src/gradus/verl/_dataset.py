@@ -15,28 +15,28 @@ from gradus.verl._rows import EvaluationRows, Rows, TrainingRows
 
 
 class RunDataset(Dataset):
-    """The tasks of a run, or of one of its evaluation arms; verl makes it from `data.train_files` and `data.val_files`.
+    """The tasks of a run, or of one of its evaluation arms, from `data.train_files` and `data.val_files`.
 
-    A row's number is its place in the trainer's order, and rows are read in that order once: the run decides what
-    comes next. A row's `data_source` is its arm, so that verl's validation tells arms apart.
+    Rows of a run are read in order, once, because the run decides what comes next. A row's `data_source` is its arm, so
+    that verl's validation has figures for each arm.
 
     Parameters
     ----------
     data_files
-        The address of a run, see `gradus.training.RunAddress`; a list of one, as verl makes of it.
+        Address of a run, see `gradus.training.RunAddress`, or a list with it alone.
     tokenizer
-        Counts the tokens of prompts, which `data.max_prompt_length` must be enough for.
+        Counts the tokens of prompts, to compare them with `data.max_prompt_length`.
     config
-        verl's `data`. With the rest of verl's configuration around it, that is checked too.
+        verl's `data`. If it is part of verl's whole configuration, that is checked too.
     processor
         Not used: prompts are text.
     max_samples
-        verl's `data.train_max_samples`: rows of a run without an end. Below 1: to the run's end.
+        verl's `data.train_max_samples`: maximum number of a run's rows. Below 1: all rows, to the run's end.
 
     Raises
     ------
     ValueError
-        If verl's configuration does not fit the run; the message names the option and what to set it to.
+        If verl's configuration does not fit the run. The message names the option and a valid value.
 
     """
 
@@ -67,11 +67,11 @@ class RunDataset(Dataset):
         return [_row(task, task_row, index) for (task, task_row), index in zip(read, indices, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the position and the current run, for a checkpoint."""
+        """Returns the position and the run's current state, for a checkpoint."""
         return self._rows.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continues from the last `state_dict`. The run goes back there too, if it has moved on since."""
+        """Continues from a `state_dict`. The run's state is restored too, if it has changed since."""
         self._rows.load_state_dict(state)
 
     def _check_length(self, task: Task) -> None:
@@ -85,7 +85,7 @@ class RunDataset(Dataset):
         if tokens > self._tokens_max:
             raise ValueError(
                 f"data.max_prompt_length={self._tokens_max} is too small: the prompt at cursor {task.cursor} of "
-                f"{task.arm_id} has {tokens} tokens. Prompts of a run are not left out, for their groups would wait"
+                f"{task.arm_id} has {tokens} tokens. Prompts of a run cannot be left out: it waits for their groups"
             )
 
 

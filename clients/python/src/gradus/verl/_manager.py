@@ -15,9 +15,9 @@ from gradus.verl._reward import FINISH_REASON
 class RewardManager(NaiveRewardManager):
     """verl's own manager, which hands `compute_score` a text alone; this one adds why generation ended.
 
-    verl keeps no finish reason: its servers report "completed" for a completion that ended and for one that was cut. A
-    completion was cut if it has all `actor_rollout_ref.rollout.response_length` tokens and does not end with a special
-    one, such as the end of the sequence.
+    verl does not keep the reason: its servers report "completed" for complete and for cut completions. A completion was
+    cut if it has all `actor_rollout_ref.rollout.response_length` tokens and does not end with a special token, such as
+    the end of the sequence.
     """
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:

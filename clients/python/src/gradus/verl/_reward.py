@@ -14,7 +14,7 @@ TASK = "gradus_task"
 """Key of a row's `extra_info` that holds the task as JSON, for `gradus.verl.AgentLoop`."""
 
 FINISH_REASON = "gradus_finish_reason"
-"""Key of `extra_info` that holds why generation ended, if `gradus.verl.RewardManager` calls."""
+"""Key of `extra_info` for the reason why generation ended; set by `gradus.verl.RewardManager`."""
 
 
 async def compute_score(
@@ -35,15 +35,15 @@ async def compute_score(
     solution_str
         The completion.
     extra_info
-        The row's, with the reference to its task, and from `gradus.verl.RewardManager` why generation ended.
+        From the row, with the reference to its task; `gradus.verl.RewardManager` adds why generation ended.
     unscored
-        The reward of a completion that has none, for reasons that are not the policy's; None: an error. Set by
+        Reward of a completion that could not be scored; None: an error. Set it in
         `reward.custom_reward_function.reward_kwargs`.
 
     Returns
     -------
     dict
-        `score`, the reward; and `acc`, 1 for solved, 0 for not and NaN where that is not known.
+        `score`: the reward; `acc`: 1 if solved, 0 if not, NaN if not known.
 
     Raises
     ------

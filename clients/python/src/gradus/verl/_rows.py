@@ -34,7 +34,7 @@ class Rows(Protocol):
 
 
 class TrainingRows:
-    """Rows of a training: the tasks that the run hands out."""
+    """Rows of a training: the tasks that the run issues."""
 
     def __init__(self, address: RunAddress, config: Any, max_samples: int) -> None:
         self._address = address
@@ -74,7 +74,7 @@ class TrainingRows:
 
 
 class EvaluationRows:
-    """Rows of an evaluation arm. When one of them is read again, another round begins."""
+    """Rows of an evaluation arm. When a row is read again, the next round begins."""
 
     def __init__(self, address: RunAddress) -> None:
         self._address = address
@@ -123,20 +123,20 @@ def _check(run: RunConfig, data: Any, max_samples: int) -> None:
         raise ValueError("data.shuffle=True: the run decides which task comes next. Set data.shuffle=False")
     if data.get("dataloader_num_workers"):
         raise ValueError(
-            f"data.dataloader_num_workers={data.get('dataloader_num_workers')}: workers read ahead, and their "
-            "checkpoints hold what they read rather than what was trained on. Set data.dataloader_num_workers=0; "
-            "the server makes the tasks ahead"
+            f"data.dataloader_num_workers={data.get('dataloader_num_workers')}: workers read ahead, so "
+            "checkpoints would contain what they read rather than what was trained on. Set "
+            "data.dataloader_num_workers=0; the server makes tasks in advance"
         )
     if run.length == 0 and max_samples < 1:
         raise ValueError(
-            "the run has no end, and verl counts its steps by rows: set data.train_max_samples to the prompts to "
-            "train on (train_batch_size times the steps)"
+            "the run has no end, and verl counts its steps by rows: set data.train_max_samples to the number of "
+            "prompts to train on (train_batch_size times the steps)"
         )
     manager = _select(data, "reward", "reward_manager", "name")
     if manager is not None and manager != "RewardManager":
         warn(
-            f"reward.reward_manager.name={manager}: it does not say which completions were cut, and an answer that a "
-            "cut has shortened may count. Set reward.reward_manager={source: importlib, name: RewardManager, module: "
+            f"reward.reward_manager.name={manager}: it does not report which completions were cut, so an answer "
+            "that was cut short may count. Set reward.reward_manager={source: importlib, name: RewardManager, module: "
             '{path: "pkg://gradus.verl"}}',
             UserWarning,
         )
@@ -151,8 +151,8 @@ def _check(run: RunConfig, data: Any, max_samples: int) -> None:
     epochs = _select(data, "trainer", "total_epochs")
     if epochs is not None and epochs != 1:
         raise ValueError(
-            f"trainer.total_epochs={epochs}: a run does not begin again, and verl plans its steps by epochs. Set "
-            "trainer.total_epochs=1; what is to come again is the policy's to say (gradus.replay)"
+            f"trainer.total_epochs={epochs}: a run has only one epoch for verl, which plans its steps by epochs. Set "
+            "trainer.total_epochs=1; to repeat tasks, give the run a policy that does (gradus.replay)"
         )
 
 

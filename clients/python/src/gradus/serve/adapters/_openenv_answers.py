@@ -1,4 +1,4 @@
-"""Answers that an OpenEnv server is tried with at mounting: of its schema, of what it shows, and likely ones."""
+"""Answers for testing an OpenEnv server at mounting: from its schema, from its observations, and likely ones."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WORD = re.compile(r"-?\d+(?:\.\d+)?|[^\W\d_]{1,24}")
 
 
 class Answers:
-    """Answers in the order in which they are worth trying, each once.
+    """Answers in the order in which they are tried, each once.
 
-    A server often tells after a step what would have been right. `shown` is therefore given each reply: words by which
-    two replies to one answer differ are tried next, since they are right at one time and wrong at another.
+    A server often reveals the right answer after a step. So `shown` gets each reply: words by which two replies to one
+    answer differ are tried next, because such an answer would be right only at times.
     """
 
     def __init__(self, schema: dict[str, Any], field: str, observation: Any) -> None:

@@ -1,9 +1,9 @@
-"""NeMo Gym: a resources server's `/verify` over HTTP, with the rows that it comes with.
+"""NeMo Gym: rows whose answers a resources server verifies, by `/verify` over HTTP.
 
 `nemo-gym:http://127.0.0.1:8000,rows=data/train.jsonl`. Each row is a task: its `responses_create_params.input` is the
-prompt, and the whole row goes back to `/verify` with the answer as the assistant's message. A reply that is marked as a
-failure, e.g. of the server's judge, gives no reward, whatever number comes with it. The server keeps its own Python and
-packages; it runs by itself, e.g. by NeMo Gym's own command.
+prompt, and the whole row is sent to `/verify` with the answer as the assistant's message. A reply that is marked as a
+failure, e.g. of the server's judge, gives no reward, whatever number comes with it. Start the server separately, e.g.
+by NeMo Gym's own command; it has its own Python and packages.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""OpenEnv: servers whose episodes are one step, from a seed.
+"""OpenEnv: servers whose episodes have one step and follow from a seed.
 
-`openenv:http://127.0.0.1:8000`. A task is what `reset(seed)` shows; an answer is one `step`, whose reward counts. State
-is a connection's there, so every answer has a connection of its own, in which the same seed is reset first: what it
-then shows must be what the task was made of. At mounting some answers to one seed are played several times each, and
-must earn the same each time, for a server may take a seed and ignore it.
+`openenv:http://127.0.0.1:8000`. A task is the observation of `reset(seed)`, and an answer is one `step` with its
+reward. A server has a state for each connection, so each answer gets a new one, in which the same seed is reset first
+and must show the same observation. At mounting some answers to one seed are played several times each, and must earn
+the same each time, because a server may ignore the seed.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ class OpenEnvServer(Environment):
             try:
                 read = json.loads(answer)
             except ValueError as error:
-                raise ValueError(f"an action is a JSON object here: {error}") from error
+                raise ValueError(f"the answer must be an action, as a JSON object: {error}") from error
             if not isinstance(read, dict):
-                raise ValueError("an action is a JSON object here")
+                raise ValueError("the answer must be an action, as a JSON object")
         return answer
 
     def check(self, schema: dict[str, Any]) -> None:
@@ -162,7 +162,7 @@ class OpenEnvServer(Environment):
             if self._field and not stepped.get("done"):
                 raise TargetError(
                     f"{self._target.name}: an episode goes on after a step. Only episodes of one step can be mounted, "
-                    "for a conversation's state would be in a connection, and not in the task"
+                    "because a task cannot hold the state that the server keeps in a connection"
                 )
             answers.shown(stepped.get("observation"))
             earned.add(str(stepped.get("reward")))
@@ -179,7 +179,7 @@ class OpenEnvServer(Environment):
     def _play(self, instance: Any, action: dict[str, Any]) -> dict[str, Any]:
         shown, stepped = self._talk([("reset", {"seed": instance["seed"]}), ("step", action)])
         if shown["observation"] != instance["observation"]:
-            raise ValueError("a reset with the same seed shows something else: tasks do not follow from seeds")
+            raise ValueError("two resets with one seed gave different tasks, so a seed does not name a task")
         return stepped
 
     def _talk(self, messages: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:

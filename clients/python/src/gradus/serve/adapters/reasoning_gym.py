@@ -1,9 +1,8 @@
 """reasoning-gym: every data set as an environment, `reasoning-gym/NAME`, with the levels of its curriculum.
 
-An instance is the entry as the data set makes it, tuples included, for a third of the scorers compare with its
-metadata; its seed is drawn from the generator that the environment is handed, since data sets add an index to theirs
-and so share streams between neighbours. What the package leaves to chance is fixed by the host: strings' hashes, and
-the random state before each item.
+An instance is a whole entry of the data set, with its tuples, because a third of the scorers use its metadata. Its seed
+is drawn from the environment's generator, because data sets add an index to the seed, so that successive seeds would
+share entries. The host fixes the rest of chance: the hashes of strings, and the random state before each item.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ SEED_BITS = 32
 # Functions that run text. A scorer with one of them scores each answer in its own process.
 _RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
 _LEFT_OUT = {
-    "codeio": "some of its programs read the clock or draw chance from the system, so that one seed may give two tasks",
-    "composite": "it mixes other data sets by weights that it has to be given: a run of several arms does that here",
+    "codeio": "some of its programs read the clock or the system's random numbers, so that one seed may give two tasks",
+    "composite": "it mixes other data sets by given weights: create a run of several arms instead",
 }
 
 
@@ -135,7 +134,7 @@ class ReasoningGymSet(Environment):
         return None if answer is None else str(answer)
 
     def canonical(self, instance: Any) -> str:
-        """Returns the question. The rest of an entry follows from it, or is the seed's."""
+        """Returns the question. The rest of an entry follows from it, or from the seed."""
         return str(instance["question"])
 
     def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:

@@ -1,8 +1,8 @@
 """verifiers: tasksets of one turn, whose scoring needs no runtime.
 
-`verifiers:id`, as verifiers itself finds tasksets, with options of its configuration after commas. A task is what the
-taskset loads, and an answer is the assistant's only message in its trace. A reward function that looks for marks in the
-text is given them back: `verifiers:my-math,wrap=boxed`.
+`verifiers:id`, with the id by which verifiers finds the taskset, and options of its configuration after commas. An
+answer is the assistant's only message in the trace of a task. The option `wrap` puts marks around it for reward
+functions that look for them: `verifiers:my-math,wrap=boxed`.
 """
 
 from __future__ import annotations

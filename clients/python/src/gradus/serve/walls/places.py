@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class RefusedError(Exception):
-    """This kernel does not give what locking in takes, or what is mounted lies where the server's secrets do."""
+    """This kernel cannot lock in a host, or a path to be shown lies among the server's secrets."""
 
 
 class Places:
@@ -18,7 +18,7 @@ class Places:
     def __init__(self, hidden: Sequence[Path], start_folder: Path | None = None) -> None:
         # The path as given, and the path that it resolves to.
         self._hidden = {Path(os.path.abspath(path)) for path in hidden} | {path.resolve() for path in hidden}
-        # The parts of this folder that are shown lie deeper.
+        # This folder is never shown as a whole, only paths in it.
         start = {start_folder, start_folder.resolve()} if start_folder is not None else set()
         self._left_out = self._hidden | start
         # A hidden file may have a second name.
@@ -29,7 +29,7 @@ class Places:
     def show(self, path: Path, what: str = "") -> None:
         """Adds a file or folder without what is hidden in it.
 
-        RefusedError: it lies in what is hidden. It is left out instead if there is no `what` to name it by.
+        If it lies in something hidden, raises RefusedError with `what` as its name, or leaves it out if that is "".
         """
         covering = next((each for each in self._hidden if _is_in(path, each) or _is_in(path.resolve(), each)), None)
         if covering is None:
@@ -67,7 +67,7 @@ def _is_in(path: Path, folder: Path) -> bool:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Returns the identity of a file with several names; None: it has one."""
+    """Returns the identity of a file with several names; None: it has only one."""
     try:
         found = path.stat()
     except OSError:
