@@ -1,27 +1,27 @@
-# One command for each thing. `make help` lists them.
+# `make help` lists the commands.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
 BIN := node_modules/.bin
-# The npm package `node`, so that an older system Node does not matter.
+# Node of the npm package `node`: the system's may be older.
 NODE := $(BIN)/node
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-# The trainers that adapters are tested against have an environment of their own: it takes 6 GB.
+# Environment with the trainers that adapters are tested against (6 GB).
 TRAINERS := .trainers
-# OpenEnv wants another version of mcp than verifiers does, and has one too, of 0.4 GB.
+# Environment with OpenEnv (0.4 GB), which needs another version of mcp than verifiers does.
 OPENENV := .venv-openenv-tests
-# The study of curricula has one too, of 0.5 GB.
+# Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# What Node compiled is kept (as cli/gradus has it): a server that a test in Python starts takes half the time.
+# Keep Node's compiled code, as cli/gradus does: servers that Python tests start then start in half the time.
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/compiled
-# Images for CI set it, and then each of the hundreds of Pythons that tests start compiles all that it imports again.
+# CI images set it. Each of the hundreds of Pythons that tests start would then compile all its imports again.
 unexport PYTHONDONTWRITEBYTECODE
-# Whoever imports a file first compiles it: all 25,000 of the trainers would take a minute and a half.
+# Files are compiled at their first import. To compile all 25,000 of the trainers at once takes 90 s.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv play-trl study study-sequences check format generate bench clean
@@ -47,7 +47,7 @@ $(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirement
 	$(TRAINERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-# The page is built from its own source, the client's and the contract's.
+# The page is built from the sources of the page, the TypeScript client and the contract.
 PAGE_SOURCES := $(shell find page clients/ts/src proto/gen -type f -not -path 'page/dist/*')
 
 page/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
@@ -61,7 +61,7 @@ demo: setup ## Start the server, train a small policy with its bandit, draw the 
 serve: node_modules/.package-lock.json page/dist/index.html ## Start the server on the loopback interface
 	cli/gradus serve --keep-samples 64
 
-# Tests of Python wait for most of their time: they run beside those of TypeScript, and their output follows.
+# Python tests mostly wait, so they run beside the TypeScript tests. Their output comes after.
 test: setup ## Set up all and run all tests but those of test-trainers
 	@said=$$(mktemp); failed=0; \
 	$(MAKE) --no-print-directory test-py >"$$said" 2>&1 & \
@@ -91,7 +91,7 @@ $(OPENENV)/.installed: clients/python/pyproject.toml clients/python/requirements
 test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed ## Test the OpenEnv adapter and socket against OpenEnv itself, in an environment of 0.4 GB
 	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
 
-# OpenEnv's client beside TRL: no test needs it.
+# OpenEnv's client beside TRL, for play-trl. No test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed
 	$(TRAINERS)/bin/python $(PIP_INSTALL) -c clients/python/requirements-trainers.txt openenv-core==0.3.0
 	@touch $@
@@ -134,7 +134,7 @@ release: setup ## Make all that is published into out/release: packages, clients
 
 image: node_modules/.package-lock.json page/dist/index.html ## Lay what the image holds in out/image, for docker build
 	$(NODE) scripts/artefacts/package.ts
-	rm -f out/gradus-*.tgz # Of other versions: the oldest would be packed.
+	rm -f out/gradus-*.tgz # Remove other versions, of which image.ts would take the oldest.
 	npm pack --silent --pack-destination out ./out/package
 	$(NODE) scripts/artefacts/image.ts out/gradus-*.tgz
 

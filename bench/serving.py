@@ -1,4 +1,4 @@
-"""Servers that the benchmarks in Python start, and what they cost."""
+"""Starts servers for benchmarks in Python, and measures their CPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @contextmanager
 def serving(checkout: Path = ROOT) -> Iterator[tuple[int, str]]:
-    """A checkout's server, as its command starts it, with a data directory of its own: process and address."""
+    """Yields process and address of a checkout's server, with its own data directory."""
     with serving_ports(checkout) as (pid, ports):
         yield pid, f"localhost:{ports['grpcPort']}"
 
@@ -42,7 +42,7 @@ def serving_ports(checkout: Path = ROOT, *options: str) -> Iterator[tuple[int, d
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process with all its threads, and of those that it started."""
+    """Returns the user and system time of a process, its threads and its child processes, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     children = [each for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
     return (int(fields[11]) + int(fields[12])) / TICKS + sum(cpu_seconds(int(each)) for each in children)

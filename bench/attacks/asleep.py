@@ -1,4 +1,4 @@
-"""An environment whose verifier sleeps where an answer asks for it."""
+"""An environment whose verifier sleeps if an answer asks for it."""
 
 import time
 
@@ -12,7 +12,7 @@ class Asleep(Environment):
     verify_seconds = 1
 
     def generate(self, rng):
-        """A number."""
+        """Returns a number."""
         return rng.randrange(1000)
 
     def prompt(self, instance):
@@ -20,11 +20,11 @@ class Asleep(Environment):
         return f"Say {instance}"
 
     def reference(self, instance):
-        """The number itself."""
+        """Returns the number."""
         return str(instance)
 
     def verify(self, instance, answer):
-        """Whether the number was said."""
+        """Returns whether the answer is the number."""
         if answer == "sleep":
             time.sleep(1000)
         return answer == str(instance)

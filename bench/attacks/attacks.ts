@@ -206,7 +206,6 @@ const oddities: readonly Buffer[] = [
   emptyPieces(100_000),
 ];
 
-/** All attacks by name. */
 export const attacks = {
   idle: { callers: 0, call: async () => undefined },
   "np/tsp benchmark": { callers: 4, call: drawing("np/tsp", { case: "level", value: "benchmark" }, 256) },

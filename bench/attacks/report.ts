@@ -15,7 +15,6 @@ export interface Seen {
   readonly nextBatch: Latencies;
 }
 
-/** One round of one attack. */
 export interface Result {
   readonly attack: AttackName;
   readonly attacked: Seen;

@@ -3,8 +3,8 @@
     python3 bench/cli/run.py [--gradus cli/gradus] [--other FOLDER/cli/gradus] [--count 20] [--json]
 
 `--gradus out/project/node_modules/.bin/gradus` measures a package that was installed there (docs/guides/releasing.md).
-Commands by turns, so that other work of the machine falls on all; the first round, which fills Node's compile cache, is
-left out. CPU is what the system counted for the child when it was waited for.
+The commands run by turns, so that other work of the machine affects all. The first round, which fills Node's compile
+cache, is left out. CPU is what the system counted for the child and its children.
 """
 
 from __future__ import annotations

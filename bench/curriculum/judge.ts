@@ -94,7 +94,6 @@ export interface Overall {
  */
 export const BAR = { median: 0.7, upper: 1.05 } as const;
 
-/** Returns the item with the greatest number. */
 function greatest<T>(items: readonly T[], of: (item: T) => number): T | undefined {
   let best = items[0];
   for (const item of items) if (best !== undefined && of(item) > of(best)) best = item;

@@ -4,12 +4,10 @@ import { checkConfig } from "../../server/curriculum/check-config.ts";
 import type { Arm, Policy, RunConfig } from "../../server/curriculum/types.ts";
 import type { ArmPosition } from "../../server/simulation/student.ts";
 
-/** Shape of a run. */
 export interface Shape {
   readonly batches: number;
   readonly promptsPerUpdate: number;
   readonly numGenerations: number;
-  /** Feedback lag. */
   readonly lag: number;
 }
 

@@ -1,6 +1,6 @@
-"""Says of pairs of answers whether sympy finds them equal: JSON of gold and answer on stdin, with a verdict on stdout.
+"""Finds out by sympy whether answers equal the expected ones. Reads pairs as JSON on stdin, writes verdicts to stdout.
 
-Needs sympy and antlr4-python3-runtime 4.11, which nothing else here does: install them into a folder of their own.
+Needs sympy and antlr4-python3-runtime 4.11, which nothing else needs: install them into their own folder.
 """
 
 import json
@@ -30,7 +30,7 @@ def bare(text: str) -> str:
 
 
 def items(text: str) -> list[str]:
-    """The parts between commas outside of brackets."""
+    """Returns the parts between commas outside of brackets."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter in OPEN) - (letter in CLOSE)
@@ -42,7 +42,7 @@ def items(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """The letters alone, in one case."""
+    """Returns the letters alone, in one case."""
     text = re.sub(r"\\(text|mathrm|textbf|left|right)(?![A-Za-z])|[\s$.{}~+]|\\(?=%)", "", text).lower()
     text = text.removeprefix("thereis")
     for sign, command in {"\u00d7": "\\times", "π": "\\pi", "and": ","}.items():
@@ -51,7 +51,7 @@ def plain(text: str) -> str:
 
 
 def values(text: str):
-    """An answer as its brackets and what stands in them; the name before an equals sign counts for nothing."""
+    """Splits an answer into its brackets and their content, without a name before an equals sign."""
     text = re.split(r"=|\\in(?![a-z])", bare(text))[-1].strip()
     wraps = len(text) > 1 and text[0] in OPEN and text[-1] in CLOSE and items(text[1:-1])[0] != text[1:-1]
     kind = text[0] + text[-1] if wraps else ""
@@ -72,7 +72,7 @@ def verdict(gold: str, answer: str) -> str:
         (kind, left), (other, right) = values(gold), values(answer)
         if len(left) != len(right):
             return "different"
-        # A tuple keeps its order; what has no brackets may have any.
+        # A tuple has an order. Items without brackets may have any.
         free = list(range(len(right)))
         for i, one in enumerate(left):
             places = [i] if kind and kind != "{}" and kind == other else free

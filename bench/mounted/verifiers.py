@@ -1,7 +1,7 @@
-"""Verifiers that cost about 1, 20, 50 and 200 microseconds an answer: what bench/mounted/run.ts mounts.
+"""Verifiers that take about 1, 20, 50 and 200 microseconds an answer, for bench/mounted/run.ts.
 
-Run by itself it is verification alone: each line of its input is "level count", and it writes the nanoseconds of
-processor time that verifying so many answers took it.
+As a program it measures verification alone. It reads lines of "level count", and writes the nanoseconds of processor
+time that it took to verify that number of answers.
 """
 
 import random
@@ -18,19 +18,19 @@ class Rounds(Environment):
     levels = {"1": {"rounds": 8}, "20": {"rounds": 280}, "50": {"rounds": 700}, "200": {"rounds": 2800}}
 
     def generate(self, rng, rounds):
-        """The rounds, and where the sum begins."""
+        """Returns the number of rounds, and the start of the sum."""
         return {"rounds": rounds, "start": rng.randrange(65521)}
 
     def prompt(self, instance):
-        """Short: a prompt is no part of what is measured."""
+        """Returns a short prompt, because prompts are not measured."""
         return f"{instance['rounds']} rounds from {instance['start']}"
 
     def verify(self, instance, answer):
-        """Whether it is the sum, which is reckoned each time."""
+        """Computes the sum each time, and returns whether the answer is it."""
         return answer.strip() == self.reference(instance)
 
     def reference(self, instance):
-        """The sum."""
+        """Returns the sum."""
         total = instance["start"]
         for i in range(instance["rounds"]):
             total = (total * 31 + i) % 65521
@@ -41,7 +41,7 @@ ANSWERS = [f"an answer, number {i}" for i in range(256)]
 
 
 def alone() -> None:
-    """Answers each line of the input until it ends."""
+    """Answers each line of stdin."""
     environment = Rounds()
     for line in sys.stdin:
         level, count = line.split()

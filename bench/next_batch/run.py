@@ -1,4 +1,4 @@
-"""Measures what a trainer feels of a server: the wait in NextBatch, and server CPU of a streamed sample.
+"""Measures the wait in NextBatch, and the server's CPU for a streamed sample.
 
     .venv/bin/python bench/next_batch/run.py [--other FOLDER] [--rounds 9] [--prompts 64] [--arm np/tsp/easy] [--json]
 
@@ -32,7 +32,7 @@ CHARACTERS = 4096
 
 
 def completions(task: Task, random_: random.Random) -> list[str]:
-    """A group's texts, of which none is another's."""
+    """Returns a group's texts, all different."""
     thought = "".join(random_.choices("abcdefghij ,.", k=CHARACTERS))
     return [f"<think>{i} {thought}</think><answer>{i} + {task.cursor}</answer>" for i in range(COMPLETIONS)]
 
@@ -67,7 +67,7 @@ def train(pid: int, client: Client, options: argparse.Namespace) -> tuple[float,
 
 
 def main() -> None:
-    """Measures by turns and prints."""
+    """Measures the servers by turns, and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--other", type=Path, help="a second checkout; left out: this one alone")
     parser.add_argument("--rounds", type=int, default=9)

@@ -1,10 +1,10 @@
-"""Countdown as an environment of OpenEnv: openenv-core's own application, asynchronous, with a verifier in Python.
+"""Countdown as an environment of OpenEnv, in openenv-core's own asynchronous application with a verifier in Python.
 
     python bench/openenv/countdown.py --port 8123
 
-A session is reset with the numbers and the target of a task; each step is a completion, and its observation has the
-reward: 1 where the last answer block reaches the target with each number used once, 0.1 where it is another expression,
-else 0. That is how Gradus rewards the same completions, which `run.py` checks reward by reward.
+A session is reset with the numbers and the target of a task. Each step is a completion, and its observation has the
+reward: 1 if the last answer block reaches the target with each number used once, 0.1 for another expression, else 0.
+Gradus gives the same rewards, which `run.py` checks one by one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UnreadableError(Exception):
 
 
 class _Reader:
-    """Recursive descent over the tokens; values are exact, and nothing is evaluated by Python itself."""
+    """Evaluates tokens exactly by recursive descent, without Python's eval."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []
@@ -44,17 +44,17 @@ class _Reader:
         self.numbers: list[int] = []
 
     def peek(self) -> str:
-        """The next token; empty at the end."""
+        """Returns the next token, empty at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self) -> str:
-        """The next token, which is then behind."""
+        """Returns the next token, and moves past it."""
         token = self.peek()
         self.at += 1
         return token
 
     def factor(self) -> Fraction | None:
-        """A number, or an expression in parentheses. None: it has no value."""
+        """Reads a number, or an expression in parentheses. None: it has no value."""
         token = self.take()
         if token.isdigit():
             self.numbers.append(int(token))
@@ -67,7 +67,7 @@ class _Reader:
         return value
 
     def term(self) -> Fraction | None:
-        """Factors, multiplied and divided."""
+        """Reads factors, multiplied and divided."""
         value = self.factor()
         while self.peek() in ("*", "/"):
             divides = self.take() == "/"
@@ -79,7 +79,7 @@ class _Reader:
         return value
 
     def expression(self) -> Fraction | None:
-        """Terms, added and subtracted."""
+        """Reads terms, added and subtracted."""
         value = self.term()
         while self.peek() in ("+", "-"):
             minus = self.take() == "-"

@@ -1,14 +1,13 @@
-"""Server CPU for the same graded completions: OpenEnv's application and Gradus, by turns.
+"""Measures server CPU for the same graded completions, of OpenEnv's application and of Gradus by turns.
 
     python3 -m venv .venv-openenv
     .venv-openenv/bin/pip install -r bench/openenv/requirements.txt -e clients/python
     .venv-openenv/bin/python bench/openenv/run.py [--rounds 9] [--groups 2048] [--other FOLDER] [--json]
 
-Each group is 16 completions of 4 KB of one countdown task, and 64 groups are in flight. OpenEnv is asked over raw
-WebSockets, a session for each group in flight, which is reset to its task before the clock starts and takes one step
-after the other, as OpenEnv's own client does; Gradus by the Python client's `stream_steps`. Counted is the user and
-system time of the server's processes, when both are warm. Every reward of every round is compared: the two verifiers
-must agree on each.
+Each group is 16 completions of 4 KB of one countdown task, and 64 groups are in flight. OpenEnv is called over raw
+WebSockets, with a session for each group in flight. A session is reset to its task before the clock starts, and takes
+steps one by one, as OpenEnv's own client does. Gradus is called by the Python client's `stream_steps`. The CPU is user
+and system time of the warm server's processes. The two verifiers must agree on every reward.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ from serving import ROOT, cpu_seconds, serving
 IN_FLIGHT = 64
 COMPLETIONS = 16
 CHARACTERS = 4096
-# Rounds before those that count. A server of Node compiles what it runs often for some 400,000 completions, and
-# takes up to half as much again until then; a trainer's first minutes are not what its server costs.
+# Rounds that are not counted. For its first 400,000 completions or so, while Node compiles hot code, the server
+# takes up to 1.5 times the CPU. A long training does not notice that.
 WARMING = 12
 
 
@@ -60,7 +59,7 @@ class Group:
 
 @contextmanager
 def openenv() -> Iterator[tuple[int, str]]:
-    """An OpenEnv server: its process and the address of its sessions."""
+    """Yields an OpenEnv server's process and the address of its sessions."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -76,11 +75,11 @@ def openenv() -> Iterator[tuple[int, str]]:
         server.terminate()
 
 
-# Completions: right ones, and wrong ones of every kind.
+# Completions, right ones and all kinds of wrong ones.
 
 
 def solutions(numbers: Sequence[int], target: int) -> list[str]:
-    """Expressions of three numbers that reach the target."""
+    """Returns expressions of three numbers that reach the target."""
     found = []
     for (a, b, c), (p, q) in itertools.product(itertools.permutations(numbers), itertools.product("+-*/", repeat=2)):
         for text in (f"({a} {p} {b}) {q} {c}", f"{a} {p} ({b} {q} {c})"):
@@ -90,7 +89,7 @@ def solutions(numbers: Sequence[int], target: int) -> list[str]:
 
 
 def answers(numbers: Sequence[int], target: int) -> list[str]:
-    """Answer blocks, right, wrong and unreadable."""
+    """Returns answer blocks, right, wrong and unreadable."""
     a, b, c = numbers
     right = solutions(numbers, target)
     wrong = [f"{a} + {b} + {c}", f"{a} * {b}", f"{a} - {b} + {c} + 1", f"{a} / ({b} - {b}) + {c}", f"{a}"]
@@ -100,7 +99,7 @@ def answers(numbers: Sequence[int], target: int) -> list[str]:
 
 
 def group_of(task: Task, random_: random.Random) -> Group:
-    """A task's group, its completions drawn by the generator."""
+    """Returns a task's group with random completions."""
     words = re.search(r"Using the numbers ([\d, and]+), .* equals (\d+)", task.prompt[0]["content"])
     assert words is not None, task.prompt
     numbers = [int(each) for each in re.findall(r"\d+", words[1])]
@@ -118,7 +117,7 @@ def group_of(task: Task, random_: random.Random) -> Group:
 
 
 def by_gradus(client: Client, groups: Sequence[Group]) -> list[list[float | None]]:
-    """All groups' rewards, in order."""
+    """Returns all groups' rewards, in order."""
     rewards: dict[str, list[float | None]] = {}
     for result in client.stream_steps((each.task.group(each.texts) for each in groups), window=IN_FLIGHT):
         outcome = result.result()
@@ -142,7 +141,7 @@ async def by_openenv(sessions: Sequence[websockets.ClientConnection], groups: Se
 
 
 async def open_sessions(address: str, groups: Sequence[Group]) -> list[websockets.ClientConnection]:
-    """A session for each of the first groups, reset to its task."""
+    """Opens a session for each of the first groups, reset to its task."""
     sessions = []
     for group in groups[:IN_FLIGHT]:
         session = await websockets.connect(address, compression=None, max_size=None)
@@ -153,7 +152,7 @@ async def open_sessions(address: str, groups: Sequence[Group]) -> list[websocket
 
 
 def groups_of(client: Client, count: int) -> list[Group]:
-    """Groups of a server's own tasks: group i and i + 64 are of one task, so that no session is reset meanwhile."""
+    """Returns groups of a server's tasks. Groups i and i + 64 share a task, so that sessions need no reset."""
     random_ = random.Random(7)
     tasks = [each.result() for each in client.batch_reset(task_spec("countdown", level="T0"), range(IN_FLIGHT))]
     first = [group_of(task, random_) for task in tasks]
@@ -161,7 +160,7 @@ def groups_of(client: Client, count: int) -> list[Group]:
 
 
 async def compare(rounds: int, count: int, other: Path | None) -> list[dict[str, float]]:
-    """Seconds of server CPU of each round, by server; `other` is a second checkout of Gradus."""
+    """Returns seconds of server CPU of each round, by server. `other` is a second checkout of Gradus."""
     checkouts = {"gradus": ROOT} | ({"other": other} if other else {})
     with ExitStack() as stack:
         ours = {name: stack.enter_context(serving(checkout)) for name, checkout in checkouts.items()}

@@ -22,10 +22,8 @@ export const shapes = {
 } as const satisfies Readonly<Record<Scenario, { readonly groups: number; readonly completions: number }>>;
 
 export const completionBytes = 4096;
-/** Distinct tasks. */
 export const taskCount = 1024;
 
-/** Asks a server for the tasks. */
 export async function resetTasks(port: number): Promise<readonly Task[]> {
   const client = createClient(EnvironmentService, createGrpcTransport({ baseUrl: `http://127.0.0.1:${port}` }));
   const seeds = Array.from({ length: taskCount }, (_, seed) => BigInt(seed));

@@ -1,11 +1,11 @@
-"""Measures server CPU of a completion of 4 KB, sent by stock clients: grpcio's stub, and JSON over HTTP.
+"""Measures server CPU for a completion of 4 KB from ordinary clients: grpcio's stub, and JSON over HTTP.
 
     .venv/bin/python bench/transport/stock.py [--other FOLDER] [--rounds 9] [--calls 2000] [--json]
 
 With `--other`, a second checkout is measured by turns. CPU is the server's user and system time with all its threads.
 The client is slower than the server, so that a call's cost includes the wake-up of an idle event loop. The first rounds
-warm up and are left out. The ways: Step by grpcio, 32 calls in flight, then one at a time; StreamSteps by grpcio with
-16 completions a message, of which one counts; Step as JSON over HTTP/1.1, on 8 connections, then on one.
+warm up and are left out. It measures Step by grpcio, with 32 calls in flight and then one; StreamSteps by grpcio with
+16 completions a message, for one completion; and Step as JSON over HTTP/1.1, on 8 connections and then on one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Served:
     """A server with its tasks."""
 
     def __init__(self, pid: int, ports: dict[str, int], stack: ExitStack) -> None:
-        """Asks for the tasks."""
+        """Gets the tasks."""
         self.pid = pid
         self.http_port = ports["httpPort"]
         self.stub = EnvironmentServiceStub(stack.enter_context(grpc.insecure_channel(f"localhost:{ports['grpcPort']}")))
@@ -47,13 +47,13 @@ class Served:
         self.tasks = [each.task for each in self.stub.BatchReset(request).results]
 
     def steps(self, calls: int) -> list[pb.StepRequest]:
-        """Requests of one completion each."""
+        """Returns requests of one completion each."""
         tasks = (self.tasks[i % len(self.tasks)] for i in range(calls))
         return [pb.StepRequest(task_id=task.task_id, group_id=task.group_id, completion=TEXT) for task in tasks]
 
 
 def unary(in_flight: int) -> Callable[[Served, int], None]:
-    """Step by grpcio."""
+    """Sends Step by grpcio."""
 
     def send(served: Served, calls: int) -> None:
         with ThreadPoolExecutor(in_flight) as pool:
@@ -63,7 +63,7 @@ def unary(in_flight: int) -> Callable[[Served, int], None]:
 
 
 def stream(served: Served, calls: int) -> None:
-    """StreamSteps by grpcio, a group of completions a message."""
+    """Sends StreamSteps by grpcio, a group of completions a message."""
 
     def messages() -> Iterator[pb.StreamStepsRequest]:
         for i in range(calls // COMPLETIONS):
@@ -80,7 +80,7 @@ def stream(served: Served, calls: int) -> None:
 
 
 def as_json(connections: int) -> Callable[[Served, int], None]:
-    """Step as JSON over HTTP/1.1, one call after the other on each connection."""
+    """Sends Step as JSON over HTTP/1.1, one call at a time on each connection."""
 
     def send(served: Served, calls: int) -> None:
         bodies = [

@@ -2,12 +2,12 @@
 
     make serve                            # the server, on localhost:50051; the fourth condition needs a teacher there
     pip install './clients/python[trl]' vllm
-    python adsc_four.py                   # one after the other; again after a kill: it goes on
-    python practice.py adsc               # what is known of a run, at any time
+    python adsc_four.py                   # all four in turn; run it again after a kill to continue
+    python practice.py adsc               # the state of a run, at any time
 
 Each condition is a run file of examples/ with the overrides of examples/README.md, made by `gradus run create`. At the
-end of each run it prints what the run drew, how success went, and how much practice a move of success took: the scale
-that `frontier` should have for this model (practice.py). docs/guides/trl.md shows such a table.
+end of each run it prints the tasks drawn, the success, and how much practice a change of success took, by which
+`frontier`'s practice_scale should be set for this model (practice.py). docs/guides/trl.md shows such a table.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def train(options: argparse.Namespace, run_id: str) -> None:
     """Trains one condition to its end, from its last checkpoint if there is one."""
     file, *overrides = CONDITIONS[run_id]
     subprocess.run(
-        # The papers' files have 0: TRL asks for a batch ahead.
+        # TRL asks for a batch ahead, so it needs 1. The papers' files have 0.
         [
             "cli/gradus",
             "run",

@@ -1,4 +1,4 @@
-"""The plots of grpo_countdown.py."""
+"""Draws the plots of grpo_countdown.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from countdown_policy import Array
 
 
 def plot_success(path: Path, seeds: Mapping[int, Sequence[tuple[int, float, float, float]]]) -> None:
-    """Held-out success over updates; each seed's points are (update, mean, low, high)."""
+    """Draws held-out success over updates; each seed's points are (update, mean, low, high)."""
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
     for seed, points in seeds.items():
         update, mean, low, high = np.array(points).T
@@ -30,12 +30,12 @@ def plot_success(path: Path, seeds: Mapping[int, Sequence[tuple[int, float, floa
 
 
 def plot_arms(path: Path, seeds: Mapping[int, tuple[Sequence[str], Array]]) -> None:
-    """The bandit's arm probabilities over updates, stacked; one panel for each seed."""
+    """Draws the bandit's arm probabilities over updates, stacked, in a panel for each seed."""
     figure, panels = plt.subplots(
         1, len(seeds), figsize=(2 + 5 * len(seeds), 4.2), layout="constrained", sharey=True, squeeze=False
     )
     for axes, (seed, (arm_ids, probabilities)) in zip(panels[0], seeds.items(), strict=True):
-        # Blues are synthetic, oranges real; darker is harder.
+        # Synthetic arms are blue and real ones orange; harder arms are darker.
         half = len(arm_ids) // 2
         shades = np.linspace(0.3, 0.9, half)
         colors = [*plt.get_cmap("Blues")(shades), *plt.get_cmap("Oranges")(shades)]

@@ -1,15 +1,15 @@
-"""A small policy that writes countdown expressions, in numpy: what stands in for a language model in this example.
+"""A small policy in numpy that writes countdown expressions, in place of a language model.
 
-It writes a completion move by move. A move is a token such as "* 7": one of the numbers not used yet, and what to do
-with it. Moves run left to right on one value, so that 3, 5, 7 and the moves "3", "+ 5", "* 7" are written
+It writes a completion move by move. A move is a token such as "* 7": an operator and a number that is not used yet.
+Moves are applied to one value from left to right. So with 3, 5, 7 the moves "3", "+ 5", "* 7" are written
 
     <think>3 + 5 = 8, 8 * 7 = 56</think>
     <answer>(3 + 5) * 7</answer>
 
-The policy is given two things: its grammar (each number once) and its arithmetic (the value of what it has written so
-far, as a model that thinks aloud has it). It looks at that value, the target and the numbers left, and at nothing
-else. It tries no move before it makes it, does not know when it has hit the target, and calls neither a solver nor a
-verifier; which numbers to take, in which order and with which operations, is what it learns. It starts at random.
+Two things are built in: its grammar (each number once) and its arithmetic (the value so far, as a model that thinks
+aloud has it). Its only inputs are that value, the target and the numbers left. It does not try moves ahead, does not
+know when it has hit the target, and calls no solver or verifier. It learns which numbers to take, in which order and
+with which operations. It starts with random weights.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Puzzle:
 
     @staticmethod
     def from_metadata(metadata: Mapping[str, str]) -> Puzzle:
-        """Reads the task's facts, which say the same as its prompt."""
+        """Reads the task's metadata, which has the same facts as its prompt."""
         return Puzzle(tuple(int(each) for each in metadata["numbers"].split()), int(metadata["target"]))
 
 
@@ -69,7 +69,7 @@ class Rollout:
 
 
 class Policy:
-    """A two-layer network that scores each slot's moves; the same weights serve all slots."""
+    """A two-layer network that scores the moves of each slot, with the same weights for all slots."""
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng([seed, 1])
@@ -80,7 +80,7 @@ class Policy:
             scale = np.sqrt(2 / fan_in)
             self._weights.append((self._rng.normal(size=(fan_in, fan_out)) * scale).astype(np.float32))
             self._weights.append(np.zeros(fan_out, np.float32))
-        self._weights[-2] *= 0.01  # So that all moves are about as likely at the start.
+        self._weights[-2] *= 0.01  # All moves are about equally likely at the start.
         self._moments = [np.zeros((2, *each.shape), np.float32) for each in self._weights]
         self._steps = 0
         self._activations: list[Array] = []
@@ -102,7 +102,7 @@ class Policy:
             if position == 0:  # The first number is written as it is: 0 + n.
                 legal &= np.arange(MOVES) % len(OPERATIONS) == 0
             log_probabilities = self.log_probabilities(features, legal)
-            # Gumbel-max: adding this noise and taking the largest draws from the softmax.
+            # Gumbel-max: to add this noise and take the largest is to draw from the softmax.
             move = np.argmax(log_probabilities + self._rng.gumbel(size=legal.shape), axis=1)
             parts.append((rows, features, legal, move, log_probabilities[np.arange(len(rows)), move]))
             slot = move // len(OPERATIONS)
@@ -114,7 +114,7 @@ class Policy:
         return Rollout(texts, *(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def log_probabilities(self, features: Array, legal: Array) -> Array:
-        """Log-probability of each move, (rows, MOVES); illegal moves have almost none. Kept for `descend`."""
+        """Returns log-probabilities of moves, (rows, MOVES), very low for illegal ones. `descend` uses the last."""
         x = features.reshape(-1, features.shape[-1])
         self._activations = [x]
         for layer in range(0, len(self._weights), 2):
@@ -128,7 +128,7 @@ class Policy:
         return result
 
     def descend(self, gradient: Array, learning_rate: float) -> None:
-        """A step of Adam on the loss's gradient by the scores behind the last `log_probabilities`, (rows, MOVES)."""
+        """Takes a step of Adam, given the loss's gradient by the last scores, (rows, MOVES)."""
         gradients: list[Array] = []
         backward = gradient.reshape(-1, len(OPERATIONS)).astype(np.float32)
         for layer in reversed(range(0, len(self._weights), 2)):
@@ -149,7 +149,7 @@ class Policy:
 
 
 def write(puzzle: Puzzle, moves: Sequence[tuple[int, float]]) -> str:
-    """The completion's text for moves and the value after each of them."""
+    """Returns the completion's text for moves and the values after them."""
     expression, thoughts, before = "", [], ""
     for move, value in moves:
         number, operation = str(puzzle.numbers[move // len(OPERATIONS)]), OPERATIONS[move % len(OPERATIONS)]
@@ -173,10 +173,10 @@ def _apply(operation: Array, value: Array, number: Array) -> Array:
 
 
 def _features(value: Array, numbers: Array, left: Array, target: Array) -> Array:
-    """Features by which the policy scores each slot's moves, (rows, SLOTS, features).
+    """Returns the features by which the policy scores each slot's moves, (rows, SLOTS, features).
 
-    The value, the target, this slot's number and the other numbers left, by size, each on several scales; and how many
-    numbers are left.
+    They are the value, the target, this slot's number and the other numbers left, sorted, each on several scales, and
+    how many numbers are left.
     """
     rows = len(value)
     shared = np.concatenate([_encode(value), _encode(target), np.eye(SLOTS + 1)[left.sum(axis=1)]], axis=1)

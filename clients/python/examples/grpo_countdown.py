@@ -1,15 +1,15 @@
-"""GRPO on countdown, from the first prompt to the plots, driven by the server's bandit.
+"""Trains a small policy on countdown by GRPO, on tasks that the server's bandit chooses, and draws the plots.
 
     python grpo_countdown.py --server localhost:50051            # one seed
     python grpo_countdown.py --server localhost:50051 --seeds 3  # three, and a table
 
-Each update: the server chooses 32 tasks from eight arms (tiers T0 to T3, synthetic and real), the policy writes 16
-completions of each, a stream brings their rewards and GRPO's advantages, and the policy takes two clipped steps. What
-was scored is what the bandit learns from, so that the arms shift as the policy improves.
+In each update the server chooses 32 tasks from eight arms (tiers T0 to T3, synthetic and real). The policy writes 16
+completions of each, gets their rewards and GRPO's advantages by a stream, and takes two clipped steps. The bandit
+learns from the same scores, so the probabilities of the arms change as the policy improves.
 
-Progress is measured on 200 held-out tasks, 50 of each tier, generated in the eval split, whose instances no arm ever
-draws: 16 samples of each, success is the share that hits the target exactly. The gain's interval is a bootstrap over
-the tasks, each paired with itself at the start.
+Progress is measured on 200 held-out tasks, 50 of each tier, from the eval split, whose instances no arm draws. Success
+is the share of 16 samples of each that hit the target exactly. The gain's interval is a bootstrap over the tasks, each
+paired with itself at the start.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Share of samples that hit the target, for each held-out task, after so many updates."""
+    """Share of samples that hit the target, for each held-out task, after a number of updates."""
 
     update: int
     success: Array
@@ -79,7 +79,7 @@ class Trained:
 
 
 def create_run(client: Client, seed: int, settings: Settings) -> Run:
-    """A run with ADSC's bandit and constraints over eight arms; its id is new each time."""
+    """Creates a run with ADSC's bandit and constraints over eight arms, with a new id."""
     run = client.run(f"grpo-countdown-{uuid.uuid4().hex[:8]}-seed-{seed}")
     run.create(
         arms=[
@@ -99,14 +99,14 @@ def create_run(client: Client, seed: int, settings: Settings) -> Run:
 
 
 def held_out_tasks(client: Client) -> list[Task]:
-    """Return the 200 held-out tasks, equal for every seed and every evaluation."""
+    """Returns the 200 held-out tasks, equal for every seed and every evaluation."""
     specs = [gradus.task_spec("countdown", level=tier, split="eval") for tier in TIERS]
     seeds = range(HELD_OUT_PER_TIER)
     return [result.result() for spec in specs for result in client.batch_reset(spec, seeds)]
 
 
 def score(client: Client, tasks: Sequence[Task], texts: Sequence[str]) -> list[GroupOutcome]:
-    """Outcomes of each task's completions, in the order of tasks; they come back in any order."""
+    """Returns the outcomes of each task's completions, in the order of tasks."""
     share = len(texts) // len(tasks)
     groups = [task.group(texts[i * share : (i + 1) * share]) for i, task in enumerate(tasks)]
     found = {result.group.group_id: result.result() for result in client.stream_steps(groups)}
@@ -117,15 +117,15 @@ def score(client: Client, tasks: Sequence[Task], texts: Sequence[str]) -> list[G
 
 
 def write_completions(policy: Policy, tasks: Iterable[Task], generations: int) -> Rollout:
-    """`generations` completions of each task, task by task."""
+    """Writes `generations` completions of each task, ordered by task."""
     puzzles = [Puzzle.from_metadata(task.metadata) for task in tasks]
     return policy.sample([puzzle for puzzle in puzzles for _ in range(generations)])
 
 
 def improve(policy: Policy, rollout: Rollout, advantages: Array, settings: Settings, learning_rate: float) -> None:
-    """Steps on GRPO's clipped objective (DeepSeekMath, section 4.1) with an entropy bonus and no KL term.
+    """Takes steps on GRPO's clipped objective (DeepSeekMath, section 4.1) with an entropy bonus and no KL term.
 
-    `advantages` has one for each completion, NaN where it has no reward: such a completion takes no part.
+    `advantages` has one for each completion. Completions without a reward have NaN, and are left out.
     """
     advantage = np.nan_to_num(advantages[rollout.sample])
     samples = max(1, np.isfinite(advantages).sum())
@@ -133,7 +133,7 @@ def improve(policy: Policy, rollout: Rollout, advantages: Array, settings: Setti
     for _ in range(settings.epochs):
         log_p = policy.log_probabilities(rollout.features, rollout.legal)
         ratio = np.exp(log_p[rows, rollout.move] - rollout.log_probability)
-        # Where the clipped term is the smaller one it is a constant, and its gradient 0.
+        # If the clipped term is the smaller one, it is constant, and its gradient is 0.
         clipped = np.where(advantage > 0, ratio > 1 + settings.clip, ratio < 1 - settings.clip)
         weight = np.where(clipped, 0.0, advantage * ratio)
         p = np.exp(log_p)
@@ -145,20 +145,20 @@ def improve(policy: Policy, rollout: Rollout, advantages: Array, settings: Setti
 
 
 def evaluate(client: Client, policy: Policy, tasks: Sequence[Task], update: int, generations: int) -> Evaluation:
-    """Samples and scores the held-out tasks; they belong to no run, so that nothing is learned from them."""
+    """Samples and scores the held-out tasks. They belong to no run, so the bandit does not learn from them."""
     rollout = write_completions(policy, tasks, generations)
     outcomes = score(client, tasks, rollout.texts)
     return Evaluation(update, np.array([solved_share(group) for group in outcomes]))
 
 
 def solved_share(group: GroupOutcome) -> float:
-    """Share of solved samples among those that could be scored; a server's failure is no failure of the policy."""
+    """Returns the share of solved samples among those that could be scored. The server's failures do not count."""
     solved = [each.solved for each in group.outcomes if each.solved is not None]
     return float(np.mean(solved)) if solved else 0.0
 
 
 def interval(values: Array) -> tuple[float, float]:
-    """The 95% bootstrap interval of the mean over tasks."""
+    """Returns the 95% bootstrap interval of the mean over tasks."""
     rng = np.random.default_rng(0)
     means = values[rng.integers(len(values), size=(BOOTSTRAPS, len(values)))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
@@ -219,7 +219,7 @@ class Figures:
 
 
 def figures(trained: Trained) -> Figures:
-    """The numbers of one seed."""
+    """Returns the figures of one seed."""
     start, end = trained.evaluations[0].success, trained.evaluations[-1].success
     low, high = interval(end - start)
     return Figures(
@@ -236,7 +236,7 @@ def figures(trained: Trained) -> Figures:
 
 
 def table(rows: Sequence[Figures]) -> str:
-    """The figures for people."""
+    """Returns the figures as a table."""
     lines = ["seed  start    end   gain  95% interval    seconds  end by tier"]
     for row in rows:
         tiers = ", ".join(f"{tier} {share:.2f}" for tier, share in row.end_by_tier.items())
@@ -248,7 +248,7 @@ def table(rows: Sequence[Figures]) -> str:
 
 
 def draw(out: Path, results: Sequence[Trained]) -> list[Path]:
-    """Writes the plots and gives their paths."""
+    """Writes the plots, and returns their paths."""
     out.mkdir(parents=True, exist_ok=True)
     success, arms = out / "success.png", out / "arms.png"
     points = {
@@ -261,7 +261,7 @@ def draw(out: Path, results: Sequence[Trained]) -> list[Path]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the command line; 0 is success."""
+    """Reads the command line. Returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--server", default="localhost:50051", help="address of the gRPC port (default: %(default)s)")
     parser.add_argument("--token", help="the server's bearer token, if it wants one")

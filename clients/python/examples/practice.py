@@ -1,10 +1,10 @@
-"""How much practice an arm takes until its success moves: what `frontier`'s practice_scale is to be set by.
+"""Measures how much practice changes an arm's success, by which `frontier`'s practice_scale should be set.
 
     python practice.py adsc adsc-vanilla-rloo --server localhost:50051      # runs, by their ids
 
-The frontier policy counts an arm's practice, the sum of q(1 - q) over its closed groups, q the share that is solved,
-and begins anew once success has moved by 0.15. At a practice of `practice_scale` the arm's interest is halved. So a
-scale that fits a model is about the practice that its arms need for such a move.
+The frontier policy counts an arm's practice: the sum of q(1 - q) over its closed groups, where q is the solved share.
+The count starts again when success has changed by 0.15. At a practice of `practice_scale` the arm's interest is halved.
+So the scale should be about the practice that the model's arms need for such a change.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _RATE, _SETTLED, _MOVED = 0.02, 8.0, 0.15
 
 
 def practice_until_moved(shares: Iterable[float]) -> list[float]:
-    """The practice of each stretch between two moves, of the solved shares of one arm's groups, in their order.
+    """Returns the practice before each change of success, from the solved shares of one arm's groups, in order.
 
-    The last stretch, which no move ends, is left out: an arm that never moves gives an empty list.
+    Practice after the last change is left out. An arm whose success never changes gives an empty list.
     """
     total = count = practice = 0.0
     reference: float | None = None
@@ -40,7 +40,7 @@ def practice_until_moved(shares: Iterable[float]) -> list[float]:
 
 
 def shares_by_arm(run: Run) -> dict[str, list[float]]:
-    """The solved share of each closed group of a run, by arm, in cursor order."""
+    """Returns the solved share of each closed group of a run, by arm, in cursor order."""
     info = run.get()
     found: dict[str, list[float]] = {arm.arm_id: [] for arm in info.config.arms}
     for batch in range(info.state.batches_closed):
@@ -52,7 +52,7 @@ def shares_by_arm(run: Run) -> dict[str, list[float]]:
 
 
 def table(shares: Mapping[str, Sequence[float]]) -> str:
-    """For each arm: its groups, its success at first and at last, and the practice that moves took."""
+    """Returns a table of each arm's groups, first and last success, and practice before changes."""
     lines = [f"{'arm':<16}{'groups':>8}{'first':>8}{'last':>8}  practice until success moved by 0.15"]
     for arm, own in shares.items():
         if not own:
@@ -66,7 +66,7 @@ def table(shares: Mapping[str, Sequence[float]]) -> str:
 
 
 def report(run: Run) -> str:
-    """Text on a run: the arms it drew, the success in each, and how much practice each move of success took."""
+    """Returns a report on a run: its arms, the success in each, and the practice before each change of success."""
     shares = shares_by_arm(run)
     groups = max(1, sum(map(len, shares.values())))
     drawn = ", ".join(f"{arm} {len(own) / groups:.0%}" for arm, own in shares.items())

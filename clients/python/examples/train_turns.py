@@ -1,12 +1,12 @@
-"""GRPO with TRL on tasks of several turns, by a tiny model that starts from nothing: minutes on a CPU.
+"""Trains a tiny random model by GRPO with TRL on tasks of several turns, in minutes on a CPU.
 
     make serve                                              # the server, on localhost:50051
     pip install './clients/python[trl]'
     python train_turns.py --task mastermind --seeds 3       # or --task maze
 
 Each message of the policy is one token, a call of the task's tool, so that it need not learn the form of calls. First
-it learns to predict replies to random calls, which prefers no call to another. Then GRPO teaches it which call to make
-after the replies so far. The figures are mean returns of the first and of the last quarter of GRPO's updates. The 95%
+it learns to predict replies to random calls, and prefers no call. Then GRPO teaches it which call to make after the
+replies so far. The figures are mean returns of the first and of the last quarter of GRPO's updates. The 95%
 interval of their difference is a bootstrap over groups.
 """
 
@@ -41,13 +41,13 @@ from gradus.trl import GradusSpec
 
 BOOTSTRAPS = 10_000
 PROMPTS, GENERATIONS, WARM_STEPS = 16, 8, 200
-# A reply begins a new line, or else its first sentence would be part of the prompt's last token.
+# Replies begin on a new line. Otherwise their first sentence would be part of the last token before.
 TEMPLATE = r"{% for each in messages %}{{ each.content ~ ('' if each.role == 'assistant' else '\n') }}{% endfor %}"
 SENTENCE = r"<tool_call>[\s\S]*?</tool_call>|[^.\n]*[.\n]\s*"
 
 
 def call(tool: str, **arguments: Any) -> str:
-    """A message that calls a tool, in the form that the server reads (`text_tools`)."""
+    """Returns a message that calls a tool, in the form that the server reads (`text_tools`)."""
     return f"<tool_call>\n{json.dumps({'name': tool, 'arguments': arguments})}\n</tool_call>"
 
 
@@ -81,7 +81,7 @@ GAMES = {
 
 @dataclass(frozen=True)
 class Figures:
-    """Result of a seed. `low` and `high` bound the 95% interval of `last` less `first`."""
+    """Result of a seed. `low` and `high` bound the 95% interval of `last` minus `first`."""
 
     task: str
     seed: int
@@ -94,7 +94,7 @@ class Figures:
 
 
 def played(client: Client, game: Game, tasks: Iterable[Task], seed: int) -> list[Sequence[Any]]:
-    """Conversations of episodes of random calls."""
+    """Returns conversations of episodes with random calls."""
     chance = np.random.default_rng(seed)
 
     def generate(positions: Sequence[Any]) -> list[PolicyTurn]:
@@ -104,7 +104,7 @@ def played(client: Client, game: Game, tasks: Iterable[Task], seed: int) -> list
 
 
 def tokenizer(game: Game, seen: Iterable[Sequence[Any]]) -> PreTrainedTokenizerFast:
-    """Each call is a token, and so is each sentence of prompts and replies."""
+    """Returns a tokenizer with a token for each call, and for each sentence of prompts and replies."""
     core = Tokenizer(models.WordLevel({}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(SENTENCE), behavior="isolated")
     texts = {f"{each['content']}\n" for messages in seen for each in messages if each["role"] != "assistant"}
@@ -127,13 +127,13 @@ class Norm(torch.nn.Module):  # type: ignore[misc]
         self.norm = norm
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Features, (..., size), of hidden states, (..., size)."""
+        """Returns features, (..., size), of hidden states, (..., size)."""
         features = self.norm(hidden)
         return torch.cat([torch.ones_like(features[..., :1]), features[..., 1:]], dim=-1)
 
 
 def model(vocabulary: PreTrainedTokenizerFast, game: Game, seed: int) -> Qwen2ForCausalLM:
-    """A transformer that knows nothing, and whose messages are one call each."""
+    """Returns a random transformer whose messages are one call each."""
     torch.manual_seed(seed)
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
     config = Qwen2Config(
@@ -149,7 +149,7 @@ def model(vocabulary: PreTrainedTokenizerFast, game: Game, seed: int) -> Qwen2Fo
     made = Qwen2ForCausalLM(config)
     calls = vocabulary.convert_tokens_to_ids(game.calls)
     made.model.norm = Norm(made.model.norm)
-    # TRL reads the head's weights alone, so they say that only calls can be written, at first each with equal chances.
+    # TRL uses only the head's weights. They allow only calls, all equally likely at first.
     with torch.no_grad():
         made.lm_head.weight.zero_()
         made.lm_head.weight[:, 0] = -1e3
@@ -160,7 +160,7 @@ def model(vocabulary: PreTrainedTokenizerFast, game: Game, seed: int) -> Qwen2Fo
 
 
 def warm_start(policy: Qwen2ForCausalLM, vocabulary: PreTrainedTokenizerFast, seen: Sequence[Sequence[Any]]) -> None:
-    """Learns to predict the replies to random calls, by a head that is then dropped. All calls stay equally likely."""
+    """Trains the model to predict replies to random calls, by a temporary head. All calls stay equally likely."""
     ids = [torch.tensor(vocabulary.apply_chat_template(list(each), return_dict=False)) for each in seen]
     rows = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=vocabulary.pad_token_id)
     head = torch.nn.Linear(policy.config.hidden_size, len(vocabulary))
@@ -179,7 +179,7 @@ def warm_start(policy: Qwen2ForCausalLM, vocabulary: PreTrainedTokenizerFast, se
 
 
 class Progress(TrainerCallback):  # type: ignore[misc]
-    """A bar with the mean return of the last update. `means` has the mean return of each group so far."""
+    """Progress bar with the last update's mean return. `means` has the mean return of each group so far."""
 
     def __init__(self, name: str, updates: int, run: Run) -> None:
         self.means: list[float] = []
@@ -187,13 +187,13 @@ class Progress(TrainerCallback):  # type: ignore[misc]
         self._bar = tqdm(total=updates, desc=name, unit="update")
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
-        """Shows an update."""
+        """Updates the bar."""
         if logs and "reward" in logs:
             self._bar.set_postfix(mean=f"{float(logs['reward']):.3f}", refresh=False)
             self._bar.update()
 
     def on_step_end(self, args: Any, state: Any, *more: Any, **options: Any) -> None:
-        """Takes the returns of the update's groups, which the server keeps for a while only."""
+        """Reads the returns of the update's groups, which the server keeps for a limited time."""
         self.means += map(returns, self._run.groups(state.global_step - 1))
 
     def on_train_end(self, *arguments: Any, **more: Any) -> None:
@@ -214,7 +214,7 @@ def train(client: Client, name: str, seed: int, options: argparse.Namespace) -> 
         "seed": seed,
     }
     spec = GradusSpec(client, f"turns-{name}-{seed}-{uuid.uuid4().hex[:8]}", run, text_tools="hermes")
-    # Outside of a training the data set gives samples, and takes no task of the run.
+    # Before the training the data set gives sample tasks, which are not taken from the run.
     samples = (Task.from_json(row["gradus_task"]) for row in itertools.islice(spec.train_dataset, 100))
     seen = played(client, game, samples, seed)
     vocabulary = tokenizer(game, seen)
@@ -263,12 +263,12 @@ def train(client: Client, name: str, seed: int, options: argparse.Namespace) -> 
 
 
 def returns(group: RunGroup) -> float:
-    """Mean return of a group's episodes."""
+    """Returns the mean return of a group's episodes."""
     return float(np.mean([sample.reward for sample in group.samples if sample.reward is not None]))
 
 
 def interval(first: np.ndarray, last: np.ndarray) -> tuple[float, float]:
-    """The 95% bootstrap interval of the mean of `last` less that of `first`."""
+    """Returns the 95% bootstrap interval of the mean of `last` minus that of `first`."""
     chance = np.random.default_rng(0)
     before, after = (
         each[chance.integers(len(each), size=(BOOTSTRAPS, len(each)))].mean(axis=1) for each in (first, last)
@@ -278,7 +278,7 @@ def interval(first: np.ndarray, last: np.ndarray) -> tuple[float, float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the command line; 0 is success."""
+    """Reads the command line. Returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default="localhost:50051")
     parser.add_argument("--task", choices=sorted(GAMES), default="mastermind")

@@ -1,12 +1,12 @@
-"""A first reward with TRL in two minutes on a CPU, with a model that is made here: nothing is downloaded.
+"""Earns a first reward with TRL in two minutes on a CPU, with a small random model and no download.
 
     make serve                                            # the server, on localhost:50051
     pip install './clients/python[trl]'                   # several GB
     python trl_first_reward.py                            # prints the mean reward, update by update
 
-A model that is not tuned to follow instructions never writes an answer in the right form, earns 0 for all of them, and
-so learns nothing from rewards. The remedy is a warm start: some demonstrations of the form, before GRPO. Here half of
-them are right, and the rest of what is right comes from rewards. For your own model take demonstrations of your own.
+A model that is not tuned to follow instructions never writes an answer in the right form. All its rewards are 0, so it
+learns nothing from them. The remedy is a warm start: before GRPO it learns the form from demonstrations. Here half of
+them are right, and rewards teach the rest. For your own model use demonstrations of your own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TEMPLATE = "{% for message in messages %}{{ message.content }}\n{% endfor %}"
 
 
 def tokenizer(prompts: Sequence[Any]) -> PreTrainedTokenizerFast:
-    """Each word of the prompts is a token, and so are each digit and the marks around an answer."""
+    """Returns a tokenizer with a token for each word of prompts, each digit, and the marks around an answer."""
     pieces = re.compile(f"{OPENING}|{CLOSING}|[0-9]|[^\\W0-9]+|[\\s\\S]")
     words = {word for prompt in prompts for message in prompt for word in pieces.findall(message["content"])}
     tokens = dict.fromkeys(["<pad>", END, "<unk>", OPENING, CLOSING, *string.printable, *sorted(words)])
@@ -54,7 +54,7 @@ def tokenizer(prompts: Sequence[Any]) -> PreTrainedTokenizerFast:
 
 
 def model(vocabulary: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
-    """A transformer of a tenth of a million parameters, which knows nothing."""
+    """Returns a random transformer of a tenth of a million parameters."""
     torch.manual_seed(0)
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4}
     config = Qwen2Config(
@@ -70,7 +70,7 @@ def model(vocabulary: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
 
 
 def demonstration(prompt: str, chance: random.Random) -> str:
-    """A completion in the right form; it is right half of the time."""
+    """Returns a completion in the right form, which is right half of the time."""
     shown = re.search(r":\s+([0-9 ]+)", prompt)
     digits = [] if shown is None else shown[1].split()[::-1]
     if chance.random() < 0.5:  # noqa: PLR2004
@@ -81,7 +81,7 @@ def demonstration(prompt: str, chance: random.Random) -> str:
 def warm_start(
     policy: Qwen2ForCausalLM, vocabulary: PreTrainedTokenizerFast, prompts: Sequence[Any], steps: int
 ) -> None:
-    """Learns from demonstrations, by the cross entropy of their completions."""
+    """Trains the model on demonstrations, by the cross entropy of their completions."""
     chance, size = random.Random(0), 32
     optimizer = torch.optim.AdamW(policy.parameters(), lr=3e-3)
     for step in range(steps):
@@ -105,7 +105,7 @@ def warm_start(
 
 
 def main(arguments: Sequence[str] | None = None) -> list[float]:
-    """Trains; gives the mean reward of each update."""
+    """Trains, and returns the mean reward of each update."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default="localhost:50051")
     parser.add_argument("--run", default="first-reward")
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> list[float]:
     options = parser.parse_args(arguments)
 
     spec = GradusSpec(options.server, options.run, RUN, restart=True)
-    # Outside of a training the data set gives samples, and takes no task of the run.
+    # Before the training the data set gives sample tasks, which are not taken from the run.
     prompts = [row["prompt"] for row in islice(spec.train_dataset, 256)]
     vocabulary = tokenizer(prompts)
     policy = model(vocabulary)

@@ -1,8 +1,8 @@
-"""GRPO with TRL on tasks that Gradus' bandit chooses, resumable after any kill.
+"""Trains by GRPO with TRL on tasks that Gradus' bandit chooses. It can be resumed after any kill.
 
     make serve                                            # the server, on localhost:50051
     pip install './clients/python[trl]'
-    python trl_grpo.py --model Qwen/Qwen3-0.6B            # again after a kill: it goes on at its last checkpoint
+    python trl_grpo.py --model Qwen/Qwen3-0.6B            # run it again after a kill: it goes on at its last checkpoint
 
 Under several ranks: `torchrun --nproc-per-node 2 trl_grpo.py`, or `accelerate launch`.
 """
@@ -22,7 +22,7 @@ TIERS = ("T0", "T1", "T2", "T3")
 
 
 def run_config(prompts: int, generations: int) -> dict[str, Any]:
-    """A run without an end: a bandit over the four tiers of countdown, a fifth of each batch from hard ones."""
+    """Returns a run without an end: a bandit over countdown's four tiers, a fifth of each batch from hard ones."""
     return {
         "arms": [gradus.arm("countdown", tier, hard=tier in ("T2", "T3")) for tier in TIERS],
         "policy": gradus.bandit(constraints=gradus.constraints(hard_share_min=0.2)),
@@ -48,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cpu", action="store_true")
     options = parser.parse_args(arguments)
 
-    # A training that died before its first checkpoint begins anew (restart), and what a resumed one samples is what it
-    # would have sampled (reproducible).
+    # restart: a training that died before its first checkpoint starts again. reproducible: a resumed one samples the
+    # same completions as without the break.
     run = run_config(options.prompts, options.generations)
     spec = GradusSpec(options.server, options.run, run, reproducible=True, restart=True)
     config = GRPOConfig(

@@ -1,4 +1,4 @@
-"""Streams of the Python client, as client.ts does it for TypeScript's: a thread and a connection for each."""
+"""Opens streams of the Python client, as client.ts does for TypeScript: a thread and a connection for each."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ export interface FlightOptions {
   readonly environment: string;
   readonly prompts: number;
   readonly generations: number;
-  /** Bytes of a completion. */
   readonly bytes: number;
   /** Completions in a message. */
   readonly perMessage: number;

@@ -1,4 +1,4 @@
-"""Answers that cannot be read, as a verifier says it in each of its ways, and a resource that is away."""
+"""Verifiers that report unreadable answers in each possible way, and a resource that is down."""
 
 from gradus.serve import Environment, Facts, UnavailableError
 

@@ -1,4 +1,4 @@
-"""Environments with turns: guess a number, with the state in the task id, or as an object that stays here."""
+"""Environments with turns: one whose state is in the task id, and one whose state is a live object."""
 
 import os
 

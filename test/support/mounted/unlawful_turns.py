@@ -29,7 +29,7 @@ class Lawful(Plain):
 
 
 class Counts(Plain):
-    """Keeps the number of calls in itself."""
+    """Keeps the number of calls in the environment."""
 
     id = "mine/counts"
     count = 0
@@ -81,7 +81,7 @@ class Accepts(Plain):
 
 
 class Chance(Plain):
-    """Draws chance, and says so."""
+    """Draws random numbers, and declares that."""
 
     id = "mine/chance"
     deterministic = False

@@ -1,4 +1,4 @@
-"""Verifiers with a hole each, and good ones, which `gradus env check` must not accuse."""
+"""Verifiers with one fault each, and good ones, in which `gradus env check` must find no fault."""
 
 import random
 import re
@@ -95,7 +95,7 @@ class Runs(Number):
 
 
 class Memo(Number):
-    """Remembers what an answer came to, whatever the instance is."""
+    """Remembers the verdict on an answer, and gives it for every instance."""
 
     id = "remembers/answers"
     memo: dict = {}

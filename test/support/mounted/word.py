@@ -1,4 +1,4 @@
-"""Words backwards, and answers that do to the verifier what a model's may."""
+"""An environment of words backwards. Some answers make its verifier fail, as a model's might."""
 
 import ctypes
 import time

@@ -1,4 +1,4 @@
-"""The first experiment: which curriculum is best for Countdown, with the same number of rollouts."""
+"""The first experiment compares curricula for Countdown, with the same number of rollouts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OPERATOR = re.compile(r"[-+*/]")
 
 
 def _read_prompt(text: str) -> list[int | None]:
-    """The target, and five places for numbers."""
+    """Returns the target and five numbers, of which unused places are None."""
     found = _PROMPT.search(text)
     if found is None:
         raise UnreadError(f"not a prompt of Countdown: {text[:80]!r}")
@@ -43,18 +43,18 @@ def _read_prompt(text: str) -> list[int | None]:
 
 LANGUAGE = Language(
     prompt_length=2 + _NUMBERS_MAX,
-    # Two answers of four numbers fit, and one of five.
+    # Long enough for two answers of four numbers, or one of five.
     completion_length=32,
-    # No task gives a number above 99.
+    # The numbers of tasks are at most 99.
     written=FIRST_NUMBER + 100,
     read_prompt=_read_prompt,
 )
 
 
 def _perhaps_twice(text: str, rng: np.random.Generator) -> str:
-    """One answer in seven becomes two: a wrong one and the right one, or the right one and a wrong one.
+    """Makes one answer in seven into two, a wrong one and the right one in either order.
 
-    For that is what makes a completion abandon what it found (Curriculum RLOO 3.3). The last one counts.
+    So the policy learns to abandon right answers, as models do (Curriculum RLOO 3.3). The last answer counts.
     """
     found = _ANSWER.search(text)
     if found is None:
@@ -67,7 +67,7 @@ def _perhaps_twice(text: str, rng: np.random.Generator) -> str:
 
 
 def _shuffled(prompts: Tokens, rng: np.random.Generator) -> Tokens:
-    """Return the prompts with their numbers in another order, which leaves the answers right."""
+    """Returns the prompts with their numbers in another order. The answers stay right."""
     numbers = prompts[:, -_NUMBERS_MAX:]
     order = np.argsort(np.where(numbers == PAD, 2, rng.random(numbers.shape)), axis=1)
     return np.concatenate([prompts[:, :-_NUMBERS_MAX], np.take_along_axis(numbers, order, axis=1)], axis=1)
@@ -82,10 +82,10 @@ _VALUE_MAX = 9_999
 
 
 def write_pool(path: Path, rows: int) -> None:
-    """Rows of the public 3-to-4 schema, and some of five numbers; all can be reached without fractions on the way.
+    """Writes rows of the public 3-to-4 schema, and some of five numbers. All can be solved without fractions.
 
-    The generator's targets are values of random trees, and so often plain sums; here each value that the numbers can
-    reach is as likely as any other.
+    The generator's targets are values of random trees, so they are often plain sums. Here each value that the numbers
+    can reach is equally likely.
     """
     rng = np.random.default_rng(2026)
     with path.open("w") as out:
@@ -100,7 +100,7 @@ def write_pool(path: Path, rows: int) -> None:
 
 
 def _reachable(numbers: tuple[int, ...], known: dict[tuple[int, ...], set[int]]) -> set[int]:
-    """Whole numbers from 1 to `_VALUE_MAX` that use each number once, by way of such numbers only."""
+    """Returns the values from 1 to `_VALUE_MAX` that use each number once, with intermediate values in that range."""
     if len(numbers) == 1:
         return {numbers[0]}
     if numbers in known:
@@ -122,7 +122,7 @@ def _reachable(numbers: tuple[int, ...], known: dict[tuple[int, ...], set[int]])
 
 
 def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
-    """Held-out rows of the pool's eval split, by their count of numbers; three quarters as many with five numbers."""
+    """Returns rows of the pool's eval split, by their count of numbers; three quarters as many with five numbers."""
     found: dict[str, dict[str, Task]] = {count: {} for count in SETS}
     for level in (*TIERS, "OOD"):
         options: SpecOptions = {"split": "eval", "source": "real", "pool": POOL, "answer_format": "answer_tag"}
@@ -130,7 +130,7 @@ def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
         spec = gradus.task_spec("countdown", **options)
         for each in client.batch_reset(spec, range(settings.held_out * 2)):
             task = each.result()
-            # A row may come again.
+            # Leave out repeated rows.
             found[str(len(task.metadata["numbers"].split()))][task.instance_hash] = task
     wanted = {"3": settings.held_out, "4": settings.held_out, "5": settings.held_out * 3 // 4}
     sets = {count: [*found[count].values()][:number] for count, number in wanted.items()}
@@ -171,7 +171,7 @@ def _fixed() -> list[Arm]:
 
 
 def _staged() -> Policy:
-    """Slices of all rows together; ranks were within a tier until the server's ranks spanned a run."""
+    """Returns stages of ranks over all rows together. Earlier servers ranked rows within each tier."""
     return gradus.staged(
         gradus.stage(share=0.3, ranks=(0, 0.3, "solutions")),
         gradus.stage(share=0.4, ranks=(0, 0.7, "solutions")),

@@ -1,4 +1,4 @@
-"""Types of an experiment's parts; `countdown.py` and `packing.py` each define one."""
+"""Types of an experiment's parts. `countdown.py` and `packing.py` each define an experiment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gradus import Arm, Client, Policy, Task
 
 
 def slug(condition: str) -> str:
-    """A condition's name in file names and ids of runs: "fixed, 81% easiest" as "fixed-81-easiest"."""
+    """Returns a condition's name for files and run ids, e.g. "fixed-81-easiest" for "fixed, 81% easiest"."""
     return "-".join(re.findall(r"[A-Za-z0-9._]+", condition))
 
 
@@ -31,11 +31,11 @@ class Settings:
     Attributes
     ----------
     start_rows, start_steps, start_batch, start_rate
-        Settings of the supervised start: the number of exported solver's answers, and how they are imitated.
+        Number of solver's answers that the supervised start imitates; its steps, batch size and learning rate.
     rate, entropy
         Learning rate and entropy bonus of RLOO.
     contrast, contrast_beta
-        Weight and β of the contrast pairs' loss, where a condition has it (Curriculum RLOO 4.1).
+        Weight and β of the contrast pairs' loss, if a condition has it (Curriculum RLOO 4.1).
     temperature
         Sampling temperature of evaluations (Curriculum RLOO 4.1); in training it is 1.
     samples, curve_samples
@@ -43,7 +43,7 @@ class Settings:
     held_out
         Prompts of a held-out set.
     pool_rows
-        Rows of the pool, where the experiment has one; a tenth of them are held out.
+        Number of rows of the pool, if the experiment has one; a tenth of them are held out.
 
     """
 
@@ -68,12 +68,12 @@ class Settings:
 
     @property
     def rollouts(self) -> int:
-        """Rollouts of a whole training."""
+        """Number of rollouts of a whole training."""
         return self.updates * self.prompts * self.generations
 
 
 def sizes(small: Settings, *, tiny_held_out: int, large_start_rows: int, large_start_steps: int) -> dict[str, Settings]:
-    """`small` fits two cores; of it are made "tiny", which tries the code, and "large", which wants a GPU."""
+    """Returns `small`, for two cores, and the sizes made from it: "tiny" tries the code, "large" needs a GPU."""
     language = small.size.language
     tiny = replace(
         small,
@@ -81,7 +81,7 @@ def sizes(small: Settings, *, tiny_held_out: int, large_start_rows: int, large_s
         start_rows=300,
         start_steps=4,
         start_batch=16,
-        # The shortest length of which each stage of the replayed cycles has an update batch.
+        # With fewer updates a stage of the replayed cycles would have no update batch.
         updates=30,
         prompts=4,
         generations=4,
@@ -111,15 +111,15 @@ class Condition:
     Attributes
     ----------
     meaning
-        What the server does, and in which paper it is.
+        What the server does, and the paper that it comes from.
     policy, arms
-        Make the run's policy and arms; called once for each run.
+        Functions that make the run's policy and arms; called once for each run.
     contrast
         Whether contrast pairs (VCC) add a loss.
     papers
-        What the papers have for it.
+        The papers' figure for it.
     is_retired
-        Whether it is trained no more, for a server of today draws otherwise under its policy; its figures are kept.
+        Whether it is no longer trained, because today's server draws differently for it. Its figures are kept.
 
     """
 
@@ -142,39 +142,39 @@ class Measure:
 
 
 def no_pool(_: Path, __: int) -> None:
-    """Write no pool, for an experiment that has none."""
+    """Writes nothing, for an experiment without a pool."""
 
 
 def as_exported(answer: str, _: np.random.Generator) -> str:
-    """Return the solver's answer unchanged, for an experiment that imitates answers as they are."""
+    """Returns the solver's answer unchanged."""
     return answer
 
 
 def same_order(prompts: Tokens, _: np.random.Generator) -> Tokens:
-    """Return the prompts unchanged, for an experiment that reads them as they stand."""
+    """Returns the prompts unchanged."""
     return prompts
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A question, and what it takes to answer it.
+    """One experiment: its tasks, conditions and measures.
 
     Attributes
     ----------
     levels
-        Environments and their levels that the solver's answers are exported of.
+        Levels, by environment, whose solver's answers are exported for the supervised start.
     pool
-        The name of a pool of rows that the server is given, as NAME=ENVIRONMENT; "": none.
+        Name of the server's pool of rows, as NAME=ENVIRONMENT. "": none.
     write_pool
-        Writes its rows, of which there are to be `Settings.pool_rows`.
+        Function that writes the pool's `Settings.pool_rows` rows.
     held_out
-        Sets of tasks that no arm draws, by name.
+        Function that returns held-out sets of tasks, by name. No arm draws them.
     twist, shuffle
-        What imitation does to an answer's text, and to a table of prompts.
+        Functions that change an answer's text and the prompts before they are imitated.
     score
-        Of one point of a curve, by set: what is plotted, and what `baseline` sets the mark for.
+        Score of a point of a curve, from its facts by set. It is plotted, and `baseline`'s is the mark for the others.
     measures, compared
-        Columns of the table, and those of them that are compared with the baseline.
+        Columns of the table, and those that are compared with the baseline.
 
     """
 
@@ -196,5 +196,5 @@ class Experiment:
     shuffle: Callable[[Tokens, np.random.Generator], Tokens] = same_order
 
     def condition(self, name: str) -> Condition:
-        """The condition of that name."""
+        """Returns the condition of that name."""
         return next(each for each in self.conditions if each.name == name)

@@ -1,7 +1,7 @@
-"""One compact file for the figures of a study, with a line for each training.
+"""Keeps the figures of a study in one compact file, with a line for each training.
 
-A training writes its figures whole, a file each, into a folder outside of Git. Reports are made from the compact file,
-`figures.jsonl.gz`, which Git keeps beside them.
+Each training writes its full figures into a file outside of Git. Reports are made from the compact file,
+`figures.jsonl.gz`, which is in Git.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def compact_figures(folder: Path, condense: Callable[[Mapping[str, Any]], Figure
     if trainings:
         found = (_rounded(condense(json.loads(path.read_text()))) for path in trainings)
         lines = [json.dumps(each, separators=(",", ":")) for each in found]
-        # Equal figures give equal files: without the time of writing.
+        # Leave out the time of writing, so that equal figures give equal files.
         compact.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
     if not compact.exists():
         return []

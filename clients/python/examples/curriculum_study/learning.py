@@ -1,4 +1,4 @@
-"""One step of RLOO, and of RLOO with contrast pairs (VCC)."""
+"""Takes steps of RLOO, also with contrast pairs (VCC)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def improve(
     pairs: Pairs | None,
     objective: Objective,
 ) -> tuple[Parameters, optax.OptState]:
-    """One step, on-policy, for tokens (rows, length) and advantages (rows,); without a KL term."""
+    """Takes one on-policy step, without a KL term, for tokens (rows, length) and advantages (rows,)."""
     size = objective.size
 
     def loss(p: Parameters) -> jnp.ndarray:
@@ -65,7 +65,7 @@ def improve(
 
 
 def _contrast(p: Parameters, size: Size, pairs: Pairs, beta: float) -> jnp.ndarray:
-    """Mean of -log sigmoid(beta (preferred - rejected)), length-averaged log-probabilities (Curriculum RLOO 3.3)."""
+    """Returns the loss of contrast pairs on length-averaged log-probabilities (Curriculum RLOO 3.3)."""
 
     def average(tokens: jnp.ndarray) -> jnp.ndarray:
         written = tokens[:, size.language.prompt_length :] != PAD
@@ -78,7 +78,7 @@ def _contrast(p: Parameters, size: Size, pairs: Pairs, beta: float) -> jnp.ndarr
 def pairs_of(
     language: Language, prompts: Tokens, completions: Tokens, outcomes: Sequence[GroupOutcome], generations: int
 ) -> Pairs:
-    """The pairs of a batch, whose rows are group after group."""
+    """Returns the pairs of a batch, whose rows are ordered by group."""
     preferred = np.full((_PAIRS, language.length), PAD, np.int32)
     rejected, there = preferred.copy(), np.zeros(_PAIRS, np.float32)
     found: list[tuple[int, ContrastPair]] = [
@@ -96,6 +96,6 @@ def pairs_of(
 
 
 def without_empty_columns(language: Language, tokens: Tokens) -> Tokens:
-    """Drops the last columns, which are padding in all rows. A multiple of 8 stays, so that few shapes are compiled."""
+    """Drops last columns that are padding in all rows. Keeps a multiple of 8, so that jax compiles few shapes."""
     written = int((tokens != PAD).any(axis=0).nonzero()[0].max()) + 1 - language.prompt_length
     return tokens[:, : min(language.prompt_length + -(-max(written, 1) // 8) * 8, language.length)]

@@ -13,9 +13,9 @@ Array = npt.NDArray[np.float64]
 
 
 def pass_at(solved: Array, k: int) -> Array:
-    """Probability that one of k samples is right, unbiased, (prompts,), of solved (prompts, n).
+    """Returns the unbiased probability that one of k samples is right, (prompts,), for solved (prompts, n).
 
-    1 - C(n - c, k) / C(n, k), where c of n are (Chen et al. 2021, section 2.1).
+    It is 1 - C(n - c, k) / C(n, k), if c of n are right (Chen et al. 2021, section 2.1).
     """
     n = solved.shape[1]
     table = np.array([1 - comb(n - c, k) / comb(n, k) for c in range(n + 1)])
@@ -24,12 +24,12 @@ def pass_at(solved: Array, k: int) -> Array:
 
 
 def curve_of(solved: Array) -> list[float]:
-    """Mean pass@k over prompts for k = 1 to n."""
+    """Returns the mean pass@k over prompts for k = 1 to n."""
     return [float(pass_at(solved, k).mean()) for k in range(1, solved.shape[1] + 1)]
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Mean over seeds and half the width of its 95% interval (Student's t); infinite for one seed."""
+    """Returns the mean over seeds and half its 95% interval (Student's t), infinite for one seed."""
     mean = float(np.mean(values))
     if len(values) == 1:
         return mean, float("inf")
@@ -38,7 +38,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def first_reaching(at: Sequence[int], values: Sequence[float], goal: float) -> float | None:
-    """Point at which a curve first reaches a goal, interpolated; None if it never does."""
+    """Returns the interpolated point where a curve first reaches a goal, or None if it never does."""
     before_at, before = at[0], values[0]
     if before >= goal:
         return float(before_at)

@@ -1,8 +1,8 @@
-"""A transformer of 440,000 parameters, in jax: what stands in for a language model.
+"""A transformer of 440,000 parameters in jax, in place of a language model.
 
-Decoder only, pre-normalised, with tied embeddings. A number's embedding is learned, and besides it is a linear map of
-what the number looks like: its size and where it stands in circles of several lengths (as clocks show the hour). So
-numbers that behave alike look alike from the first step, and a model that fits two cores can learn to calculate.
+It is decoder only, pre-normalised, with tied embeddings. A number's embedding is a learned one plus a linear map of
+features: its size, and its position on circles of several lengths, like an hour on a clock. So similar numbers have
+similar embeddings from the first step, and a small model can learn to calculate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True)
 class Size:
-    """Size of a model that reads and writes `language`."""
+    """Size of a model, and the `language` that it reads and writes."""
 
     language: Language
     width: int = 96
@@ -33,7 +33,7 @@ _CIRCLES = (2, 3, 4, 5, 7, 9, 10, 11, 13, 17, 23, 29, 37, 50, 71, 100, 151, 250,
 
 
 def _looks() -> jnp.ndarray:
-    """(vocabulary, features): what numbers look like; 0 for tokens that are none."""
+    """Returns the features of numbers, (vocabulary, features), 0 for other tokens."""
     n = np.arange(NUMBERS)[:, None]
     angle = 2 * np.pi * n / np.array(_CIRCLES)
     size = np.stack([n[:, 0] / 1000, np.log1p(n[:, 0]) / 7, np.ones(NUMBERS)], axis=1)
@@ -45,7 +45,7 @@ LOOKS = _looks()
 
 
 def initial(size: Size, seed: int) -> Parameters:
-    """Random weights."""
+    """Returns random weights."""
     rng = np.random.default_rng([seed, 17])
     d = size.width
 
@@ -59,12 +59,12 @@ def initial(size: Size, seed: int) -> Parameters:
 
 
 def normal(rng: np.random.Generator, *shape: int, scale: float) -> jnp.ndarray:
-    """Normal deviates of this standard deviation."""
+    """Returns normal deviates of this standard deviation."""
     return jnp.asarray(rng.normal(0, scale, shape), jnp.float32)
 
 
 def initial_layers(rng: np.random.Generator, d: int, layers: int) -> list[Parameters]:
-    """Random weights of layers of width d."""
+    """Returns random weights of layers of width d."""
     out = 1 / np.sqrt(2 * layers)
     return [
         {
@@ -80,7 +80,7 @@ def initial_layers(rng: np.random.Generator, d: int, layers: int) -> list[Parame
 
 
 def norm(x: jnp.ndarray, gain: jnp.ndarray) -> jnp.ndarray:
-    """Scaled to a mean square of 1, times a gain for each feature."""
+    """Scales to a mean square of 1, times a gain for each feature."""
     return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gain
 
 
@@ -89,12 +89,12 @@ def _embeddings(p: Parameters) -> jnp.ndarray:
 
 
 def heads_of(x: jnp.ndarray, heads: int) -> jnp.ndarray:
-    """The last axis dealt out to heads: (…, heads, width of each)."""
+    """Splits the last axis into heads: (…, heads, width of each)."""
     return x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads)
 
 
 def layer(w: Parameters, heads: int, x: jnp.ndarray, attend: Any) -> jnp.ndarray:
-    """One layer; `attend(q, k, v)` mixes the places."""
+    """Applies one layer; `attend(q, k, v)` is its attention."""
     q, k, v = (heads_of(each, heads) for each in jnp.split(norm(x, w["norm1"]) @ w["qkv"], 3, axis=-1))
     mixed = attend(q, k, v)
     x = x + mixed.reshape(x.shape) @ w["out"]
@@ -102,7 +102,7 @@ def layer(w: Parameters, heads: int, x: jnp.ndarray, attend: Any) -> jnp.ndarray
 
 
 def causal(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
-    """Attention of places (rows, length, heads, width) to themselves and those before them."""
+    """Returns the attention of places (rows, length, heads, width) to themselves and earlier ones."""
     length = q.shape[1]
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
     visible = jnp.tril(jnp.ones((length, length), bool))
@@ -111,7 +111,7 @@ def causal(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
 
 @partial(jax.jit, static_argnames="size")
 def log_probabilities(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
-    """Log-probability of each token of the completions given those before it: (rows, length - prompt_length)."""
+    """Returns the log-probability of each token of the completions, (rows, length - prompt_length)."""
     prompt, table = size.language.prompt_length, _embeddings(p)
     x = table[tokens] * 8 + p["places"][: tokens.shape[1]]
     for w in p["layers"]:
@@ -127,7 +127,7 @@ Cache = list[tuple[jnp.ndarray, jnp.ndarray]]
 
 
 def _read(p: Parameters, size: Size, table: jnp.ndarray, prompts: jnp.ndarray) -> tuple[Cache, jnp.ndarray]:
-    """Return the model's cache of the prompts, and the last place's state, (rows, width)."""
+    """Returns the model's cache of the prompts, and the last place's state, (rows, width)."""
     language = size.language
     room = ((0, 0), (0, language.completion_length), (0, 0), (0, 0))
     cache: Cache = []
@@ -145,7 +145,7 @@ def _read(p: Parameters, size: Size, table: jnp.ndarray, prompts: jnp.ndarray) -
 def _read_on(
     p: Parameters, size: Size, table: jnp.ndarray, cache: Cache, at: jnp.ndarray, token: jnp.ndarray
 ) -> tuple[Cache, jnp.ndarray]:
-    """Return the cache and the state after one more token, (rows,), at place `at`."""
+    """Returns the cache and the state after one more token, (rows,), at place `at`."""
     visible = (jnp.arange(size.language.length) <= at)[None, None]
     kept: Cache = []
 
@@ -163,7 +163,7 @@ def _read_on(
 
 @partial(jax.jit, static_argnames="size")
 def sample(p: Parameters, size: Size, prompts: jnp.ndarray, key: jnp.ndarray, temperature: float) -> jnp.ndarray:
-    """Completions of prompts (rows, prompt_length): tokens (rows, completion_length), padded after the end mark."""
+    """Returns completions of prompts (rows, prompt_length): tokens (rows, completion_length), padded at the end."""
     language, rows, table = size.language, prompts.shape[0], _embeddings(p)
     cache, hidden = _read(p, size, table, prompts)
 
@@ -185,5 +185,5 @@ def sample(p: Parameters, size: Size, prompts: jnp.ndarray, key: jnp.ndarray, te
 
 
 def count(p: Parameters) -> int:
-    """Parameters of a model."""
+    """Returns the number of parameters of a model."""
     return sum(each.size for each in jax.tree.leaves(p))

@@ -1,4 +1,4 @@
-"""The second experiment: does a reward for quality help, and does replay? Subset sum and knapsack (FORGE)."""
+"""The second experiment: do a quality reward and replay help on subset sum and knapsack (FORGE)?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ITEM = re.compile(r"^\d+: weight=(\d+) value=(\d+)$", re.MULTILINE)
 
 
 def _read_prompt(text: str) -> list[int | None]:
-    """The target or capacity, and for each of 25 places a number or weight, and a value, which a number has not."""
+    """Returns the target or capacity, and 25 pairs of number and None, or of weight and value."""
     task = text[text.rfind("Your task:") :]
     target = _TARGET.search(task)
     items: list[tuple[int, int | None]] = [(int(w), int(v)) for w, v in _ITEM.findall(task)]
@@ -42,14 +42,14 @@ LANGUAGE = Language(
     between_numbers=", ",
 )
 
-# --- Tasks: three levels of each environment; knapsack's are cut out of its easy one, for others are long. ---
+# --- Tasks: three levels of each environment; knapsack's are parts of its easy one, for its others are long. ---
 
 LEVELS = ("easy", "medium", "hard")
 _ITEMS = {"easy": (15, 17), "medium": (18, 21), "hard": (22, 25)}
 
 
 def _specs() -> dict[str, TaskSpec]:
-    """Task specs by the name that arms and held-out sets share."""
+    """Returns task specs by the names of arms and held-out sets."""
     sums = {
         f"subset-sum/{level}": gradus.task_spec("np/subset-sum", level=level, answer_format="answer_tag")
         for level in LEVELS
@@ -70,7 +70,7 @@ def _arms() -> list[Arm]:
 
 
 def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
-    """Held-out tasks by environment, a third from each level; the eval split has no instance of an arm's."""
+    """Returns held-out tasks by environment, a third from each level. The eval split shares no instance with arms."""
     sets: dict[str, list[Task]] = {"subset-sum": [], "knapsack": []}
     for name, spec in _specs().items():
         tasks = client.batch_reset(replace(spec, split="eval"), range(settings.held_out // len(LEVELS)))
@@ -82,7 +82,7 @@ def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
 
 
 def _cycles(cycles: int) -> Policy:
-    """Policy of `cycles` cycles, each easy, medium and hard in the shares 5:4:1."""
+    """Returns a policy of `cycles` cycles, each easy, medium and hard in the shares 5:4:1."""
     of_level = [{f"subset-sum/{level}": 1.0, f"knapsack/{level}": 1.0} for level in LEVELS]
     stages = [gradus.stage(weights, share=share) for weights, share in zip(of_level, (0.5, 0.4, 0.1), strict=True)]
     return gradus.replay(*stages, cycles=cycles)

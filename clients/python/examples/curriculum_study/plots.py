@@ -1,4 +1,4 @@
-"""Plots of an experiment."""
+"""Draws the plots of an experiment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from measures import interval
 
 mpl.use("svg")
-# Equal figures give equal files; letters stay text, which is smaller than their outlines.
+# Give equal files for equal figures, and write letters as text, which is smaller than outlines.
 mpl.rcParams.update({"svg.hashsalt": "gradus", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]})
 from matplotlib import pyplot as plt
 
@@ -20,12 +20,12 @@ def _save(path: Path) -> None:
     plt.tight_layout()
     plt.savefig(path, metadata={"Date": None})
     plt.close()
-    # Hundredths of a point and indentation cannot be seen; without them a plot takes half the bytes.
+    # Cut decimals and indentation, which nobody sees. This halves a plot's size.
     path.write_text(re.sub(r"(\d\.\d\d?)\d*|\n +", lambda found: found[1] or "\n", path.read_text()))
 
 
 def draw_measure(path: Path, title: str, measure: str, baseline: str, values: Mapping[str, Sequence[float]]) -> None:
-    """A measure of each condition, seed by seed and as mean and interval; a dotted line is the baseline's mean."""
+    """Draws a measure of each condition by seed, with mean and interval. The dotted line is the baseline's mean."""
     names = [*values][::-1]
     _, axes = plt.subplots(figsize=(8, 0.5 * len(names) + 1.4))
     for at, name in enumerate(names):
@@ -44,7 +44,7 @@ def draw_measure(path: Path, title: str, measure: str, baseline: str, values: Ma
 def draw_curves(
     path: Path, title: str, baseline: str, curves: Mapping[str, Sequence[tuple[Sequence[int], Sequence[float]]]]
 ) -> None:
-    """Mean of a score over rollouts; a band is its 95% interval."""
+    """Draws the mean of a score over rollouts, with its 95% interval as a band."""
     _, axes = plt.subplots(figsize=(8, 5))
     for name, seeds in curves.items():
         at = seeds[0][0]

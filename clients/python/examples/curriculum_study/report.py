@@ -1,4 +1,4 @@
-"""Tables of an experiment, from the figures of its seeds."""
+"""Writes the tables of an experiment from the figures of its seeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_results(experiment: Experiment, folder: Path) -> Results:
 
 
 def condense(experiment: Experiment, raw: Mapping[str, Any]) -> Figures:
-    """Returns what a report needs of one training, which `training.Trained` describes."""
+    """Returns the figures of one training (`training.Trained`) that a report needs."""
     return {
         **{name: raw[name] for name in ("condition", "seed", "start", "seconds", "waiting", "arms")},
         "measures": {each.title: each.of(raw) for each in experiment.measures},
@@ -91,7 +91,7 @@ def _reached(curves: Sequence[tuple[Sequence[int], Sequence[float]]], goal: floa
 
 
 def _differences(experiment: Experiment, results: Results) -> str:
-    """Seed by seed, for a seed has the same chances under each."""
+    """Returns the table of differences, paired by seed because a seed gives equal randomness."""
     baseline = experiment.baseline
     titles = [each.title for each in experiment.measures if each.title in experiment.compared]
     lines = _head([f'less "{baseline}", paired by seed', *titles])
@@ -101,7 +101,7 @@ def _differences(experiment: Experiment, results: Results) -> str:
 
 
 def difference(results: Results, name: str, baseline: str, title: str) -> tuple[float, float]:
-    """Mean difference of a measure from the baseline's, over the seeds that both have, and half its 95% interval."""
+    """Returns the mean difference from the baseline, over the seeds that both have, and half its 95% interval."""
     of_baseline = {each["seed"]: each["measures"][title] for each in results[baseline]}
     return interval(
         [each["measures"][title] - of_baseline[each["seed"]] for each in results[name] if each["seed"] in of_baseline]

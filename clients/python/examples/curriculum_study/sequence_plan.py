@@ -1,4 +1,4 @@
-"""Plan of the study of sequences: families, conditions and seeds, as docs/studies/sequences.md specifies them."""
+"""Families, conditions and seeds of the study of sequences, as docs/studies/sequences.md specifies them."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Family:
         ]
 
     def parameters(self, length: int) -> Mapping[str, float]:
-        """Parameters of the generator for sequences of this length."""
+        """Returns the generator's parameters for sequences of this length."""
         return {"length_min": length, "length_max": length, "symbols": self.symbols}
 
 
 def arm_of(length: int) -> str:
-    """The id of a length's arm."""
+    """Returns the id of a length's arm."""
     return f"length-{length:02}"
 
 
@@ -66,9 +66,9 @@ class Condition:
     Attributes
     ----------
     policy
-        Returns the run's policy, from its seed and from the shares that another condition drew, (arms,).
+        Function that returns the run's policy, from its seed and the arms' shares in another condition, (arms,).
     needs
-        The condition whose mean shares it draws: it is trained once all seeds of that one are.
+        Condition whose mean shares it draws. It is trained after all seeds of that condition.
     options
         More options of the run.
 
@@ -81,7 +81,7 @@ class Condition:
 
 
 def _until_mastered(lengths: Sequence[int]) -> Policy:
-    """Return the former `recommended()`: it opens the next length once the newest is mastered."""
+    """Returns the former `recommended()`, which opens the next length when the newest is mastered."""
     tiers = [_weights([length]) for length in lengths]
     return gradus.competence(*tiers, threshold=0.7, newest_share=0.5, floor=0.1)
 
@@ -131,7 +131,7 @@ class Part:
 
     @property
     def rollouts(self) -> int:
-        """Rollouts of a whole training."""
+        """Number of rollouts of a whole training."""
         return self.updates * PROMPTS * GENERATIONS
 
 

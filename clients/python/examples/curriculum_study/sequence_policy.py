@@ -1,7 +1,7 @@
-"""A transformer of 0.1 million parameters that turns a sequence of digits into another, and how it learns.
+"""A transformer of 0.1 million parameters that turns a sequence of digits into another, and its training steps.
 
-Its tokens are the digits, a mark before the answer, and padding. An answer has as many digits as its sequence: what is
-written past them is cut off, so that there is no end mark to learn.
+Its tokens are the digits, a mark before the answer, and padding. An answer has as many digits as its sequence. Further
+digits are cut off, so that there is no end mark to learn.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def sample(p: Parameters, given: jnp.ndarray, key: jax.Array, symbols: int) -> j
     cache = [(empty, empty)] * _LAYERS
 
     def read(cache: Any, tokens: jnp.ndarray, first: int | jnp.ndarray) -> tuple[Any, jnp.ndarray]:
-        """Goes on by these tokens, of which the first stands at place `first`."""
+        """Reads further tokens, the first of which is at place `first`."""
         places = first + jnp.arange(tokens.shape[1])
         visible = jnp.arange(_PLACES)[None] <= places[:, None]
         kept: list[tuple[jnp.ndarray, jnp.ndarray]] = []
@@ -105,7 +105,7 @@ def sample(p: Parameters, given: jnp.ndarray, key: jax.Array, symbols: int) -> j
 
 
 def optimizer(rate: float) -> optax.GradientTransformation:
-    """Adam, with gradients cut at a norm of 1."""
+    """Returns Adam, with gradients clipped at a norm of 1."""
     return optax.chain(optax.clip_by_global_norm(1), optax.adam(rate))
 
 
@@ -119,7 +119,7 @@ def improve(
     symbols: int,
     rate: float,
 ) -> State:
-    """One step of RLOO on rows with advantages (rows,); of advantages of 1 and right answers it is one of imitation."""
+    """Takes one step of RLOO on rows with advantages (rows,). With right answers and advantages of 1 it imitates."""
     p, kept = state
     written = jnp.arange(LENGTH_MAX) < lengths[:, None]
 

@@ -1,4 +1,4 @@
-"""Report on the study of sequences, by the criteria of docs/studies/sequences.md."""
+"""Writes the report on the study of sequences, by the criteria of docs/studies/sequences.md."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HYPOTHESES = (
 
 
 def condense(raw: Raw) -> Figures:
-    """Returns what the report needs of one training; a score is the mean over lengths of the share that is right."""
+    """Returns the figures of one training that the report needs. A score is the mean share right over lengths."""
     return {
         **{name: raw[name] for name in ("part", "condition", "seed", "seconds")},
         "rollouts": [each["rollouts"] for each in raw["curve"]],
@@ -42,23 +42,23 @@ def condense(raw: Raw) -> Figures:
 
 
 def curve(figures: Figures) -> tuple[list[int], list[float]]:
-    """Rollouts, and the score at each."""
+    """Returns the rollouts at the evaluations, and the scores."""
     return figures["rollouts"], figures["scores"]
 
 
 def area(figures: Figures) -> float:
-    """Area under the curve, by trapezoids, over the rollouts."""
+    """Returns the area under the curve, by trapezoids, divided by the rollouts."""
     at, scores = curve(figures)
     return float(np.trapezoid(scores, at) / (at[-1] - at[0]))
 
 
 def final(figures: Figures) -> float:
-    """Score at the last evaluation."""
+    """Returns the score at the last evaluation."""
     return float(figures["scores"][-1])
 
 
 def evaluation_noise(raw: Raw) -> float:
-    """Standard deviation of the area that the draw of held-out tasks and answers makes by itself: each is binomial."""
+    """Returns the area's standard deviation by the draw of held-out tasks and answers, which is binomial."""
     at = np.array([each["rollouts"] for each in raw["curve"]], float)
     right = np.array([each["right"] for each in raw["curve"]])
     of_score = (right * (1 - right) / HELD_OUT).sum(axis=1) / len(LENGTHS) ** 2
@@ -68,13 +68,13 @@ def evaluation_noise(raw: Raw) -> float:
 
 
 def differences(results: Results, name: str, other: str) -> list[float]:
-    """Differences in area under the curve, for the seeds that both conditions have."""
+    """Returns differences in area under the curve, for the seeds that both conditions have."""
     by_seed = {each["seed"]: area(each) for each in results.get(other, ())}
     return [area(each) - by_seed[each["seed"]] for each in results.get(name, ()) if each["seed"] in by_seed]
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Probabilities corrected for how many are asked for together (Holm 1979), in their order."""
+    """Returns p-values corrected for multiple tests (Holm 1979), in the given order."""
     order = np.argsort(chances)
     corrected, before = [0.0] * len(chances), 0.0
     for rank, at in enumerate(order):
@@ -143,14 +143,14 @@ def _part(part: Part, results: Results, folder: Path) -> str:
         f"{part.rollouts:,} rollouts each. `sequences.py --report` draws the scores, `{stem}-curves.svg`, and what each"
         f" condition drew, `{stem}-drawn.svg`.",
     ]
-    # Dynamic sampling evaluates at other rollouts, so those curves appear only in the table.
+    # Dynamic sampling evaluates after other numbers of rollouts, so it is in the table only.
     same = {name: seeds for name, seeds in results.items() if len({tuple(curve(each)[0]) for each in seeds}) == 1}
     draw_curves(folder / f"{stem}-curves.svg", "score", EQUAL, {n: [curve(e) for e in s] for n, s in same.items()})
     return "\n\n".join([*parts, _table(results)])
 
 
 def _drawn(seeds: Sequence[Figures]) -> list[list[list[int]]]:
-    """Percentages of each seed, with as many windows each: a training of few batches has fewer."""
+    """Returns the percentages of each seed, cut to the number of windows that all have."""
     windows = min(len(each["percent"]) for each in seeds)
     return [each["percent"][:windows] for each in seeds]
 

@@ -1,4 +1,4 @@
-"""One training of the study of sequences, against a Gradus server."""
+"""Runs one training of the study of sequences, with a Gradus server."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Rows:
         return cls(given_rows([]), np.zeros((0, len(LENGTHS)), np.int32), np.zeros(0, np.int32), np.zeros(0))
 
     def and_those_of(self, more: _Rows) -> _Rows:
-        """These rows and others."""
+        """Returns these rows and others."""
         return _Rows(
             np.concatenate([self.given, more.given]),
             np.concatenate([self.answers, more.answers]),
@@ -77,7 +77,7 @@ class _Rows:
         )
 
     def useful_first(self) -> _Rows:
-        """Rows of PROMPTS groups: first of groups whose outcomes differ, then of others. Their number is constant."""
+        """Returns rows of PROMPTS groups: first groups whose outcomes differ, then others. Their number is constant."""
         differ = self.advantages.reshape(-1, GENERATIONS).any(axis=1)
         order = np.argsort(~differ, kind="stable")[:PROMPTS]
         rows = (order[:, None] * GENERATIONS + np.arange(GENERATIONS)).ravel()
@@ -106,7 +106,7 @@ class SequenceTrainer:
         label = f"{self.part.name}: {self.condition.name}, seed {self.seed}"
         progress = tqdm(total=self.part.rollouts, desc=label, unit="rollout")
         for batch in self._run().batches():
-            # With a reserve a batch goes on until it has what it wants, and only then is there something to learn.
+            # With a reserve, a batch goes on until enough groups are useful. Only then is there a step.
             if batch.tasks[0].update_batch != batch_of_rows:
                 self._learn(rows)
                 rows, batch_of_rows = _Rows.none(), batch.tasks[0].update_batch
@@ -187,7 +187,7 @@ class SequenceTrainer:
         self.state = improve(self.state, *arrays, symbols, rate)
 
     def _imitate(self) -> None:
-        """Right answers of length 1, by which a cipher's table is learnt and nothing of longer ones."""
+        """Imitates right answers of length 1, which teach a cipher's table but nothing about longer sequences."""
         right = self._right_digits()
         rng = np.random.default_rng([self.seed, 31])
         for _ in range(IMITATION_STEPS):
@@ -198,7 +198,7 @@ class SequenceTrainer:
             self._step(_Rows(given_rows(digits[:, None].tolist()), answers, ones.astype(np.int32), ones), RATE / 10)
 
     def _right_digits(self) -> dict[int, int]:
-        """For each digit alone the one that the server takes as an answer to it."""
+        """Returns the right answer for each single digit, which it finds by the server's scores."""
         spec = task_spec(self.family.environment, parameters=self.family.parameters(1), answer_format="answer_tag")
         tasks = {_sequence(made.result())[0]: made.result() for made in self.client.batch_reset(spec, range(HELD_OUT))}
         digits = range(self.family.symbols)
@@ -210,7 +210,7 @@ class SequenceTrainer:
         }
 
     def _held_out(self) -> list[list[Task]]:
-        """Held-out tasks by length, a function of the seed."""
+        """Returns held-out tasks by length, which depend on the seed alone."""
         sets = []
         for length in LENGTHS:
             spec = task_spec(
@@ -239,7 +239,7 @@ def _sequence(task: Task) -> list[int]:
 
 
 def _texts(sequences: Sequence[Sequence[int]], answers: Rows) -> list[str]:
-    """Completions, each cut to as many digits as its sequence has."""
+    """Returns completions, each cut to as many digits as its sequence has."""
     return [
         f"<answer>[{', '.join(map(str, answer[: len(sequence)]))}]</answer>"
         for sequence, answer in zip(sequences, answers, strict=True)
@@ -247,7 +247,7 @@ def _texts(sequences: Sequence[Sequence[int]], answers: Rows) -> list[str]:
 
 
 def shares_of(drawn: Sequence[Sequence[Sequence[int]]]) -> list[float]:
-    """The mean shares of arms over trainings, of what each drew, (trainings, batches, arms)."""
+    """Returns the mean shares of arms over trainings, from the tasks that each drew, (trainings, batches, arms)."""
     totals = [np.sum(each, axis=0) for each in drawn]
     shares: list[float] = np.mean([each / each.sum() for each in totals], axis=0).tolist()
     return shares

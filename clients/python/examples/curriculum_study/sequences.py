@@ -1,11 +1,11 @@
-"""The study of sequences, which asks whether the default curriculum helps a policy that starts from nothing.
+"""Runs the study of sequences: does the default curriculum help a policy that starts from random weights?
 
-    python sequences.py                                   # all of it, two trainings at a time, then the report
+    python sequences.py                                   # the whole study, two trainings at a time, then the report
     python sequences.py --part cipher --only frontier --seeds 2
-    python sequences.py --report                          # tables and plots of what is there
+    python sequences.py --report                          # tables and plots of the finished trainings
 
-docs/studies/sequences.md says what is compared and how it is judged, and was written before any of this. What is done
-is not done again, so that it can be stopped at any time; all of it takes some three hours of one core.
+docs/studies/sequences.md, which was written before, says what is compared and how. Finished trainings are kept, so
+that it can be stopped and continued at any time. The whole study takes about three hours of one core.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _WORK = REPOSITORY / "out" / "sequences"
 
 @dataclass(frozen=True)
 class Job:
-    """One training."""
+    """One training to do."""
 
     part: Part
     condition: str
     seed: int
 
     def result(self, results: Path) -> Path:
-        """Where its figures are."""
+        """Path of its figures."""
         words = f"{self.part.name} {self.condition}".replace(",", " ").replace("'", "").split()
         return results / f"{'-'.join(words)}.{self.seed}.json"
 
@@ -97,7 +97,7 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
                 command = [sys.executable, __file__, *which, *here]
                 return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
 
-        # Conditions that need others' draws wait for all of those.
+        # First all that need no others' draws, then those that do.
         for needs in (False, True):
             missing = [
                 job

@@ -1,4 +1,4 @@
-"""The Gradus server of the study, and the data that it exports, both by this repository's command line."""
+"""Starts the study's Gradus server and exports data, by this repository's command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START_SECONDS_MAX = 900
 
 
 def export_answers(environment: str, levels: Sequence[str], rows: int, out: Path) -> None:
-    """The solver's answers to `rows` tasks of an environment's levels, made in the train split."""
+    """Exports the solver's answers to `rows` tasks of an environment's levels, in the train split."""
     named = [each for level in levels for each in ("--level", level)]
     task = ["--environment", environment, *named, "--count", str(rows), "--answer-format", "answer_tag"]
     subprocess.run([*_GRADUS, "export", "--solver", *task, "--out", str(out)], cwd=REPOSITORY, check=True)
@@ -25,7 +25,7 @@ def export_answers(environment: str, levels: Sequence[str], rows: int, out: Path
 
 @contextmanager
 def serving(directory: Path, *more: str) -> Iterator[str]:
-    """A server on a free port, stopped in the end; its address."""
+    """Yields the address of a server on a free port, and stops it in the end."""
     log = directory / "server.log"
     flags = ["--port", "0", "--http-port", "0", "--data-dir", str(directory / "data"), "--log-format", "json"]
     options = [*flags, *more]

@@ -1,4 +1,4 @@
-"""The supervised start: every condition and seed goes on from the same weights."""
+"""The supervised start: the weights with which all conditions and seeds begin."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tqdm import tqdm, trange
 
 
 def read_answers(experiment: Experiment, exported: Path) -> tuple[Tokens, Tokens]:
-    """Prompts and completions to imitate, (rows, tokens) each, from what `gradus export --solver` wrote.
+    """Returns prompts and completions to imitate, (rows, tokens) each, from a file of `gradus export --solver`.
 
-    Left out are the few that no tokens can say.
+    Rows that the tokens cannot express are left out.
     """
     rng = np.random.default_rng(1)
     language = experiment.language
@@ -57,8 +57,8 @@ def make_start(experiment: Experiment, settings: Settings, exported: Path, out: 
 
     compiled = jax.jit(step)
     rng = np.random.default_rng(0)
-    # Most answers are short, and a few long ones would make every step cost as much as they do: seven times of eight
-    # what goes on past the usual length is cut off.
+    # A few long answers would make every step as slow as they are. So seven of eight steps cut completions to the
+    # usual length.
     usual = int(np.percentile((completions != PAD).sum(axis=1), 85))
     progress = trange(settings.start_steps, desc="supervised start", unit="step")
     for i in progress:
@@ -72,20 +72,20 @@ def make_start(experiment: Experiment, settings: Settings, exported: Path, out: 
 
 
 def imitation(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
-    """Mean negative log-probability of a completion's tokens."""
+    """Returns the mean negative log-probability of the completions' tokens."""
     written = tokens[:, size.language.prompt_length :] != PAD
     return -(log_probabilities(p, size, tokens) * written).sum() / written.sum()
 
 
 @dataclass(frozen=True)
 class Start:
-    """Weights to start from, and a name that is theirs alone: another machine's are a little different."""
+    """Weights to start from, and a name that is unique to them, because machines make slightly different weights."""
 
     name: str
     weights: Parameters
 
 
 def load(path: Path) -> Start:
-    """Read the start that `make_start` wrote."""
+    """Reads the start that `make_start` wrote."""
     written = path.read_bytes()
     return Start(hashlib.sha256(written).hexdigest()[:16], jax.tree.map(jnp.asarray, pickle.loads(written)))

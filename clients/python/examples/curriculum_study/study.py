@@ -1,12 +1,12 @@
 """Experiments on curricula and rewards: a small transformer learns from a Gradus server.
 
-    python study.py countdown                       # all of it: five seeds of each condition, then tables and plots
+    python study.py countdown                       # five seeds of each condition, then tables and plots
     python study.py countdown --seeds 1 --only uniform
-    python study.py countdown --report              # tables and plots of what is there
+    python study.py countdown --report              # tables and plots of the finished trainings
 
-It exports the solver's answers, starts a Gradus server, trains one start by imitation, and goes on from it by RLOO:
-once for each condition and seed. What is done is not done again, so that it can be stopped at any time. README.md says
-what is compared and what came of it.
+It exports the solver's answers, starts a Gradus server, trains one start by imitation, and continues from it by RLOO,
+once for each condition and seed. Finished trainings are kept, so that it can be stopped and continued at any time.
+README.md has the comparisons and the results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 @dataclass(frozen=True)
 class Place:
-    """One setting of one experiment, with its folders of results and of work, such as the start's weights."""
+    """One setting of one experiment, with its folders for results and for other files, e.g. the start's weights."""
 
     experiment: Experiment
     size: str
@@ -47,7 +47,7 @@ class Place:
     work: Path
 
     def result(self, condition: str, seed: int) -> Path:
-        """Where one seed's figures are."""
+        """Returns the path of one seed's figures."""
         return self.results / f"{slug(condition)}.{seed}.json"
 
     @property
@@ -67,7 +67,7 @@ def train_one(place: Place, condition: str, seed: int, address: str) -> None:
 
 
 def prepare(place: Place) -> list[str]:
-    """Makes the pool and the supervised start, where they are not there; gives the server's flags."""
+    """Makes the pool and the supervised start, if they do not exist. Returns the server's flags."""
     experiment, settings, work = place.experiment, place.experiment.settings[place.size], place.work
     work.mkdir(parents=True, exist_ok=True)
     pool = work / "pool.jsonl"
@@ -85,7 +85,7 @@ def prepare(place: Place) -> list[str]:
 
 
 def train_missing(place: Place, conditions: Sequence[str], seeds: int, processes: int) -> None:
-    """Trains what has no figures yet, seed by seed, `processes` at a time."""
+    """Does the trainings without figures, by seed, `processes` at a time."""
     missing = [(name, seed) for seed in range(seeds) for name in conditions if not place.result(name, seed).exists()]
     if not missing:
         return
@@ -97,7 +97,7 @@ def train_missing(place: Place, conditions: Sequence[str], seeds: int, processes
             here = ["--size", place.size, "--results", str(place.results), "--work", str(place.work)]
             options = [*here, "--one", name, "--seed", str(seed), "--server", address]
             command = [sys.executable, __file__, place.experiment.name, *options]
-            # Side by side, each has a core; jax's threads would wait for each other.
+            # Parallel trainings have a core each, where several threads of jax would wait for each other.
             threads = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}"} if processes > 1 else {}
             with (place.work / f"{place.result(name, seed).stem}.log").open("w") as log:
                 return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
@@ -112,7 +112,7 @@ def train_missing(place: Place, conditions: Sequence[str], seeds: int, processes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the command line; 0 is success."""
+    """Reads the command line. Returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("experiment", choices=list(EXPERIMENTS))
     parser.add_argument(

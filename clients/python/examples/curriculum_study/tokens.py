@@ -1,8 +1,8 @@
-"""Texts to tokens and back.
+"""Converts texts to tokens and back.
 
-A token is a whole number up to 1,023, an operator, a bracket, or a mark. Of a prompt only what differs from task to
-task is read, each experiment in its way; of a completion all is written, token by token. Nothing holds the policy to a
-grammar, and it calculates in its head.
+A token is a whole number up to 1,023, an operator, a bracket, or a mark. An experiment reads only the numbers of a
+prompt, which differ between tasks. The policy writes its completions token by token, without a grammar or a
+calculator.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _WORD = re.compile(r"</?answer>|\d+|[-+*/()\[\]]")
 
 
 class UnreadError(ValueError):
-    """The text has what no token stands for."""
+    """The text has a part that no token stands for."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """How an experiment's texts are read and written.
+    """Tokens of an experiment's prompts and completions.
 
     Attributes
     ----------
     prompt_length, completion_length
-        In tokens; what is shorter is padded at its end.
+        Lengths in tokens. Shorter texts are padded at the end.
     written
-        Tokens below this one can be written.
+        Completions can have tokens below this one.
     read_prompt
-        The numbers of a prompt's text, in order, None for an empty place; (prompt_length - 1,) at most.
+        Function that returns the numbers of a prompt, at most prompt_length - 1, with None for empty places.
     between_numbers
-        What stands between two numbers that are written one after the other.
+        Text between two numbers in a row.
 
     """
 
@@ -58,22 +58,22 @@ class Language:
 
     @property
     def length(self) -> int:
-        """Tokens of a prompt and its completion."""
+        """Number of tokens of a prompt and its completion."""
         return self.prompt_length + self.completion_length
 
     def prompt(self, text: str) -> Tokens:
-        """(prompt_length,) tokens of a prompt."""
+        """Returns the tokens of a prompt, (prompt_length,)."""
         places = [PAD if each is None else number_token(each) for each in self.read_prompt(text)]
         return _padded([BEGIN, *places], self.prompt_length)
 
     def completion(self, text: str) -> Tokens:
-        """(completion_length,) tokens of a completion, with the end mark."""
+        """Returns the tokens of a completion with the end mark, (completion_length,)."""
         words = _WORD.findall(text)
         tokens = [number_token(int(word)) if word.isdigit() else _TOKEN_OF[word] for word in words]
         return _padded([*tokens, END], self.completion_length)
 
     def text(self, completion: Iterable[int]) -> str:
-        """Text of a completion, up to its end mark."""
+        """Returns the text of a completion, up to its end mark."""
         text, after_number = "", False
         for token in completion:
             if token in {END, PAD}:
@@ -85,7 +85,7 @@ class Language:
         return text
 
     def up_to(self, completion: Tokens, end: int) -> Tokens:
-        """The tokens that make the first `end` characters of the text; with the end mark, if that is all of it."""
+        """Returns the tokens of the first `end` characters of the text, with the end mark if that is the whole text."""
         for kept in range(len(completion)):
             if len(self.text(completion[:kept])) >= end:
                 whole = kept < len(completion) and completion[kept] == END
@@ -94,7 +94,7 @@ class Language:
 
 
 def number_token(value: int) -> int:
-    """The token of a whole number."""
+    """Returns the token of a whole number."""
     if not 0 <= value < NUMBERS:
         raise UnreadError(f"{value} has no token")
     return FIRST_NUMBER + value

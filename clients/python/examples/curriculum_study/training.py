@@ -1,4 +1,4 @@
-"""A policy in training against a Gradus server: one condition, one seed."""
+"""Trains one policy with a Gradus server, for one condition and one seed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Trained:
     final, passes
         Facts and pass@k for k = 1 to `Settings.samples`, by held-out set.
     start
-        Name of the weights at the start of training; figures of several starts are not compared.
+        Name of the weights at the start. Figures of different starts are not compared.
     drawn
         Tasks that each arm gave in each update, (updates, arms).
     seconds, waiting
@@ -148,7 +148,7 @@ class Trainer:
         began = time.monotonic()
         groups = self._score(tasks, completions)
         self.waiting += time.monotonic() - began
-        # A sample without a reward, which is no fault of the policy's, teaches nothing.
+        # A sample without a reward teaches nothing, because that is not the policy's fault.
         advantages = [each.rloo_advantage or 0.0 for group in groups for each in group.outcomes]
         pairs = None
         if self.condition.contrast:
@@ -157,7 +157,7 @@ class Trainer:
         self.p, self.state = improve(self.p, self.state, rows, jnp.array(advantages), pairs, self.objective)
 
     def _score(self, tasks: Sequence[Task], completions: Tokens) -> list[GroupOutcome]:
-        """Outcomes in the order of tasks, whose completions stand one after the other."""
+        """Returns outcomes in the order of tasks. Completions of a task are in a row."""
         texts = [self.language.text(each) for each in completions]
         share = len(texts) // len(tasks)
         groups = [task.group(texts[i * share : (i + 1) * share]) for i, task in enumerate(tasks)]
@@ -169,7 +169,7 @@ class Trainer:
         return Point(update, update * settings.prompts * settings.generations, sets)
 
     def _evaluate(self, tasks: Sequence[Task], samples: int) -> list[Sequence[Outcome]]:
-        """Outcomes of each held-out prompt; the tasks belong to no run, so that none learns from them."""
+        """Returns outcomes of each held-out prompt. The tasks belong to no run, so no curriculum learns from them."""
         prompts = np.repeat(self._prompts(tasks), samples, axis=0)
         padding = np.repeat(prompts[-1:], -len(prompts) % _CHUNK, axis=0)
         rows = np.concatenate([prompts, padding])
