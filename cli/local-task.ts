@@ -19,7 +19,6 @@ export function addLocalTaskOptions(command: Command): Command {
   return addConnectionOptions(addTaskOptions(command));
 }
 
-/** Returns the id of the chosen task. */
 export async function taskIdOf(
   { client }: { readonly client: GradusClient },
   environment: string | undefined,

@@ -7,7 +7,7 @@ import { parseHTML } from "linkedom";
 
 export const PLOT_WIDTH = 760;
 
-/** Formats a share as a percentage with at least two digits, because each of many arms may have less than 1%. */
+/** Formats a share as a percentage, below 10% with two significant digits: each of many arms may have less than 1%. */
 export const percent = (value: number): string => {
   const hundredth = 100 * value;
   return `${Math.abs(hundredth) >= 9.5 ? Math.round(hundredth) : Number(hundredth.toPrecision(2))}%`;

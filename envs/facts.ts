@@ -39,7 +39,6 @@ export interface GradedFacts {
   readonly info?: Readonly<Record<string, string>>;
 }
 
-/** One component of a grade. */
 export type GradedComponent =
   | { readonly name: string; readonly value: number }
   | {

@@ -37,7 +37,6 @@ export interface TaskKey {
   readonly epoch?: number;
 }
 
-/** Result of making a task. */
 export type MakeResult<Instance = unknown> =
   | { readonly kind: "made"; readonly key: TaskKey; readonly instance: Instance }
   /** No such instance exists. Asking again does not help. */

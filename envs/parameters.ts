@@ -180,7 +180,6 @@ function minAboveMax(parameters: Parameters): string | undefined {
 export type FoundLevel =
   { readonly kind: "found"; readonly level: Level } | { readonly kind: "unknown"; readonly message: string };
 
-/** Finds a level by its name. */
 export function findLevel(environment: Environment, name: string): FoundLevel {
   const level = environment.levels.find((candidate) => candidate.name === name);
   if (level !== undefined) return { kind: "found", level };

@@ -28,7 +28,6 @@ export interface Pool<Instance = unknown> extends PoolSummary {
   /** Id of the environment. For a twin: the id of the environment whose instances it shares. */
   readonly environment: string;
   readonly definition: Environment<Instance>;
-  /** Number of rows. */
   readonly size: number;
   readonly columns: PoolColumns;
   /** Reasons for rejection, as texts such as "line 3 and 7 more: not JSON". */
@@ -150,7 +149,6 @@ export function problemAt({ columns: { problems, hashes } }: Pool, place: number
   return (keys[2 * place] as number) * 2 ** 20 + ((keys[2 * place + 1] as number) >>> 12);
 }
 
-/** Returns the number of rows of a level and a split. */
 export function rowCount(pool: Pool, level: string, split: Split): number {
   return groupOf(pool, level, split).count;
 }

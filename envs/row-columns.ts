@@ -15,7 +15,6 @@ export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Returns the first of the columns that has a value in the row. */
 export function firstWithValue(row: Row, columns: readonly string[]): string | undefined {
   return columns.find((column) => hasValue(row[column]));
 }

@@ -22,7 +22,6 @@ export interface OutsideVerdict {
   readonly info?: Readonly<Record<string, string>>;
 }
 
-/** Options for drawing an answer. */
 export interface DrawOptions {
   /** Result for an answer that only an outside service can judge. If omitted, the picture says nothing about it. */
   readonly verdict?: OutsideVerdict | undefined;

@@ -66,7 +66,6 @@ export function addDraw(program: Command): void {
   });
 }
 
-/** A picture and its task. */
 interface Drawing {
   readonly taskId: string;
   /**

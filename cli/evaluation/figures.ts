@@ -32,12 +32,12 @@ const columns: readonly Column[] = [
   percent("infeasible_rate", "infeasible", "answers that break a constraint"),
   percent("malformed_rate", "malformed", "answers that could not be read"),
   { ...percent("unread_rate", "unread", "answers that were found and could not be read"), rare: true },
-  { ...percent("undecided_rate", "undecided", "answers that could not be told from the expected one"), rare: true },
+  { ...percent("undecided_rate", "undecided", "answers of which it could not be told whether they are right"), rare: true },
   {
-    ...percent("no_reward_rate", "no reward", "samples that have none, e.g. too long, and are in no other figure"),
+    ...percent("no_reward_rate", "no reward", "samples without a reward, e.g. too long, which are in no other figure"),
     rare: true,
   },
-  percent("truncated_rate", "truncated", "completions cut before they were done"),
+  percent("truncated_rate", "truncated", "completions cut off at their maximum length"),
 ];
 
 /** Returns the columns for which the rows have figures. The columns of pass@k, sorted by k, come before pass@avg. */

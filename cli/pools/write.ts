@@ -8,7 +8,6 @@ import { fileRows, valueOf } from "./stream.ts";
 
 export interface CopyOptions {
   readonly source: Source;
-  /** Numbers of the rows to write. */
   readonly rows: ReadonlySet<number>;
   readonly to: string;
   /** Receives the number of parts of the file that are copied. */

@@ -119,7 +119,6 @@ export function formatWarningText({ samples, malformed, violation }: FormatWarni
   return `${malformed} of ${samples} samples are malformed, most of them so: ${violation || "(no violation is known)"}`;
 }
 
-/** Returns the lines that show a run's state. */
 export function stateLines(config: RunConfig | undefined, state: RunState, width: number): readonly string[] {
   const cut = (lines: readonly string[]): readonly string[] => lines.map((line) => line.slice(0, width));
   const evaluations = cut(evaluationLines(state));

@@ -10,9 +10,10 @@ import { withPlainTags } from "./tags.ts";
  * How much of its thinking a completion contains. The trainer says so, because chat templates move or remove thoughts.
  *
  * - required: all of it. The format `think_answer` needs a <think> and, after it, a </think>. The other formats need no
- * thinking, and skip it if it is there. - prefilled: the prompt ends with <think>, so the completion begins within the
- * thinking. Every format needs the </think>, and counts nothing before it. A <think> is not needed. - stripped: none of
- * it, because the template removed it. No format needs a <think> or a </think>.
+ *   thinking, and skip it if it is there.
+ * - prefilled: the prompt ends with <think>, so the completion begins within the thinking. Every format needs the
+ *   </think>, and counts nothing before it. A <think> is not needed.
+ * - stripped: none of it, because the template removed it. No format needs a <think> or a </think>.
  *
  * In all three cases only the text after the last </think> counts. A <think> before that is part of the thinking. A
  * <think> after it that is never closed opens new thinking, in which no answer counts. Tags may be in any case and
@@ -139,7 +140,7 @@ function toSpan(text: string, { start, end }: Range): LocatedSpan {
 const UNCLOSED = "<think> is opened and never closed";
 const NEVER_CLOSED = "the thinking is never closed: there is no </think>";
 const NEVER_OPENED =
-  "the thinking is never opened: there is no <think> before </think>; if the chat template puts it into the prompt, the task wants thinking: prefilled";
+  "the thinking is never opened: there is no <think> before </think>; if the chat template puts it into the prompt, set thinking: prefilled";
 
 /** Returns why the thinking does not fit the format and the mode of thinking; undefined if it fits. */
 function thoughtsProblem(

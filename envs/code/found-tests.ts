@@ -16,14 +16,14 @@ const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{M}\p{N}_]*)?$/u;
 
 /** Returns the tests, or an error message. */
 export function readFound(found: unknown): Truths | string {
-  if (!isFields(found)) return "holds no tests in the form of the sandbox's reader";
+  if (!isFields(found)) return "holds no tests in the form that the sandbox returns";
   const { refused, tests, unread } = found;
   if (typeof refused === "string") return refused;
-  if (!Array.isArray(tests) || !isNames(unread)) return "holds no tests in the form of the sandbox's reader";
+  if (!Array.isArray(tests) || !isNames(unread)) return "holds no tests in the form that the sandbox returns";
   const budget = { partsLeft: PARTS_MAX };
   const read = tests.slice(0, LIMITS.testsMax).map((test) => testOf(test, budget));
   const wrong = read.indexOf(undefined);
-  if (wrong >= 0) return `holds a test, number ${wrong + 1}, that is not in the form of the sandbox's reader`;
+  if (wrong >= 0) return `holds a test, number ${wrong + 1}, that is not in the form that the sandbox returns`;
   return { tests: read as readonly CallTest[], unread };
 }
 

@@ -93,7 +93,7 @@ function unreadPython(source: string): Truths | string {
 }
 
 function fromList(items: readonly unknown[], hints: Hints): Truths | string {
-  if (!items.every(isFields)) return "is a list with items that are no tests";
+  if (!items.every(isFields)) return "is a list with items that are not tests";
   return collect(
     items.slice(0, LIMITS.testsMax).map((item) => {
       const { input, output, fn_name: given, type, testtype, metadata } = item;
@@ -102,7 +102,7 @@ function fromList(items: readonly unknown[], hints: Hints): Truths | string {
       const isScript = says("stdin");
       const name = given ?? (isFields(metadata) ? metadata["func_name"] : undefined);
       const named = typeof name === "string" && name !== "" ? inStyleOf(hints, name) : hints;
-      if (named.entry === undefined && says("func")) return "a test of a function, and nothing names the function";
+      if (named.entry === undefined && says("func")) return "a test of a function, but no column names the function";
       const test = says("function_call") ? { input: listIn(input), output: listIn(output) } : { input, output };
       return caseOf(test, isScript ? { entry: undefined, isMethod: false } : named);
     }),
@@ -133,7 +133,7 @@ function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
   if (entry === undefined) {
     const [stdin, stdout] = [textOf(input), textOf(output)];
     return stdin === undefined || stdout === undefined
-      ? "an input or output that is no text"
+      ? "an input or output that is not a text"
       : { kind: "script", stdin, stdout };
   }
   const args = argsOf(input);

@@ -16,7 +16,7 @@ export function unpackText(packed: string, bytesMax: number): Unpacked {
   const pickle = inflate(Buffer.from(packed, "base64"), bytesMax);
   if (typeof pickle === "string") return refused(pickle);
   const bytes = textIn(pickle);
-  if (bytes === undefined) return refused("a pickle of something else than a text, which is never loaded");
+  if (bytes === undefined) return refused("a pickle of something other than a text, which is never loaded");
   try {
     return { kind: "text", text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
@@ -34,7 +34,7 @@ function inflate(bytes: Buffer, bytesMax: number): Buffer | string {
     return inflateSync(bytes, { maxOutputLength: bytesMax, finishFlush: constants.Z_FINISH });
   } catch (error) {
     const isLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
-    return isLarge ? `more than ${bytesMax} bytes when it is unpacked` : "base64 of something that zlib did not pack";
+    return isLarge ? `more than ${bytesMax} bytes when it is unpacked` : "base64 of data that zlib did not compress";
   }
 }
 

@@ -75,7 +75,7 @@ export function setProblem(row: Row): string | undefined {
   if (language !== "" && !/^py(?:thon)?\s?3?(?:\.\d+)?$/i.test(language))
     return `it asks for a program in ${language.slice(0, 32)}, and only Python runs here`;
   if (textOf(row["interaction_format"]) !== "")
-    return "column interaction_format: the program would talk to another one";
+    return "column interaction_format: the program would have to exchange messages with another program";
   if (textOf(row["generated_checker"]) !== "")
     return "column generated_checker: several outputs are right, and only the set's checker tells which";
   const file = [row["input_file"], row["output_file"]].map(textOf).find((name) => name !== "");

@@ -153,7 +153,7 @@ function readString(lexer: Lexer): boolean {
   const body = lexer.text.slice(start, end ?? lexer.text.length);
   lexer.at = end === undefined ? lexer.text.length : end + quote.length;
   for (const character of body) if (character === "\n") lexer.line++;
-  lexer.tokens.push(end === undefined ? unread("a string that nothing closes", line) : stringToken(prefix, body, line));
+  lexer.tokens.push(end === undefined ? unread("a string that is not closed", line) : stringToken(prefix, body, line));
   return true;
 }
 
@@ -176,7 +176,7 @@ function stringToken(prefix: string, body: string, line: number): Token {
   if (marks.includes("f") || marks.includes("t")) return unread("an f-string", line);
   const isBytes = marks.includes("b");
   const value = marks.includes("r") ? body : unescaped(body, isBytes);
-  if (value === undefined) return unread("an escape that is not read", line);
+  if (value === undefined) return unread("an escape that is not supported", line);
   return { kind: isBytes ? "bytes" : "string", value, line };
 }
 

@@ -1,7 +1,6 @@
 /** Creates, reads and shows Python values, which are stored as plain data. */
 import type { PyValue } from "../ports.ts";
 
-/** Returns an int as a Python value. */
 export function pyInt(value: bigint): PyValue {
   return { int: value.toString() };
 }

@@ -115,7 +115,6 @@ export interface Lexer {
   /** Offsets of the token's start and end. */
   at: number;
   past: number;
-  /** Value of a token of kind "number". */
   value: number;
   /** Problem of a token of kind "unreadable". */
   unreadable: string | undefined;

@@ -47,6 +47,6 @@ function read(text: string): Parsed<readonly unknown[]> {
     const rows: unknown = JSON.parse(said.slice(start, end + 1));
     return Array.isArray(rows) ? { kind: "answer", answer: rows } : malformed("it holds no JSON list");
   } catch {
-    return malformed("what stands between its first [ and its last ] is not JSON");
+    return malformed("the text from its first [ to its last ] is not JSON");
   }
 }

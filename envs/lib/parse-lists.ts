@@ -245,7 +245,6 @@ export function indexProblem(list: IndexList, count: number, one: string, many: 
   return undefined;
 }
 
-/** Returns the sum of the amounts at the indices. */
 export function sumAt(amounts: Int32Array, indices: IndexList): number {
   let sum = 0;
   for (const index of indices) sum += amounts[index] as number;

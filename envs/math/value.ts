@@ -285,7 +285,7 @@ function compareReading(gold: Node, answer: Node, state: State): Verdict {
     ? compareNodes(gold, answer, state)
     : {
         kind: "unread",
-        reason: `${word.slice(0, 40)} is no known word, and no product of the expected answer's variables`,
+        reason: `${word.slice(0, 40)} is neither a known word nor a product of the expected answer's variables`,
       };
 }
 

@@ -47,6 +47,6 @@ export function readLetter(text: string, question: Question): number | string {
   if (place >= question.options.length)
     return `there is no option ${letterOf(place)}: the last one is ${letterOf(question.options.length - 1)}`;
   if (rest !== "" && placeOfText(question, rest) !== place)
-    return `what follows the letter is not the text of option ${letterOf(place)}`;
+    return `the text after the letter is not that of option ${letterOf(place)}`;
   return place;
 }

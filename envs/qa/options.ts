@@ -141,7 +141,7 @@ function checked({ texts: given, from, ...rest }: Given): Parsed<Options> {
   for (const option of given) {
     const text = areNumbers ? numberText(option) : option;
     if (typeof text !== "string" || text.length > OPTION_UNITS_MAX || normalized(text) === "")
-      return malformed(`column ${from}: ${shown(option)} is no text of 1 to ${OPTION_UNITS_MAX} characters`);
+      return malformed(`column ${from}: ${shown(option)} is not a text of 1 to ${OPTION_UNITS_MAX} characters`);
     if (namesOthers(text))
       return malformed(`column ${from}: ${shown(text)} names other options by letter, but options are shuffled`);
     texts.push(collapsed(text));

@@ -40,7 +40,6 @@ export interface ToPrice {
   readonly parameters: Parameters;
 }
 
-/** One component of a reward. */
 export interface RewardComponent {
   readonly name: string;
   /** Undefined if the component has no value for this completion. The sum omits it. */

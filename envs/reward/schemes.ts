@@ -71,7 +71,7 @@ function priceOf(format: 1 | -1, feasibility: number, quality: RewardComponent):
 
 function qualityOf(value: number | undefined): RewardComponent {
   if (value !== undefined) return { name: "quality", value, weight: 1 };
-  return { name: "quality", value, weight: 1, reason: "there is nothing to measure the answer against" };
+  return { name: "quality", value, weight: 1, reason: "the task has no baseline to compare the answer with" };
 }
 
 const NO_QUALITY: RewardComponent = {

@@ -20,7 +20,7 @@ function violationOf(symbols: number, right: Digits, answer: Digits): string | u
   if (answer.length !== right.length)
     return `wrong length: it has ${answer.length} digits, and the result has ${right.length}`;
   const outside = answer.find((digit) => digit < 0 || digit >= symbols);
-  if (outside !== undefined) return `${outside} is none of the digits from 0 to ${symbols - 1}`;
+  if (outside !== undefined) return `${outside} is not a digit from 0 to ${symbols - 1}`;
   const wrong = answer.findIndex((digit, i) => digit !== right[i]);
   return wrong < 0 ? undefined : `digit ${wrong + 1} of the result is not ${answer[wrong]}`;
 }

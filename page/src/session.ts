@@ -101,7 +101,6 @@ export async function whenThere(): Promise<void> {
   });
 }
 
-/** Starts to watch the connection. */
 export function watchConnection(): void {
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) void look();

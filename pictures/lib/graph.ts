@@ -31,7 +31,6 @@ export function between(a: Point, b: Point): string {
   return segment(a.x, a.y, b.x, b.y);
 }
 
-/** Appearance of a vertex. */
 export interface VertexLook {
   /** Classes of the disc and of the label on it. */
   readonly disc: string;

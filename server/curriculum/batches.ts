@@ -82,8 +82,8 @@ function hasKeyed(digests: TaskSamples["digests"]): boolean {
 }
 
 /**
- * Returns the places of results in the order in which sums take them. The places of samples with keys depend on the
- * order in which the episodes closed, so these samples are taken by ascending reward.
+ * Returns the order in which sums take the results, as places in the lists. Undefined: no sample has a key, and sums go
+ * by index. With keys, the places depend on the order in which episodes closed, so sums go by ascending reward.
  */
 export function placesInOrder({ digests, results }: TaskSamples): readonly number[] | undefined {
   if (!hasKeyed(digests)) return undefined;
@@ -118,7 +118,7 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
 /** Task in the form that clients receive. Its cursor and incarnation identify its group. */
 export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends DrawnTask<Key> {
   readonly incarnation: string;
-  /** Epoch of the run: it grows by one with each import. */
+  /** Epoch of the run, which grows with each import. */
   readonly epoch: number;
   /** Index of the update batch. */
   readonly batch: number;

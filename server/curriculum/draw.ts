@@ -1,6 +1,6 @@
 /**
- * Draws update batches. Batch k is drawn once every batch up to k − 1 − lag is closed. Groups update the policy only at
- * a draw, and only those up to that batch, even if more have closed. So a run depends only on its seed, its control
+ * Draws update batches. Unless the lag is unbounded, batch k is drawn once every batch up to k − 1 − lag is closed, and
+ * only those batches have updated the policy, even if more have closed. So a run depends only on its seed, its control
  * changes and its feedback.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
@@ -168,8 +168,8 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
 }
 
 /**
- * Returns a function that asks once for each hash. Searches of successive slots look at the same instances: an arm that
- * has only known ones left has up to 64 of them looked at for each slot.
+ * Returns `isKnown` with a cache. Searches of successive slots look at the same instances: an arm that has only known
+ * ones left has up to 64 of them looked at for each slot.
  */
 function remembered(isKnown: (hash: string) => boolean): (hash: string) => boolean {
   const seen = new Map<string, boolean>();

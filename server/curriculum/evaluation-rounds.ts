@@ -54,7 +54,7 @@ export function findRound(
   return evaluations.find((one) => one.arm === arm && one.round === round);
 }
 
-/** Returns the state with a newly opened round. The arm keeps only one earlier round. */
+/** Returns the state with a newly opened round. The arm keeps one earlier round besides. */
 export function withRound<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { arm, round, atMs }: { readonly arm: number; readonly round: number; readonly atMs: number },

@@ -33,13 +33,12 @@ export interface GroupView<Key extends InstanceKey> {
   /** Statistics of the rewards of a closed group. Undefined: the group is open or has no rewards. */
   readonly statistics: { readonly count: number; readonly mean: number; readonly std: number } | undefined;
   readonly useful: boolean;
-  /** Whether the trainer is to train on the group. */
+  /** Whether the trainer should train on the group. */
   readonly selected: boolean;
   /** Time at which the group's task was handed out. Null: not yet. */
   readonly handedOutAtMs: number | null;
 }
 
-/** Selects the groups that a client asks for. */
 export type GroupSelection =
   | { readonly kind: "open" }
   | { readonly kind: "batch"; readonly batch: number }
@@ -142,9 +141,9 @@ export function groupViews<Spec, Key extends InstanceKey>(
 /** Returns the reason why a closed group cannot be reopened. Undefined: it can. */
 export function whyClosed(state: RunState, batch: number, group: ClosedGroup): string | undefined {
   if (state.config.feedbackSource === "reported") return "the group's advantages were reported";
-  if (!group.results.includes(null)) return "the group is whole";
+  if (!group.results.includes(null)) return "the group already has all its results";
   const isFolded = state.config.lag.kind === "batches" ? batch < state.batchesFolded : group.folded;
-  return isFolded ? "a later draw was made with what the group had" : undefined;
+  return isFolded ? "a later draw has already used the group" : undefined;
 }
 
 /** Returns whether a group can be reopened. "duplicate": it is open already. "recorded": it can. */

@@ -57,7 +57,6 @@ interface ControlRecord {
    * servers.
    */
   readonly shape?: RunShape;
-  /** Weights by arm id. */
   readonly weights?: Readonly<Record<string, number>>;
   /** Id of the arm that was masked or unmasked. */
   readonly armId?: string;

@@ -16,7 +16,6 @@ export const RATE_PARTS = 250;
 /** Pass rates of an arm's rows that a client gave. */
 export interface RowsRated {
   readonly kind: "rowsRated";
-  /** Index of the arm. */
   readonly arm: number;
   /** Indices of the rows. Empty: the rows from `first` on, one for each rate. */
   readonly rows: readonly number[];

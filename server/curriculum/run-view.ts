@@ -41,7 +41,7 @@ export interface EvaluationView {
 export interface StateView {
   readonly runId: string;
   readonly incarnation: string;
-  /** Number of imports so far. */
+  /** Epoch: it starts at 0 and grows with each import. */
   readonly epoch: number;
   /** Number of changes since creation. */
   readonly version: number;
@@ -52,7 +52,10 @@ export interface StateView {
   readonly batchesClosed: number;
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
-  /** Counts of malformed answers in the last complete window. Null: too few samples have arrived. */
+  /**
+   * Counts of malformed answers in the last complete window, or in all samples if the run ended before. Null: not known
+   * yet.
+   */
   readonly malformed: MalformedShare | null;
   readonly paused: boolean;
   /** Name of the token that paused the run, and below it the time. Unset in summaries of older servers. */
@@ -88,7 +91,6 @@ export function shapeOf({ numGenerations, promptsPerUpdate, length }: RunShape):
 
 export interface RunView<Spec = unknown> {
   readonly runId: string;
-  /** Configuration at creation. */
   readonly config: RunConfig<Spec>;
   /** Current configuration, with changes since creation, e.g. added arms. */
   readonly configNow: RunConfig<Spec>;

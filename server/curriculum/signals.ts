@@ -8,8 +8,8 @@ import { type GroupOutcome, outcomeOf, type RewardRange } from "./advantages.ts"
 type Signal = (outcome: GroupOutcome, range: RewardRange) => number | undefined;
 
 /**
- * Mean absolute advantage (1/K) Σ|A_k| divided by the reward range (ADSC equation 3). 0 if the scheme has only one
- * possible reward.
+ * Returns the mean absolute advantage (1/K) Σ|A_k| divided by the reward range (ADSC equation 3). 0 if the scheme has
+ * only one possible reward. Undefined if the advantages are not known.
  */
 const absoluteAdvantage: Signal = ({ advantage }, { min, max }) => {
   if (advantage === null) return undefined;
@@ -18,7 +18,7 @@ const absoluteAdvantage: Signal = ({ advantage }, { min, max }) => {
 
 /**
  * Returns p (1 − p), which is greatest at p = 1/2, where p is the share of solved samples. Undefined for fewer than two
- * samples.
+ * samples, and if it is not known which are solved.
  */
 const solvedVariance: Signal = ({ count, solved }) => {
   if (solved === null || count < 2) return undefined;
@@ -40,7 +40,6 @@ const mixedOutcomes: Signal = ({ count, solved }) => {
   return Number(solved > 0 && solved < count);
 };
 
-/** Signals by name. */
 export const signals = {
   ABSOLUTE_ADVANTAGE: absoluteAdvantage,
   SOLVED_VARIANCE: solvedVariance,

@@ -94,7 +94,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** State of the policy. Only the policy's definition reads it. */
   readonly policyState: unknown;
   readonly weights: readonly number[];
-  /** Reason for which each arm is masked. Null: the arm is drawn if its weight is above 0. */
+  /** Reason for which each arm is masked. Null: the arm may be drawn if its weight is above 0. */
   readonly masks: readonly (string | null)[];
   readonly paused: boolean;
   /** Name of the token that paused the run. Empty: the run is not paused, or the name is not known. */
@@ -106,7 +106,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
    * the last name counts. Earlier names show whether an export comes from this run. No draw depends on the names.
    */
   readonly incarnations: readonly string[];
-  /** Number of imports so far. */
+  /** Epoch: it starts at 0 and grows with each import. */
   readonly epoch: number;
   /** Ranges of history positions whose entries an import has undone, except control changes. */
   readonly rolledBack: readonly Range[];

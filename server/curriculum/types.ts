@@ -9,7 +9,7 @@ export type Source = "synthetic" | "real" | "teacher";
 export interface InstanceKey {
   /** Hash of the instance in canonical form, without spaces. Equal instances have equal hashes, whatever their arm. */
   readonly hash: string;
-  /** Share of its pool's rows that are easier, in [0, 1]. Unset: not known. */
+  /** Share of the rows ranked together with this one that are easier, in [0, 1]. Unset: not known. */
   readonly rank?: number;
   /** For a row of a pool: how often its arm had gone through all rows before. Unset: 0. */
   readonly epoch?: number;
@@ -29,7 +29,7 @@ export interface RowRule {
     | { readonly kind: "target"; readonly from: number; readonly to: number; readonly width: number };
   /** Share of the arm's draws that is spread evenly over all rows, in [0, 1]. */
   readonly floor: number;
-  /** Factor, in 256ths, by which a row's earlier samples count less with each new group. */
+  /** Factor, in 256ths, by which a row's earlier samples are multiplied with each new group. */
   readonly kept: number;
   /**
    * Number of successive groups with all samples solved after which a row is no longer drawn. 0: rows are never
@@ -150,7 +150,7 @@ export interface Policy {
 
 /**
  * Number of update batches by which draws may be ahead of feedback. Batch k is drawn once all batches up to k − 1 −
- * count are closed.
+ * count are closed. "unbounded": draws never wait.
  */
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 

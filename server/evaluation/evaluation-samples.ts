@@ -89,7 +89,6 @@ async function missingIn({ store }: Context, open: OpenEvaluation, from: number,
   });
 }
 
-/** Returns the stored result of a sample. */
 function resultOf({ result }: StoredSample): StoredResult {
   return JSON.parse(result) as StoredResult;
 }

@@ -262,7 +262,7 @@ export function reportOf(
   const sampled = categoryRows.filter(({ samples }) => samples > 0);
   const byCategory = {
     figures: meanFigures(sampled.map(({ figures }) => figures)),
-    /** Standard errors of those means. A statistic is left out if a category that has it lacks its error. */
+    /** Standard errors of the category means. A statistic is left out if a category that has it lacks its error. */
     standardErrors: errorsOfMean(sampled),
   };
   const byTasks = suite.definition.overall === "tasks";

@@ -107,8 +107,8 @@ function notOfTheSuite(message: string): Refusal {
 }
 
 /**
- * Returns the ordinal of a task in the suite, found by its seed or row. Undefined: the suite's task there differs in
- * some other way.
+ * Returns the ordinal of a task in the suite, found by its seed or row. Undefined: the suite has no such task, or the
+ * task there differs in some other way.
  */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
   const { key, environment } = task.token;

@@ -156,7 +156,7 @@ export type SuitesResult =
   | { readonly kind: "invalid"; readonly message: string };
 
 /**
- * Returns the suites that ship with the server and those in the files. A suite that this server cannot open is an
+ * Returns the suites that ship with the server and those in the files. A file whose suite this server cannot open is an
  * error.
  */
 export function loadSuites(registry: Registry, paths: readonly string[], sources?: SuiteSources): SuitesResult {

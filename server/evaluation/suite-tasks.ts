@@ -8,7 +8,6 @@ import { decodeKey, encodeKey } from "../tasks/making/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./open-suite.ts";
 
-/** Task of a suite. */
 export interface SuiteTask {
   readonly ordinal: number;
   readonly part: OpenPart;

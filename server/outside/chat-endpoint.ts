@@ -109,8 +109,8 @@ async function openClient({
 }
 
 /**
- * Fetches a URL, but reads at most BODY_BYTES_MAX of the reply. Refuses redirects, because the API key is only for the
- * address that the operator gave.
+ * Fetches a URL. Fails if the reply has more than BODY_BYTES_MAX bytes. Refuses redirects, because the API key is only
+ * for the address that the operator gave.
  */
 const fetchBounded =
   (timeoutMs: number): typeof fetch =>

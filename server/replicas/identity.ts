@@ -10,7 +10,6 @@ import type { Keyring } from "../tasks/keyring.ts";
 
 /** Everything that must be equal on all servers that share a store, as texts that can be compared. */
 export interface Identity {
-  /** Version of Gradus. */
   readonly version: string;
   /**
    * Digest of each environment, by id and version ("known" for built-in ones). Also the hash of each of the operator's

@@ -92,7 +92,6 @@ export function stampOf(path: string): string {
   return stamps.join(" ");
 }
 
-/** Returns the SHA-256 of a source's bytes. */
 export async function contentOf({ files }: Source): Promise<string> {
   const digest = createHash("sha256");
   for (const { path } of files)
@@ -197,7 +196,6 @@ export async function* batchesOf({ files, chunkBytes }: Source): AsyncGenerator<
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Maximum bytes of a row. */
 const ROW_BYTES_MAX = 64 << 20;
 
 async function* textBatches(path: string, form: TextForm, chunkBytes: number): AsyncGenerator<Batch> {

@@ -1,13 +1,13 @@
 /**
- * Remembers runs whose journals are damaged. Each is logged and counted once, and lists show the damage as long as the
- * run exists.
+ * Remembers runs whose journals are damaged. The damage is logged once and shown in lists until the run can be read
+ * again or is deleted.
  */
 import { type Store, StoreDamaged } from "../stores/store.ts";
 import { FormatError } from "../curriculum/json.ts";
 import type { Refusal } from "../curriculum/types.ts";
 import type { Log } from "../base/log.ts";
 
-/** Maximum number of damaged runs that are remembered. Calls for any further ones are refused and logged as well. */
+/** Maximum number of damaged runs that are remembered. The damage of any further run is logged at each call. */
 const DAMAGED_MAX = 1024;
 
 export type Damages = ReturnType<typeof createDamages>;
@@ -15,7 +15,10 @@ export type Damages = ReturnType<typeof createDamages>;
 export function createDamages(store: Pick<Store, "find">, log: Log | undefined) {
   const found = new Map<string, string>();
   return {
-    /** Returns the refusal of a call whose run's journal cannot be read. Any other error is thrown again. */
+    /**
+     * Turns the error of reading a run's journal into a refusal: `damaged` for damage, which is remembered, or
+     * `failed_precondition` if this server cannot read the format. Throws any other error again.
+     */
     refusal: (id: string, error: unknown): Refusal => {
       if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;
       const message = `run "${id}" cannot be read: ${error.message}`;

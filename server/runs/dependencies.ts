@@ -1,4 +1,4 @@
-/** Interfaces to what the run code depends on, which its caller provides. */
+/** Dependencies of the run code, e.g. store, clock and maker of tasks. Its caller provides them. */
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../stores/store.ts";
@@ -9,7 +9,7 @@ import type { InstanceKey, TaskPlace } from "../curriculum/types.ts";
 
 export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
-  /** The ordinal never has an instance, so it is skipped. The message says why. */
+  /** The arm has no instance at this ordinal and never will, so a draw skips the ordinal. The message says why. */
   | { readonly kind: "none"; readonly message: string }
   /** No instance can be made now, e.g. because the workers' queue is full. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
@@ -64,7 +64,7 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly clock: Clock;
   /** Returns a new name for an incarnation. It is unique on all servers: at least 64 random bits, without slashes. */
   readonly newIncarnation: () => string;
-  /** Maximum number of tasks of one run that are made before they are drawn. Unset: 0. */
+  /** Number of tasks of one run at which making tasks before they are drawn stops. A few more may be made. Unset: 0. */
   readonly aheadMax?: number;
   /** Called with the id of each run that was deleted or has expired. */
   readonly onRemoved?: (runId: string) => void;

@@ -14,7 +14,10 @@ import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { createStock, makeAhead, type Stock } from "./stock.ts";
 
-/** Maximum number of times that one draw is planned. A plan is discarded if a control change came in between. */
+/**
+ * Maximum number of times that one draw is planned, plus one for each arm. A plan is discarded if the run changed so
+ * that the plan no longer applies.
+ */
 const PLANS_MAX = 32;
 
 /**
@@ -45,7 +48,8 @@ function dryArm(arm: number, why: string): Dry {
 }
 
 /**
- * Makes instances until the plan's slots are filled. "cancelled" means that the plan is outdated or no caller waits.
+ * Makes instances until each slot of the plan has a task. Returns "cancelled" if the plan is outdated or no caller
+ * waits any more.
  */
 async function fill<Spec, Key extends InstanceKey>(
   { stock }: Draw<Spec, Key>,
@@ -109,7 +113,10 @@ function refusalFor({ config, masks }: RunState, refusal: Refusal): Refusal {
   return { kind: "failed_precondition", message: refusal.message };
 }
 
-/** Masks an arm that has no more tasks, so that the run continues with the other arms. */
+/**
+ * Masks an arm that has no more tasks, so that the run continues with the other arms. Does nothing if the plan is
+ * outdated.
+ */
 function maskArm<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   plan: DrawPlan,
@@ -197,8 +204,8 @@ export function drawing<Spec, Key extends InstanceKey>(
       });
     },
     /**
-     * Makes the tasks of a new run's first update batch before a client asks for them. If `signal` aborts, they are
-     * dropped unless they were drawn.
+     * Makes the tasks of a new run's first update batch before a client asks for them. If `signal` aborts before the
+     * first draw begins, they are dropped.
      */
     prepare: async (signal: AbortSignal) => {
       if (signal.aborted || run.state().batchesDrawn > 0) return;

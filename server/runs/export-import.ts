@@ -59,7 +59,7 @@ const EXPANDED_BYTES_MAX = 256 * 2 ** 20;
 const compress = promisify<Uint8Array, { level: number }, Uint8Array>(gzip);
 const expand = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
 
-/** Returns the newest records of a run's history, before the position `before`. */
+/** Returns the newest records of a run's history before the position `before`, as many as an export may hold. */
 async function newestRecords<Spec, Key extends InstanceKey>(
   { store }: Ports<Spec, Key>,
   run: Pick<LiveRun<Spec, Key>, "key">,
@@ -99,7 +99,6 @@ export async function exportRun<Spec, Key extends InstanceKey>(ports: Ports<Spec
   return { state: bytes, epoch: state.epoch, cursor: state.cursor };
 }
 
-/** Content of an export. */
 interface Exported<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
   /** Bytes of the state as it was exported. */
@@ -229,7 +228,6 @@ async function asNew<Spec, Key extends InstanceKey>(
   });
 }
 
-/** Options of ImportRun. */
 export interface ImportOptions {
   /** Id of the imported run. Undefined: the id of the exported run. */
   readonly runId?: string | undefined;

@@ -6,7 +6,7 @@ import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../curri
 import { type InstanceKey, ok, type Result } from "../curriculum/types.ts";
 import type { Registry } from "./loaded-runs.ts";
 
-/** Maximum number of feedback items of one run that may wait for the store, over all calls. */
+/** Maximum number of feedback items of one run that wait for the store or are being written, over all calls. */
 export const PENDING_ITEMS_MAX = 262_144;
 
 type Outcome = Result<readonly FeedbackStatus[]>;
@@ -17,7 +17,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Feedback of one run that waits to be written. */
+/** Feedback of one run that waits to be written or is being written. */
 interface Gathered {
   calls: Call[];
   /** Number of items in these calls and in calls that are being written now. */

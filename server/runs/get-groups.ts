@@ -24,7 +24,7 @@ export interface Groups<Spec, Key extends InstanceKey> {
   readonly next: number | undefined;
 }
 
-/** Maximum number of samples in a page. They take about two megabytes. */
+/** Maximum number of samples in a page, unless its first group alone has more. They take about two megabytes. */
 const SAMPLES_MAX = 2 ** 15;
 
 function refused(state: RunState, wanted: GroupSelection): Refusal | undefined {
@@ -55,8 +55,8 @@ function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
 }
 
 /**
- * Returns whether the page can be returned without waiting. That is so if the request selects open groups, or if none
- * of the page's groups is open.
+ * Returns whether the page can be returned without waiting. That is so if the request selects open groups or is
+ * refused, or if none of the page's groups is open.
  */
 function isSettled(state: RunState, request: GroupsRequest): boolean {
   const { wanted } = request;

@@ -30,7 +30,9 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
   return numbers;
 }
 
-/** Returns a list of as many zeros as there are numbers. It returns `before` if that has the right length. */
+/**
+ * Returns as many zeros as the first list has numbers. `before` is an earlier result, and is reused if its length fits.
+ */
 function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
   return before.length === length ? before : Array.from({ length }, () => 0);
 }
@@ -128,7 +130,10 @@ export async function leadingTo(
   return leading;
 }
 
-/** Drops the first records if they hold changes from a record that is not in the list. */
+/**
+ * Drops the records before the first update batch that holds all numbers by arm, if an earlier one holds only changes.
+ * If no batch holds all numbers, all records are dropped.
+ */
 export function withoutLoose(records: readonly StoredRecord[]): readonly StoredRecord[] {
   if (!isLoose(records)) return records;
   const whole = records.findIndex((record) => tells(record) === "whole");

@@ -17,14 +17,13 @@ type PlacedEntry = HistoryEntry & {
   readonly isSettled: boolean;
 };
 
-/** Options for reading a history. */
 export interface HistoryReading {
   /**
    * Whether a page may have only as many records as fit into a response with all numbers by arm. Defaults to true. If
    * false, the stored size counts, which is smaller in runs of many arms.
    */
   readonly isSentWhole?: boolean;
-  /** Whether entries have numbers by arm. False is faster. */
+  /** Whether entries have numbers by arm. Defaults to true; false is faster. */
   readonly isByArm?: boolean;
   /** Function that converts each entry before it is returned. Unset: entries are returned unchanged. */
   readonly convert?: ((entry: HistoryEntry) => HistoryEntry) | undefined;

@@ -98,8 +98,8 @@ function refuseEvent(before: RunState | undefined, cause: unknown): never {
 }
 
 /**
- * Reads a run from its newest snapshot and the events after it. If the snapshot has another server's format, the whole
- * journal is read. Undefined: the run was deleted. Throws a FormatError if this server cannot read the journal.
+ * Reads a run from its newest snapshot and the events after it. If the snapshot cannot be read, the whole journal is.
+ * Undefined: the run was deleted. Throws a FormatError if this server cannot read the journal.
  */
 export async function readState<Spec, Key extends InstanceKey>(
   store: Store,

@@ -1,4 +1,4 @@
-/** Lists runs without reading their journals. */
+/** Lists runs from their stored summaries. A run's journal is read only if its summary is outdated. */
 import { type ListedRun, StoreDamaged } from "../stores/store.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
 import { runView } from "../curriculum/run-view.ts";
@@ -32,7 +32,7 @@ export function listing<Spec, Key extends InstanceKey>(
   const inTurn = serial();
   /**
    * Returns a run from its summary. If the summary is outdated, the run comes from memory, or else from its journal,
-   * and a new summary is written.
+   * and then a new summary is written.
    */
   const listed = async (row: ListedRun): Promise<ListedView | undefined> => {
     const summary = decodeSummary(row);

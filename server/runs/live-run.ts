@@ -40,7 +40,6 @@ export type RefreshOutcome = "fresh" | Gone | Refusal;
  */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
 
-/** Run in memory. */
 export type LiveRun<Spec, Key extends InstanceKey> = ReturnType<typeof liveRun<Spec, Key>>;
 
 /** Returns an object that holds a state and calls observers when the state changes. */

@@ -77,7 +77,7 @@ interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
   readonly stop: () => void;
 }
 
-/** Masks and damages of runs. They are not part of the journals. */
+/** Resources that are down and runs that are damaged, as this server knows them. Both are kept in memory only. */
 interface Marks {
   readonly masks: Masks;
   readonly damages: Damages;
@@ -254,7 +254,10 @@ export function within<T, Spec, Key extends InstanceKey>(
   return registry.withRun<Result<T>>(runId, work);
 }
 
-/** Reads the current state of a run, with changes of other servers. */
+/**
+ * Calls `look` with the current state of a run, which includes changes of other servers. Returns its value or a
+ * refusal.
+ */
 export function read<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,

@@ -139,7 +139,7 @@ function available<Spec, Key extends InstanceKey>(
   return { groups, counted, next, pending: undefined, forgotten: false, taken: false };
 }
 
-/** Returns what can be answered now. If `mayDraw` is false, only tasks that are already drawn are returned. */
+/** Returns what can be answered now. If `mayDraw` is false, it asks for a draw only if no drawn task is left. */
 function nextStep<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursor: number | undefined,
@@ -196,8 +196,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
   const deadlineMs = clock.now() + waitMs;
   const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
     nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw, rows?.has ?? (() => true));
-  // The tasks are marked as handed out in the same write as the draw, which saves a wait for the disk. Not without a
-  // cursor: the next reading would then return the tasks after these. Not for a caller that left.
+  // If the request has a cursor, the draw also marks the tasks as handed out, which saves a wait for the disk. Without
+  // a cursor, the next reading would return the tasks after these. A caller that left gets none.
   const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>
     cursor === undefined || signal.aborted ? [] : handingOut(stepOf(drawn, true), clock);
   let refused: Gone | Refusal | undefined;

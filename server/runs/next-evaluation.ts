@@ -42,7 +42,7 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
 }
 
 /**
- * Tasks of evaluation arms that were made, by arm and ordinal. Every round has the same tasks, and making them again is
+ * Cache of the tasks of evaluation arms, by arm and ordinal. Every round has the same tasks, and making them again is
  * expensive.
  */
 export type EvaluationKeys<Key extends InstanceKey> = ReturnType<typeof evaluationKeys<Key>>;
@@ -71,7 +71,7 @@ interface OpenEvaluationArm<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Opens the requested round if it is new. Returns a refusal if the round was dropped. */
+/** Opens the requested round if it is new. Returns a refusal if the run has no such arm or has dropped the round. */
 function openRound<Spec, Key extends InstanceKey>(
   { run, clock }: Pick<Evaluating<Spec, Key>, "run" | "clock">,
   { armId, round }: EvaluationRequest,
@@ -107,7 +107,8 @@ type TaskState = Pick<RunState, "config" | "lists">;
 
 /**
  * Makes the tasks of ordinals that are not made yet, and adds them to `known`. If an ordinal has no instance, the
- * ordinal plus the set's size is tried, and so on, because no other task of the set uses it.
+ * ordinal plus the set's size is tried, and so on, because no other task of the set uses it. Gives up after
+ * DRY_ORDINALS tries.
  */
 async function makeTasks<Spec, Key extends InstanceKey>(
   { run, source }: Evaluating<Spec, Key>,

@@ -174,7 +174,7 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
   return [{ kind: "advanced", policyState: moved.state }];
 }
 
-/** Returns the operations that change how a run draws. A change that would change nothing writes no events. */
+/** Returns the operations that change how a run draws. */
 function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>, clock: Clock) {
   type Asked = readonly [runId: string, by: string | undefined, validateOnly?: boolean | undefined];
   const control = (

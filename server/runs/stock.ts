@@ -176,8 +176,8 @@ function expected(state: RunState, deviations: number): readonly number[] {
 }
 
 /**
- * Makes the instances that the next draw probably needs, until the stock has `candidatesMax`. It stops if the run draws
- * meanwhile.
+ * Makes the instances that the next draw probably needs, until the stock has about `candidatesMax`. It stops if the run
+ * draws or changes meanwhile.
  */
 export async function makeAhead<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,

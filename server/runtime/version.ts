@@ -1,7 +1,7 @@
 /** The version of Gradus. It comes from the build, or from package.json in a checkout of the repository. */
 import { readFileSync } from "node:fs";
 
-/** Data that scripts/build.ts writes into a built package. */
+/** Data that scripts/artefacts/bundle.ts writes into a built package. */
 export interface Build {
   readonly version: string;
   /** Commit of the repository. Empty: the package was not built in a repository. */

@@ -34,7 +34,6 @@ export interface Group extends Practice {
   readonly grades?: readonly number[];
 }
 
-/** Returns the population variance. */
 function varianceOf(values: readonly number[]): number {
   let sum = 0;
   for (const value of values) sum += value;

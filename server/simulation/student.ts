@@ -17,7 +17,6 @@ export interface ArmPosition {
 
 /** Group on which the student was trained. */
 export interface Practice {
-  /** Index of the arm. */
   readonly arm: number;
   readonly solved: number;
   readonly samples: number;

@@ -75,9 +75,7 @@ export interface EvaluationStore {
   addSample(key: number, sample: StoredSample): Promise<AddedSample>;
   /** Returns the places of stored samples, for tasks with ordinals in [from, to), in order. */
   places(key: number, from: number, to: number): Promise<readonly SamplePlace[]>;
-  /** Returns the number of samples of an evaluation. */
   count(key: number): Promise<number>;
-  /** Returns the facts of all samples of an evaluation, in order. */
   facts(key: number): Promise<readonly StoredFacts[]>;
   /** Returns samples after a place, in order. */
   samples(key: number, after: SamplePlace, limit: number): Promise<readonly StoredSample[]>;

@@ -27,11 +27,8 @@ function opener<S>(holds: ThreadData["holds"], access: Access<S>): (options: Sql
     openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, onProblem);
 }
 
-/** Opens runs.sqlite. */
 export const sqliteStore = opener<Store>("runs", runAccess);
 
-/** Opens evaluations.sqlite. */
 export const sqliteEvaluationStore = opener<EvaluationStore>("evaluations", evaluationAccess);
 
-/** Opens samples.sqlite. */
 export const sqliteSampleStore = opener<SampleStore>("samples", sampleAccess);

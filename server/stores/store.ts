@@ -7,7 +7,6 @@
  * which all processes share, decides which runs expire.
  */
 
-/** A run in the store. */
 export interface StoredRun {
   readonly id: string;
   /**
@@ -35,8 +34,8 @@ export interface Expired {
 }
 
 /**
- * Summary of a run for lists. `head` seldom changes, so it is stored apart from `state`, which is written with every
- * event.
+ * Summary of a run for lists. `head` seldom changes, so it is stored apart from `state`, which most changes of a run
+ * write again.
  */
 export interface Summary {
   readonly head: string;
@@ -49,7 +48,6 @@ export interface WrittenSummary {
   readonly state: string;
 }
 
-/** A run in a list of runs. */
 export interface ListedRun extends StoredRun {
   /** Last summary that was written. Undefined: there is none, or it is damaged. */
   readonly summary: Summary | undefined;

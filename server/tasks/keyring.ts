@@ -123,7 +123,8 @@ export function replaceKeys(keyring: Keyring, keys: Keyring): void {
 
 /**
  * Returns functions that update a keyring in place. A new key is accepted at once, but signs only `settleMs` later,
- * when every server that shares the keys has read it.
+ * when every server that shares the keys has read it. If the key that signs was removed, the new keys replace the old
+ * ones at once.
  */
 function keeper(keyring: Keyring, tell: (result: KeyringResult) => void, settleMs: number) {
   let settling: NodeJS.Timeout | undefined;
@@ -237,7 +238,7 @@ export function seal(keyring: Keyring, purpose: Purpose, payload: Uint8Array): B
 
 /** Verifies bytes that `seal` made and returns their payload. Other bytes are refused with a reason. */
 export function open(keyring: Keyring, purpose: Purpose, bytes: Uint8Array): OpenResult {
-  if (bytes.length <= HEADER_BYTES) return { kind: "invalid", detail: "it is too short to be one" };
+  if (bytes.length <= HEADER_BYTES) return { kind: "invalid", detail: "it is too short" };
   if (bytes[0] !== VERSION) return { kind: "invalid", detail: "it has a format that this server does not know" };
   const id = bytes.subarray(1, KEY_ID_END);
   const key = keyring.find((candidate) => candidate.id.equals(id));

@@ -1,6 +1,6 @@
 /**
  * Decides who may call a method, how many calls may be in progress, and how much memory the open calls may use
- * together. Both ports ask this file before they read a request.
+ * together. The gRPC port and the HTTP port both ask it before they read a request.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { type Config, isLoopback } from "../runtime/config.ts";

@@ -162,7 +162,7 @@ describe("wrong command lines", () => {
     [["draw", "np/tsp", "--solve", "--answer", "[0]"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--completion", "a", "--answer", "[0]"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--file", "nowhere.txt"], 3, "--file must be a file that can be read"],
-    [["draw", "--task-id", "AAAA"], 1, "task_id: it is too short to be one"],
+    [["draw", "--task-id", "AAAA"], 1, "task_id: it is too short"],
     [["draw", "np/tsp", "--open"], 2, "--open needs --out, because the picture goes to standard output"],
     [["draw", "np/tsp", "--open", "--json"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--out", "no/such/folder.svg"], 1, "--out must be a file that can be written"],

@@ -183,7 +183,7 @@ describe("a file whose content is wrong ends with 2", () => {
 
 describe("what cannot be done ends with 1", () => {
   test.each([
-    [["solve", "--task-id", "AAAA"], "task_id: it is too short to be one"],
+    [["solve", "--task-id", "AAAA"], "task_id: it is too short"],
     [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
     [["reset", "countdown", "--key-file", "damaged"], "key file damaged: EISDIR"],
     [["serve", "--key-file", "file/key"], "key file file/key: "],

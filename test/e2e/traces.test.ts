@@ -84,7 +84,6 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
   const { environments, curriculum } = clientsOf(server.address);
   const call = "gradus.v1.EnvironmentService/Step";
 
-  // A program.
   const spec = { environment: "code", source: 2, pool: "rows", difficulty: { case: "level", value: "easy" } } as const;
   const { task: program } = await environments.reset({ spec, seed: 1n });
   const answer = "<think></think><answer>def blend(a, b):\n    return a * 7919 + b\n</answer>";

@@ -8,7 +8,6 @@ import { environments } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { ScoreTask } from "../../envs/score.ts";
 
-/** A task with its instance. */
 export interface Issued extends TaskKey {
   readonly instance: unknown;
 }
@@ -22,7 +21,6 @@ export interface Case<E extends Environment = SyncEnvironment> {
 /** Environments that verify their answers without a judge, a sandbox or another outside resource. */
 export const synchronous: readonly SyncEnvironment[] = environments.filter((each) => each.resource === undefined);
 
-/** An environment at each of its levels. */
 export function casesOf<E extends Environment>(environment: E): readonly Case<E>[] {
   const { id, version, levels } = environment;
   return levels.map((level) => ({ title: `${id} version ${version}, ${level.name}`, environment, level }));

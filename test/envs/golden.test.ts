@@ -40,7 +40,6 @@ function samplesOf(answer: string, formats: readonly AnswerFormat[]): readonly S
   return [...marked, { format, completion: `<think>${answer}` }, { format, completion: answer }];
 }
 
-/** The solver's answer. */
 function answerOf({ solver }: SyncEnvironment, { instance }: Issued): string {
   return solver === undefined ? "1" : solver.format(solver.solve(instance).answer);
 }

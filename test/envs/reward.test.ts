@@ -123,7 +123,7 @@ describe("optimisation", () => {
       name: "quality",
       value: undefined,
       weight: 1,
-      reason: "there is nothing to measure the answer against",
+      reason: "the task has no baseline to compare the answer with",
     });
   });
 });

@@ -10,7 +10,6 @@ function* flat(shapes: readonly Shape[]): Generator<Shape> {
   }
 }
 
-/** The shapes of a class. */
 export function marked(picture: Picture, className: string): readonly Shape[] {
   const has = ({ attributes }: Shape): boolean => `${attributes["class"]}`.split(" ").includes(className);
   return [...flat(picture.shapes)].filter(has);

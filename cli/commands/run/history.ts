@@ -31,7 +31,6 @@ export function addHistory(group: Command): void {
   });
 }
 
-/** The arms and the history of a run. */
 export interface RunHistory {
   /** Arms in the order of the run's state. */
   readonly arms: readonly DrawnArm[];

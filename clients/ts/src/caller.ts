@@ -16,7 +16,6 @@ import { delayMsAfter, never, passing, retrying, sleep } from "./retry.ts";
 import type { Retryable } from "./retry.ts";
 import type { Attempt, Transport } from "./transport.ts";
 
-/** Options of a call. */
 export interface CallOptions {
   /**
    * Milliseconds until the call, retries included, fails with DEADLINE_EXCEEDED or its last error. In a stream of steps
@@ -27,7 +26,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Defaults for all calls of a client. */
 export interface ClientDefaults {
   /** Deadline of calls without one of their own, in milliseconds. Defaults to 60 s. */
   readonly deadlineMs?: number | undefined;

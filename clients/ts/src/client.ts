@@ -125,7 +125,6 @@ function environmentCalls({
   };
 }
 
-/** Returns a client over a transport. */
 export function clientOver(transport: Transport, defaults: ClientDefaults): GradusClient {
   const caller = callerOver(transport, defaults);
   return {

@@ -25,7 +25,6 @@ import type { Attempt, Transport } from "./transport.ts";
 import type { TurnChoice } from "./turns.ts";
 import { turnFieldsOf } from "./turns.ts";
 
-/** Configuration of an evaluation. */
 export interface EvaluationChoice {
   /** Id of the suite, e.g. "forge-bench". */
   readonly suite: string;
@@ -131,7 +130,6 @@ export interface EvaluationHandle {
   delete(options?: CallOptions): Promise<void>;
   /** Yields the submitted samples that the filter selects, with their outcomes, in the suite's order. */
   samples(options?: SamplesChoice): AsyncGenerator<Sample, void, undefined>;
-  /** Returns the current report. */
   report(options?: CallOptions): Promise<Report>;
 }
 
@@ -154,13 +152,13 @@ async function held(transport: Transport, evaluationId: string, { timeoutMs, sig
     await replies.next();
   } catch (cause) {
     if (late?.aborted !== true) throw cause;
-    const message = `the server did not say within ${timeoutMs} ms whether the evaluation is held`;
+    const message = `the server did not say within ${timeoutMs} ms whether another client works on the evaluation`;
     throw new GradusError("DEADLINE_EXCEEDED", message, { cause });
   } finally {
     for (const each of given) each.removeEventListener("abort", leave);
   }
   const lost = replies.next().then((): never => {
-    throw new GradusError("UNAVAILABLE", "the server holds the evaluation no longer");
+    throw new GradusError("UNAVAILABLE", "the server no longer keeps other clients off the evaluation");
   });
   // Handle a rejection here too, because nobody reads this promise after a release.
   lost.catch(() => undefined);

@@ -61,7 +61,7 @@ export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
     const message = messageOf(runId, outcome);
     if (onFeedback === "error") throw new FeedbackError(message, status);
     warned.add(key);
-    console.warn(`gradus: ${message} (said once; counted in feedbackCounts; onFeedback: "error" makes it an error)`);
+    console.warn(`gradus: ${message} (logged once; feedbackCounts counts all; onFeedback: "error" throws instead)`);
   };
   return {
     counts: (runId) => {

@@ -107,7 +107,6 @@ export interface UnscoredOutcome extends Answered {
   readonly turn?: Turn;
 }
 
-/** Outcome of one completion. */
 export type Outcome = ScoredOutcome | UnscoredOutcome;
 
 /** Outcomes of a group's completions, in the order in which they were sent. */

@@ -25,7 +25,6 @@ export interface TriedAnswer {
   readonly outcome: Outcome;
 }
 
-/** Options of solveTask. */
 export interface SolveChoice extends CallOptions {
   /** Whether to draw the solution. Defaults to false. */
   readonly draw?: boolean | undefined;
@@ -33,7 +32,6 @@ export interface SolveChoice extends CallOptions {
   readonly beside?: TextChoice | undefined;
 }
 
-/** Options of simulateRun. */
 export interface SimulationChoice extends CallOptions {
   /** Name of a student in ServerInfo.students. Defaults to the first. */
   readonly student?: string | undefined;
@@ -59,7 +57,7 @@ export interface PeopleCalls {
    * Returns a right answer, or the best one that the solver found. For operators only; a benchmark's task is refused.
    */
   solveTask(task: { readonly taskId: string }, options?: SolveChoice): Promise<SolveTaskResponse>;
-  /** Returns all errors of a run's configuration, or of a run file's text. Creates no run. */
+  /** Returns all problems and warnings of a run's configuration, or of a run file's text. Creates no run. */
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
   /** Returns what a run would draw with a simulated student, beside a run with equal shares of all arms. */
   simulateRun(choice: RunChoice | RunConfig, options?: SimulationChoice): Promise<SimulateRunResponse>;

@@ -11,7 +11,7 @@ export type RowRates = ReadonlyMap<number, number> & {
 function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unknown>): RowRates {
   const [poolDigest = "", ...others] = [...digests].filter((digest) => typeof digest === "string" && digest !== "");
   if (others.length > 0)
-    throw wrong(`its rows are numbered by two pools, with the digests ${String(poolDigest)} and ${String(others[0])}`);
+    throw wrong(`its rows are of two pools, with the digests ${String(poolDigest)} and ${String(others[0])}`);
   return poolDigest === "" ? rates : Object.assign(rates, { poolDigest: String(poolDigest) });
 }
 

@@ -22,7 +22,6 @@ import type { PolicyChoice } from "./policies.ts";
 import type { ArmRows } from "./rows.ts";
 import type { RunSample, RunSamplesChoice } from "./samples.ts";
 
-/** Options of nextBatch. */
 export interface BatchChoice {
   /** Position of the first task. Defaults to the handle's position (see `nextBatch`). */
   readonly cursor?: bigint | undefined;
@@ -213,8 +212,8 @@ export interface RunHandle {
   /** Yields the current state, and the state after each change, until the run is deleted. */
   watch(options?: WatchOptions): AsyncGenerator<RunState, void, undefined>;
   /**
-   * Yields the completions that the run keeps, the newest first. There are none unless the server keeps some
-   * (--keep-samples). Each page is requested when the reader needs it.
+   * Yields the completions that the run keeps (on a server with --keep-samples), the newest first. Each page is
+   * requested when the reader needs it.
    */
   samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;
   /** Deletes the completions that the run keeps. */

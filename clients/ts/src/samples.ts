@@ -27,7 +27,6 @@ const verdicts = {
   graded: Verdict.GRADED,
 } as const;
 
-/** Returns the message for a filter. */
 export function filterOf(choice: SampleFilterChoice): MessageInitShape<typeof SampleFilterSchema> {
   const { verdicts: names = [], ...rest } = choice;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));

@@ -14,7 +14,6 @@ import type { StepChannel, Transport } from "./transport.ts";
 import { windowed } from "./windowed.ts";
 import type { Items } from "./windowed.ts";
 
-/** Options of streamSteps. */
 export interface StreamOptions extends CallOptions {
   /** Maximum number of groups that wait for a result, at least 1. Defaults to 64. */
   readonly window?: number | undefined;

@@ -3,7 +3,6 @@
 export type Code = readonly number[];
 
 export interface MastermindInstance {
-  /** Number of colours. */
   readonly colours: number;
   readonly secret: Code;
 }
@@ -46,5 +45,5 @@ export function faultOf({ colours, secret }: MastermindInstance, guess: readonly
   );
   return wrong === undefined
     ? undefined
-    : `${JSON.stringify(wrong).slice(0, 20)} is none of the colours from 1 to ${colours}`;
+    : `${JSON.stringify(wrong).slice(0, 20)} is not a colour from 1 to ${colours}`;
 }

@@ -61,7 +61,7 @@ function compareMeant(gold: Node, answer: Node, state: State): Comparison {
 function compareStatements(gold: Node, answer: Node, state: State): Comparison {
   if (written(gold) === written(answer)) return EQUAL;
   const isBounded = boundsWholes(gold, answer) || boundsWholes(answer, gold);
-  if (isBounded) return undecided("sets of whole numbers or fractions between bounds are not worked out");
+  if (isBounded) return undecided("sets of whole numbers or fractions between bounds are not evaluated");
   const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
@@ -131,10 +131,10 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
   if (areOtherVectors(gold, answer)) return undecided("a sum of unit vectors is compared only with another one");
-  if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not worked out");
+  if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not evaluated");
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
-  if (gold.kind === "builder" || answer.kind === "builder") return undecided("it is a set that is not worked out");
+  if (gold.kind === "builder" || answer.kind === "builder") return undecided("a set given by a condition is not evaluated");
   if (areCurves(gold, answer)) return undecided("several equations and one are not compared");
   if (isSeveral(gold) || isSeveral(answer)) {
     const [options, others] = [optionsOf(gold), optionsOf(answer)];

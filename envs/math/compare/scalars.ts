@@ -28,7 +28,7 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
       : compareFunctions(gold, answer, variables, state);
   if (found.kind === "equal") return found;
   if (found.kind === "different" && [gold, answer].some(hasUnworked))
-    return undecided("integrals and derivatives are not worked out");
+    return undecided("integrals and derivatives are not evaluated");
   // A letter with a bar or an arrow may be related to the same letter without it, so such answers are not called
   // different.
   const isMarked = variables.some((name) => name.startsWith("⃗") && variables.includes(name.slice(1)));
@@ -75,5 +75,5 @@ function compareConstants(
 
 function noValue({ budget }: State, isAnswers: boolean): Comparison {
   if (budget.left < 0) return undecided("it takes too many steps to compare");
-  return undecided(`${isAnswers ? "it" : "the expected answer"} has no value that can be worked out`);
+  return undecided(`${isAnswers ? "it" : "the expected answer"} has no value that can be computed`);
 }

@@ -17,7 +17,7 @@ import { textOf } from "./shape.ts";
  */
 export function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   if (gold.kind === "residue" && answer.kind === "residue")
-    return compareFamilies(gold, answer, state, () => undecided("its modulus is no number"));
+    return compareFamilies(gold, answer, state, () => undecided("its modulus is not a number"));
   const [residue, other, isGold] = gold.kind === "residue" ? [gold, answer, true] : [answer, gold, false];
   if (residue.kind !== "residue" || other.kind === "relation")
     return undecided("a class of whole numbers and a relation are not compared");
@@ -72,7 +72,7 @@ export function compareSingle(gold: Node, answer: Node, state: State, context: C
       : compareMeasured(gold, answer, state, context.isApproximate);
   }
   const matrices = hasMatrix(gold) || hasMatrix(answer);
-  if (matrices) return undecided("products and sums of matrices are not worked out");
+  if (matrices) return undecided("products and sums of matrices are not evaluated");
   if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
   const [sum, another] = [besideConstant(gold), besideConstant(answer)];
   if (sum !== undefined && another !== undefined) {

@@ -59,7 +59,7 @@ export function readProduct(cursor: Cursor): Node {
       const node = readPower(cursor);
       // "3{1}" looks like 31, but could also be read as a product, so it is refused.
       if (isGroup && node.kind === "number" && factors.at(-1)?.node.kind === "number")
-        return fail(cursor, "braces stand between its digits");
+        return fail(cursor, "it has braces between its digits");
       factors.push({ inverse: false, node });
     } else break;
     if (factors.length > TERMS_MAX) return fail(cursor, "it has too many factors");
@@ -157,7 +157,7 @@ export function readPower(cursor: Cursor): Node {
     if (start?.kind === "number") node = scaledByWords(inner, mixedNumber(inner, node, start.digits));
     for (let marks = 0; ; marks++) {
       const next = readPostfix(inner, node);
-      if (marks > POSTFIXES_MAX) return fail(inner, "too many marks stand behind a value");
+      if (marks > POSTFIXES_MAX) return fail(inner, "too many marks follow a value");
       if (next === undefined || inner.problem !== undefined) return inner.problem === undefined ? node : NOTHING;
       node = next;
     }
@@ -181,7 +181,7 @@ function readPostfix(cursor: Cursor, node: Node): Node | undefined {
 function raised(cursor: Cursor, base: Node): Node {
   cursor.at++;
   if (accept(cursor, "∘") || accept(cursor, "°")) return inDegrees(cursor, base);
-  if (isAt(cursor, "'")) return fail(cursor, "it has a prime behind something that is no name");
+  if (isAt(cursor, "'")) return fail(cursor, "it has a prime after something that is not a name");
   const mark = isAt(cursor, "{") && isAt(cursor, "}", 2) ? peek(cursor, 1) : undefined;
   const isDegree = isAt(cursor, "∘", 1) || isAt(cursor, "°", 1);
   if (mark !== undefined && (isDegree || (mark.kind === "word" && ORDINALS.has(mark.text)))) {
@@ -210,7 +210,7 @@ function readExponentPrimary(cursor: Cursor): Node {
 /** Reads a number, a name, a function with its argument, or a bracketed expression. */
 export function readPrimary(cursor: Cursor): Node {
   const token = peek(cursor);
-  if (token === undefined) return fail(cursor, "it ends where something is missing");
+  if (token === undefined) return fail(cursor, "it ends where a value is expected");
   switch (token.kind) {
     case "number": {
       cursor.at++;

@@ -64,7 +64,7 @@ function functionAt(cursor: Cursor, text: string): Node {
       return cis(readCall(cursor, "cis"));
     default:
       return text.startsWith("\\")
-        ? fail(cursor, `the command ${text.slice(0, 40)} is not read`)
+        ? fail(cursor, `the command ${text.slice(0, 40)} is not supported`)
         : readCall(cursor, text);
   }
 }

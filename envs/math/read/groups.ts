@@ -50,7 +50,7 @@ export function readBraces(cursor: Cursor, read: Read, mayBeSet = false): Node {
   const isSet = isAt(cursor, "\\{");
   cursor.at++;
   if (accept(cursor, isSet ? "\\}" : "}"))
-    return isSet || mayBeSet ? { kind: "set", items: [] } : fail(cursor, "its braces hold nothing");
+    return isSet || mayBeSet ? { kind: "set", items: [] } : fail(cursor, "its braces are empty");
   const { bars, inSet } = cursor;
   cursor.bars = 0;
   cursor.inSet = isSet || mayBeSet;
@@ -138,7 +138,7 @@ const CELLS_MAX = 400;
 export function readMatrix(cursor: Cursor): Node {
   const token = peek(cursor);
   const name = token?.kind === "op" ? token.text.slice("\\begin:".length) : "";
-  if (!MATRICES.includes(name)) return fail(cursor, `the environment ${name.slice(0, 40)} is not read`);
+  if (!MATRICES.includes(name)) return fail(cursor, `the environment ${name.slice(0, 40)} is not supported`);
   cursor.at++;
   if (name === "array" && isAt(cursor, "{"))
     while (cursor.at < cursor.tokens.length && !accept(cursor, "}")) cursor.at++;

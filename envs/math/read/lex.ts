@@ -290,7 +290,7 @@ function decorated(command: string, inner: string, style: Style, sink: Sink): vo
     return put(sink, "op", ")");
   }
   if (/^[\d\s.,{}]+$/.test(inner)) {
-    sink.problem ??= `\\${command} over digits is not read`;
+    sink.problem ??= `\\${command} over digits is not supported`;
     return;
   }
   put(sink, "name", decoratedName(command, inner));

@@ -254,7 +254,7 @@ export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>):
   if (base === undefined || digits === undefined) return fail(cursor, "its subscript names no base");
   if (!(base >= 2n && base <= 36n)) return fail(cursor, "its base is not from 2 to 36");
   const value = node.base === undefined ? valueInBase(digits, base) : undefined;
-  if (value === undefined) return fail(cursor, `it has a digit that is none in base ${base}`);
+  if (value === undefined) return fail(cursor, `it has a digit that base ${base} does not have`);
   return { kind: "number", value: whole(value), base: Number(base), digits };
 }
 

@@ -191,7 +191,7 @@ export function readRelation(cursor: Cursor): Node {
     if (token?.kind !== "op" || !RELATIONS.includes(token.text) || cursor.problem !== undefined) break;
     cursor.at++;
     operators.push(token.text as Relation);
-    if (operators.length > RELATIONS_MAX) return fail(cursor, "it is too long a chain of relations");
+    if (operators.length > RELATIONS_MAX) return fail(cursor, "it is a chain of too many relations");
     parts.push((token.text === "∈" ? readSetBehind(cursor) : undefined) ?? readSets(cursor));
   }
   return operators.length === 0 ? (parts[0] as Node) : { kind: "relation", parts, operators };

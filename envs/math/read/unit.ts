@@ -91,7 +91,7 @@ function power(cursor: Cursor): string {
   const at = (isBraced ? 2 : 1) + (isNegative ? 1 : 0);
   const digit = peek(cursor, at);
   if (digit?.kind !== "number" || (isBraced && !isAt(cursor, "}", at + 1))) {
-    fail(cursor, "its unit has a power that is no number");
+    fail(cursor, "its unit has a power that is not a number");
     return "";
   }
   cursor.at += at + (isBraced ? 2 : 1);

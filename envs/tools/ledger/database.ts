@@ -42,7 +42,6 @@ export function debtorOf({ customers, named, referrals }: LedgerInstance): numbe
   return place;
 }
 
-/** Returns the open orders of a customer. */
 export function openOrders({ orders }: LedgerInstance, customer: number): readonly Order[] {
   return orders.filter((order) => order.customer === customer && order.isOpen);
 }

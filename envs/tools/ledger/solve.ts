@@ -4,7 +4,6 @@
  */
 import { type Account, answerOf, type Customer, idOf, type LedgerInstance, openOrders, sumOf } from "./database.ts";
 
-/** Call of a tool. */
 export interface PlannedCall {
   readonly name: "find" | "get" | "transfer" | "answer";
   readonly arguments: Readonly<Record<string, unknown>>;

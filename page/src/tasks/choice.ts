@@ -10,7 +10,7 @@ export interface ChosenTask extends TaskChoice {
 
 const SEED_MAX = 2n ** 64n - 1n;
 
-/** Parses a seed. An invalid text gives 0. */
+/** Parses a seed. An invalid text gives 0, and a number above the maximum gives the maximum. */
 export function seedOf(text: string | undefined): bigint {
   if (text === undefined || !/^\d{1,20}$/.test(text)) return 0n;
   const seed = BigInt(text);

@@ -44,7 +44,6 @@ export function rings(spots: readonly (Spot & { readonly title: string })[], str
   return [Plot.dot(spots, { x: "x", y: "y", title: "title", stroke, fill: "var(--panel)", r: 3.5 })];
 }
 
-/** One layer of a stack. */
 export interface Layer {
   readonly name: string;
   readonly ink: Ink;

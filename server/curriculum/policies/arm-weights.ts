@@ -2,7 +2,6 @@
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";
 
-/** Weights by arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
 
 /** Checks weights by arm id: each arm exists, each weight is in range, and not all are 0. */

@@ -36,9 +36,9 @@ export interface ForgettingConfig {
 }
 
 /**
- * Returns the domains in training order, those that are forgotten least first, because most training follows them.
- * Forgetting is the backward transfer BWT_j = P_after,j − P_base,j, averaged over training on the other domains. A
- * domain without such rows has 0, and equal ones keep their order.
+ * Returns the domains in training order: the least forgotten first, because most training follows it, or last if
+ * `reversed`. Forgetting is the backward transfer BWT_j = P_after,j − P_base,j, averaged over training on the other
+ * domains. A domain without such rows has 0, and equal ones keep their order.
  */
 export function domainOrder({ domains, transfers, reversed }: ForgettingConfig): readonly Domain[] {
   const transfer = (name: string): number => {

@@ -20,7 +20,6 @@ const byKind = new Map(policies.map((policy) => [policy.kind, policy]));
 /** Names of the policies that come with Gradus. */
 export const ownKinds: readonly string[] = [...byKind.keys()];
 
-/** Returns the names of all policies. */
 export function policyKinds(): readonly string[] {
   return [...byKind.keys()];
 }
@@ -166,7 +165,6 @@ export function checkPolicyConfig(policy: Policy, run: RunShape): Invalid | unde
   return found && underPolicy(policy.kind, found);
 }
 
-/** Codec that stores a policy. */
 export const policyCodec: Codec<Policy> = {
   encode: (policy) => ({ ...writePolicy(policy) }),
   decode(json) {

@@ -15,7 +15,10 @@ export const STAGES_MAX = LIMITS.StagedPolicy.stages.max;
 /** Tolerance for rounding, so that three shares of 1/3 count as 1. */
 export const ROUNDING = 1e-9;
 
-/** Length of a stage. "open": it lasts until Advance ends it. */
+/**
+ * Length of a stage. "open": the stage lasts until Advance ends it, or, in a replay's cycle, takes an even part of the
+ * rest.
+ */
 export type Extent =
   | { readonly kind: "share"; readonly share: number }
   | { readonly kind: "tasks"; readonly tasks: number }

@@ -2,8 +2,8 @@
  * Protects a resource (e.g. the sandbox). Limits how many verifications run and wait, and refuses them while the
  * resource is down.
  *
- * The caller that has used the resource least comes next. If the queue is full, the caller with the most waiting jobs
- * loses one.
+ * The caller that has used the resource least comes next. If the queue is full, a caller with more waiting jobs loses
+ * one to the new job's caller. If there is none, the new job is refused.
  */
 import type { Resource } from "../../../envs/resource.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";

@@ -131,7 +131,7 @@ export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetri
     ),
     gauge(
       "gradus_judge_obeyed_kinds",
-      "Number of tricks by which test texts lastly got the reward from the judge.",
+      "Number of kinds of tricks that worked on the judge at their last test.",
       obeyedKinds,
       "max",
     ),

@@ -47,7 +47,6 @@ const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${on
 /** Reports a failed call as a breach of a rule. `words` describe the failure. */
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
-/** Options of a call to the provider. */
 interface CallOptions {
   /** Whether to use a process that has served no request before, if there is one. Defaults to false. */
   readonly fresh?: boolean;

@@ -6,7 +6,10 @@ import { type Party, fairTurns } from "../../base/fair-turns.ts";
 import type { FrameContent } from "./provider-frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
-/** A request for one result, e.g. one verdict. A worker answers it by one frame. */
+/**
+ * A request for one result, e.g. one verdict. A worker answers it in a frame, which may hold answers of other items
+ * too.
+ */
 export interface Item<Answer = unknown> {
   /**
    * Key of items that may share a frame. For answers it is the instance; for seeds it is the call that requested them.

@@ -129,11 +129,11 @@ export const mountOptions = optionTable({
   }),
   reload: flag({
     description:
-      "mount a file of --python again when it changes, for who writes it: tasks of what it was before are refused, and a file that cannot be mounted leaves what was served before",
+      "mount a file of --python again when it changes, while you write it: tasks of its earlier code are refused; if the new code cannot be mounted, the earlier code stays in use",
   }),
   replacedGraceMs: integer({
     description:
-      "milliseconds for which open groups of a run wait for the sources that their tasks were made by, if a mount has others now; then they are closed, so that the run goes on",
+      "milliseconds for which open groups of a run wait for the code that made their tasks, if a mount has other code now; then they are closed, so that the run goes on",
     range: [0, 86_400_000],
     defaultValue: 60_000,
   }),

@@ -37,10 +37,7 @@ export type OpenedRemote =
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
-/**
- * Maximum bytes of one response: of the facts of one answer, and of one instance. Both are above what provider.proto
- * allows.
- */
+/** Maximum bytes of one response, by method. Each is above what provider.proto allows. */
 const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = {
   Verify: 512 * 1024,
   Advance: 512 * 1024,

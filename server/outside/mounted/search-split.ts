@@ -113,8 +113,8 @@ async function goOn(
 }
 
 /**
- * Evaluates one attempt: sets the search's result if the instance is of the wanted split, or if too many attempts
- * failed.
+ * Evaluates one attempt: sets the search's result if the instance is of the wanted split, too many attempts failed, or
+ * the provider could not be reached.
  */
 function takeIn(making: Making, one: Search, place: SearchPlace, generated: GenerateResult, split: Split): void {
   const { described, resource, splitOf } = making;

@@ -55,7 +55,7 @@ function alone(bytes: Buffer, delimiter: string): readonly string[] | string {
   // quote.
   const lines = read.text.trimEnd().split("\n").length;
   const over = lines === 1 ? "" : `: it goes over ${lines} lines`;
-  return parsed(read.text, delimiter)?.[0] ?? `its quotes are not those of CSV${over}`;
+  return parsed(read.text, delimiter)?.[0] ?? `its quotes do not keep the rules of CSV${over}`;
 }
 
 function rowOf(row: number, names: readonly string[], fields: readonly string[] | string = [], own: Buffer): RawRow {

@@ -143,7 +143,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
 }
 
 /**
- * Holds an evaluation for this client, so that no other one submits to it, until the client leaves. A shutdown ends the
+ * Holds an evaluation for this client, so that no other one can hold it, until the client leaves. A shutdown ends the
  * stream with an error, so that the client calls again.
  */
 async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
@@ -169,7 +169,7 @@ function readFormat(format: number): AnswerFormat | undefined {
   return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
 }
 
-/** Does nothing. A stream has a window of concurrent requests to step out of; a batch has none. */
+/** Stands for `stepAside` where nothing limits the number of concurrent requests, as in a batch. */
 const nothing = (): void => undefined;
 
 const statuses: Readonly<Record<Exclude<Submitted["kind"], "turn">, FeedbackStatus>> = {

@@ -91,7 +91,7 @@ export const statements = {
   appendRecords: `INSERT INTO records (run, seq, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::bytea[], $4::bytea[])
     ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body`,
-  /** Read who wrote an event, if the outcome of an append is unknown. */
+  /** Select the writer of an event, which tells whether an append with an unknown outcome is stored. */
   writerOf: "SELECT writer FROM events WHERE run = $1 AND version = $2 AND part = 0",
   creatorOf: `SELECT e.writer FROM runs r JOIN events e ON e.run = r.key AND e.version = 1 AND e.part = 0
     WHERE r.id = $1`,

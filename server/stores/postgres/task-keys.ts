@@ -5,7 +5,6 @@ import type { Connections } from "./database.ts";
 import { withTables } from "./migrate.ts";
 import { keptSecret, replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
 
-/** Task keys of a database. */
 export interface StoredTaskKeys {
   /** Text of the keys when the database was opened. */
   readonly text: string;

@@ -1,5 +1,6 @@
 /**
- * Makes tasks: reads rows of pools directly, and lets workers generate the others. A cache saves making a task twice.
+ * Makes tasks: reads rows of pools, asks teachers and mounted environments for theirs, and lets workers generate the
+ * others. A cache saves making a task twice.
  */
 import { LRUCache } from "lru-cache";
 import { findMounted } from "../../../envs/mounted-tasks.ts";
@@ -40,8 +41,8 @@ export function suiteCaller(digest: string): string {
 }
 
 /**
- * Returns the caller to whom scoring a run's sample is charged. That is the owner of the token, so that nobody gets
- * more by having many runs.
+ * Returns the caller to whom scoring a run's sample is charged: the owner of the token, so that nobody gets more by
+ * having many runs. Without a token it is the run.
  */
 export function runParty(runId: string, token: string): Party {
   const run = runCaller(runId);

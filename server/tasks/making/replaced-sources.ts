@@ -20,8 +20,8 @@ export interface Replaced {
    */
   readonly whyMissing: (spec: TaskSpec) => string | undefined;
   /**
-   * Returns why the sources of a specification are missing, once the grace period is over. Undefined before that, and
-   * if they are not missing.
+   * Returns why the sources of a specification are missing, once the grace period is over. Undefined before that, if
+   * they are not missing, and if this process never had the environment.
    */
   why(spec: TaskSpec): string | undefined;
   /** Returns the events that close a run's groups whose sources are missing. */

@@ -20,7 +20,6 @@ const DIGITS = 1e6;
 
 type RankedArm = Pick<Arm<TaskSpec>, "spec" | "rankGroup"> & { readonly removed?: boolean };
 
-/** Ranks of one arm's rows. */
 export interface ArmRanks {
   /**
    * Returns the rank of the row at a place in the arm's pool: the share of all ranked rows that are easier, in [0, 1).

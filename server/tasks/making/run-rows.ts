@@ -166,7 +166,7 @@ function changeText({ pool, digest: before }: RowList, digest: string, lists: re
 
 /**
  * Returns the warning for a run that an older server created without recording its rows, when it first records them.
- * Empty: the rows that it drew last are still at their places.
+ * Empty: the rows that it drew last are still at their places, and its tables of rows have the right sizes.
  */
 function adopted({ batches, config, arms }: State, pool: Pool, digest: string): string {
   const drawn = batches.flatMap(({ groups }) => groups.map(({ task }) => task.key.origin));

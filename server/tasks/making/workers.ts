@@ -54,8 +54,8 @@ type WorkerConfig = Pick<Config, "workers" | "workerTimeLimitMs" | "environmentF
 
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const { threads: count, timeLimitMs, environmentFiles } = options;
-  // Otherwise a busy thread would take 64 MB for its young objects. A thread's resourceLimits do not override this
-  // limit of V8, and the main thread keeps the limit of its start.
+  // Without this limit, a busy thread would take 64 MB for its young objects. A thread's resourceLimits do not override
+  // this limit of V8, and the main thread keeps the limit of its start.
   setFlagsFromString("--max-semi-space-size=8");
   const threads = new Piscina<Slice, SliceDone>({
     filename: new URL("./worker.ts", import.meta.url).href,

@@ -54,8 +54,8 @@ export function withRemedy(task: AnyScoreTask, completion: string, score: Score)
 }
 
 /**
- * Returns text that names at most two settings, as in run files, with which an answer would be found. Empty: no such
- * setting is known.
+ * Returns text that names at most two settings, as in run files, with which an answer would be found, or which may suit
+ * a model that writes no thinking. Empty: no such setting is known.
  */
 function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, completion: string): string {
   const others = environment.answerFormats.filter((other) => other !== format);

@@ -119,7 +119,7 @@ type OpenSession = Opening & { readonly place: SessionPlace };
 
 /**
  * Counts the bytes of a session's incomplete message as memory of open calls, and returns this count. The session ends
- * when its token is withdrawn.
+ * when its token is withdrawn, or when open calls keep too much memory.
  */
 function heldBy(client: WebSocket, { account, socket, context: { admission } }: OpenSession) {
   let readBefore = socket.bytesRead;

@@ -19,7 +19,10 @@ import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/eva
 import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
-/** Returns a function that decodes messages. It throws RpcError (INVALID_ARGUMENT) for invalid bytes. */
+/**
+ * Returns a function that decodes messages. It throws RpcError (INVALID_ARGUMENT) for invalid bytes and for too large
+ * messages.
+ */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
   const mayBeLong = mayHoldLongTexts(schema);
   return (bytes) => {

@@ -153,7 +153,7 @@ describe("a gRPC client says which mistake it is, without trying again until its
     async (at) => {
       const { message, mistake } = await overGrpc(at, "none", { deadlineMs: 2_000, retry: false });
       expect(message).toContain(
-        "takes connections and says nothing: no Gradus server's gRPC port, or one behind a proxy",
+        "takes connections and says nothing: it is no Gradus server's gRPC port, or a proxy",
       );
       expect(mistake).toBeUndefined();
     },

@@ -35,7 +35,6 @@ export interface TestRun {
   answer(tasks: readonly Task[]): Promise<void>;
 }
 
-/** Creates a run. */
 export async function runOf(wire: Wire, runId: string, over: Readonly<Record<string, unknown>> = {}): Promise<TestRun> {
   await wire.curriculum.createRun({ runId, config: configOf(over) });
   return handleOf(wire, runId);

@@ -178,11 +178,11 @@ print(base64.b64encode(zlib.compress(pickle.dumps(eval(sys.argv[1]), int(sys.arg
   });
 
   test.each([
-    ["Runs()", "a pickle of something else than a text, which is never loaded"],
-    ["Joins()", "a pickle of something else than a text, which is never loaded"],
-    ["cases", "a pickle of something else than a text, which is never loaded"],
-    ["json.dumps(cases).encode()", "a pickle of something else than a text, which is never loaded"],
-    ["['[]']", "a pickle of something else than a text, which is never loaded"],
+    ["Runs()", "a pickle of something other than a text, which is never loaded"],
+    ["Joins()", "a pickle of something other than a text, which is never loaded"],
+    ["cases", "a pickle of something other than a text, which is never loaded"],
+    ["json.dumps(cases).encode()", "a pickle of something other than a text, which is never loaded"],
+    ["['[]']", "a pickle of something other than a text, which is never loaded"],
     ["'x' * 10**8", "more than 2000000 bytes when it is unpacked"],
     ["'x'", "no list of test cases"],
     ["'{}'", "no list of test cases"],
@@ -192,9 +192,9 @@ print(base64.b64encode(zlib.compress(pickle.dumps(eval(sys.argv[1]), int(sys.arg
   });
 
   test.each([
-    ["eJxrYJmay", "base64 of something that zlib did not pack"],
+    ["eJxrYJmay", "base64 of data that zlib did not compress"],
     ["%%%", "neither JSON nor base64"],
-    ["AAAA", "base64 of something that zlib did not pack"],
+    ["AAAA", "base64 of data that zlib did not compress"],
     ['{"a": 1}', "no list of test cases"],
     [
       deflateSync(Buffer.from([0x80, 4, 0x8d, 255, 255, 255, 255, 255, 255, 255, 255, 0x2e])).toString("base64"),
@@ -271,7 +271,7 @@ describe("rows that are no tasks", () => {
       { prompt: "P", tests: ["assert f(x) == 1"] },
       "tests: no test can be read: a call of the program where a constant is wanted",
     ],
-    [{ prompt: "P", tests: [7] }, "tests is a list with items that are no tests"],
+    [{ prompt: "P", tests: [7] }, "tests is a list with items that are not tests"],
     [{ prompt: "P", reward_model: { ground_truth: "34" } }, "reward_model.ground_truth: no test can be read"],
     [{ prompt: "P", input_output: '{"inputs": ["1"], "outputs": []}' }, "input_output has 1 inputs and 0 outputs"],
     [{ prompt: "P", input_output: '{"inputs": "1"}' }, "input_output has neither inputs and outputs nor tests"],
@@ -279,7 +279,7 @@ describe("rows that are no tasks", () => {
     [{ prompt: "P", tests: [{ input: "x".repeat(LIMITS.testCharsMax), output: "" }] }, "tests: more than 2000000"],
     [
       { prompt: "P", tests: [{ input: {}, output: "" }] },
-      "tests: no test can be read: an input or output that is no text",
+      "tests: no test can be read: an input or output that is not a text",
     ],
   ])("%j", async (row, reason) => {
     expect(await refusal(row)).toContain(reason);
@@ -319,7 +319,7 @@ describe("rows that are no tasks", () => {
     expect(await call(list(200_000, "0.25"))).toContain("bytes, and a program may return 2097152");
     expect(await call(`"${"x".repeat(1_100_000)}"`)).toContain("characters, and a program may return 1048576");
     expect(await call(...Array<string>(3).fill(list(200_000, "1")))).toContain(
-      "1 of 3 tests cannot be read: all tests together expect more than a program may give",
+      "1 of 3 tests cannot be read: all tests together expect more output than a program may return",
     );
     const five = Array.from({ length: 5 }, (_, i) => ({ input: `${i}`, output: "x" }));
     expect(await read({ prompt: "P", tests: [...five, { input: "", output: "x".repeat(megabyte) }] })).toMatchObject({

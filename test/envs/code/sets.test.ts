@@ -114,7 +114,7 @@ describe("PrimeIntellect's verifiable-coding-problems", () => {
     [
       "a call without a name",
       { language: "python", test_cases: [{ type: "function_call", input: [1], output: 2 }] },
-      "a test of a function, and nothing names the function",
+      "a test of a function, but no column names the function",
     ],
     ["no test", { language: "python", test_cases: [] }, "no test can be read"],
     ["a text that is neither JSON nor a dict", "{'language': python}", "no tests"],

@@ -10,7 +10,6 @@ import { completionOf, scoreOf, type Subject, subjectOf } from "./subject.ts";
 export interface Plan {
   /** Least number of answers in all; half of them are at the benchmark level. */
   readonly answers: number;
-  /** Number of instances at each level. */
   readonly instances: number;
   /** Seed of the first instance at each level; the seeds of the others follow it. */
   readonly seed: number;

@@ -40,8 +40,8 @@ describe("the examples of the page", () => {
     ["0 1 2 4 4", "feasible", ""],
     ["[0, 1, 2, 4]", "infeasible", "wrong length: it has 4 digits, and the result has 5"],
     ["012444", "infeasible", "wrong length: it has 6 digits, and the result has 5"],
-    ["[0, 1, 2, 4, 7]", "infeasible", "7 is none of the digits from 0 to 4"],
-    ["[0, 1, 2, 4, 44]", "infeasible", "44 is none of the digits from 0 to 4"],
+    ["[0, 1, 2, 4, 7]", "infeasible", "7 is not a digit from 0 to 4"],
+    ["[0, 1, 2, 4, 44]", "infeasible", "44 is not a digit from 0 to 4"],
     ["[0, 1, 4, 2, 4]", "infeasible", "digit 3 of the result is not 4"],
     ["0 < 1 < 2", "malformed", "not a list of whole numbers: expected '[', found '0' at character 1"],
   ])("%s is %s", (text, verdict, violation) => {

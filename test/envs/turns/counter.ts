@@ -72,7 +72,6 @@ export function counterOf(bytes: number): {
   return { environment, turns, made };
 }
 
-/** Returns a task of the environment. */
 export function taskOf(
   environment: SyncEnvironment<Counter, number>,
   over: Partial<EpisodeTask> = {},

@@ -163,7 +163,7 @@ describe("ReopenGroups", () => {
     await answer(runs, "run", [first]);
     value(await runs.closeGroups("run", [second, third], "dropped"));
     const because = async (task: Task) => value(await runs.reopenGroups("run", [task]))[0];
-    expect(await because(first)).toEqual({ kind: "not_recorded", detail: "the group is whole" });
+    expect(await because(first)).toEqual({ kind: "not_recorded", detail: "the group already has all its results" });
     expect(await because({ ...second, incarnation: "another" })).toEqual({ kind: "stale_epoch" });
     expect(await because(second)).toEqual({ kind: "recorded" });
     expect(await because(second)).toEqual({ kind: "duplicate" });
@@ -171,7 +171,7 @@ describe("ReopenGroups", () => {
     value(await ask(runs, "run", 3, 3));
     expect(await because(third)).toEqual({
       kind: "not_recorded",
-      detail: "a later draw was made with what the group had",
+      detail: "a later draw has already used the group",
     });
   });
 

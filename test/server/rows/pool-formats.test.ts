@@ -155,7 +155,7 @@ test("a packed file is unpacked and read in batches", async () => {
 test("a row of CSV that a quote makes out of several lines says so", async () => {
   writeFileSync(at("open.tsv"), 'problem\tanswer\n"a\t1\nb\t2\n"c\t3\nd\t4\n');
   const [first, ...others] = await rawRows(at("open.tsv"));
-  expect(first?.problem).toBe("its quotes are not those of CSV: it goes over 3 lines");
+  expect(first?.problem).toBe("its quotes do not keep the rules of CSV: it goes over 3 lines");
   expect(others).toEqual([{ row: 1, value: { problem: "d", answer: "4" } }]);
 });
 

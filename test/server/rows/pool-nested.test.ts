@@ -64,7 +64,6 @@ const dapoRows = [0, 1, 2].map((i) => ({
   extra_info: { index: `${i}` },
 }));
 
-/** Columns of ShareGPT. */
 const shareGpt: Columns = {
   id: [text("id")],
   conversations: list("conversations", ...struct("element", text("from"), text("value"))),

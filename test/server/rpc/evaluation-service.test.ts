@@ -242,7 +242,7 @@ describe("what is wrong", () => {
       "sample_index: must be below 1, the number of samples of each task in this evaluation; got 1",
       "task_id: must be the id of a task of this evaluation, in its answer format",
       "task_id: must be the id of a task of this evaluation, in its answer format",
-      "task_id: it is too short to be one",
+      "task_id: it is too short",
       "taken",
     ]);
     expect(results[0]?.failure?.code).toBe(3);

@@ -60,7 +60,6 @@ export const anyMethod: fc.Arbitrary<DescMethod> = fc.oneof(
 /** Methods that take a stream and answer with one. */
 export const bidiMethods = methods.filter(({ methodKind }) => methodKind === "bidi_streaming");
 
-/** Requests of a method. */
 export type RequestOf = (method: DescMethod) => fc.Arbitrary<Message>;
 
 export function encoded(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<Uint8Array> {

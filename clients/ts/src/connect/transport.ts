@@ -9,7 +9,6 @@ import type { ConnectionMistake, GradusCode } from "../errors.ts";
 import { tokenOf } from "../token.ts";
 import type { Attempt, Transport } from "../transport.ts";
 
-/** Options of a connection to a Connect server. */
 export interface ConnectOptions {
   /** Bearer token, if the server needs one. */
   readonly token?: string | undefined;

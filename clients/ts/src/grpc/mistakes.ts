@@ -42,7 +42,7 @@ function findingOf({ address, tls }: Target, listener: Listener, reason: string)
   if (protocol === "http1") return notGradus(address, "answers HTTP/1.1, as web servers do");
   if (protocol === "other") return notGradus(address, "speaks neither HTTP/2 nor TLS");
   if (protocol === "silent" && !listener.tls) {
-    const words = `${address} takes connections and says nothing: no Gradus server's gRPC port, or one behind a proxy is away`;
+    const words = `${address} takes connections and says nothing: it is no Gradus server's gRPC port, or a proxy whose server is down`;
     return { words };
   }
   if (wanted && !listener.tls)

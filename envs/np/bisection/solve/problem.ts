@@ -14,7 +14,6 @@ export interface Problem {
   readonly n: number;
   /** Symmetric n × n matrix, with 0 for a missing edge. */
   readonly weight: Int32Array;
-  /** Neighbours of each vertex. */
   readonly neighbours: readonly Int32Array[];
   /** Total weight of the edges at each vertex. */
   readonly degree: Int32Array;

@@ -19,7 +19,6 @@ import { noTracks, resizeTracks, track, type Tracks } from "./progress.ts";
 import { rescaled, windowFromText, windowToText } from "./rescale.ts";
 import type { Columns, Lesson, Rule } from "./rule.ts";
 
-/** State of a bandit. */
 interface BanditState {
   /** Numbers that the bandit's rule keeps for each arm. */
   readonly columns: Columns;

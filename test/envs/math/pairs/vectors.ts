@@ -6,7 +6,7 @@ const M = r`\begin{pmatrix}1&2\\3&4\end{pmatrix}`;
 
 export const pairs = [
   ...labelled(
-    "sums and products of matrices are not worked out",
+    "sums and products of matrices are not evaluated",
     [M, r`${M}+\begin{pmatrix}1\\2\end{pmatrix}`, "undecided"],
     [r`\begin{pmatrix}5\\11\end{pmatrix}`, r`\begin{pmatrix}1\\2\end{pmatrix}${M}`, "undecided"],
     [M, r`${M}^{-1}`, "undecided"],

@@ -31,7 +31,6 @@ export const vertexCover = defineEnvironment<Graph, IndexList>({
   goal: "minimize",
   generator,
   solver: { solve, format },
-  /** All vertices. */
   trivial: ({ vertices }) => vertices,
   canonical: canonicalGraph,
   render: promptsOf(textOf),
