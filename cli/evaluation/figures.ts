@@ -32,7 +32,10 @@ const columns: readonly Column[] = [
   percent("infeasible_rate", "infeasible", "answers that break a constraint"),
   percent("malformed_rate", "malformed", "answers that could not be read"),
   { ...percent("unread_rate", "unread", "answers that were found and could not be read"), rare: true },
-  { ...percent("undecided_rate", "undecided", "answers of which it could not be told whether they are right"), rare: true },
+  {
+    ...percent("undecided_rate", "undecided", "answers of which it could not be told whether they are right"),
+    rare: true,
+  },
   {
     ...percent("no_reward_rate", "no reward", "samples without a reward, e.g. too long, which are in no other figure"),
     rare: true,

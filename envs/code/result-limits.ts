@@ -17,7 +17,8 @@ export function fitting(all: readonly CodeTest[]): Fitting {
   for (const test of all) {
     const size = sizeOf(test);
     const fits = total.parts + size.parts <= ROOM.jobPartsMax && total.bytes + size.bytes <= ROOM.jobBytesMax;
-    const reason = excess(test, size) ?? (fits ? undefined : "all tests together expect more output than a program may return");
+    const reason =
+      excess(test, size) ?? (fits ? undefined : "all tests together expect more output than a program may return");
     if (reason !== undefined) reasons.push(reason);
     else {
       tests.push(test);

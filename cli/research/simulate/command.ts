@@ -162,8 +162,10 @@ function verdict({ ratio, given, uniform }: Comparison): string {
   const { value, low, high } = ratio;
   if (Number.isNaN(value))
     return "At least half of the students missed the target either way: compare the final success, or give more --updates.";
-  if (given.rollouts === Infinity) return "At least half of the students missed the target, but most reached it under equal shares.";
-  if (uniform.rollouts === Infinity) return "Most students reached the target, but at least half missed it under equal shares.";
+  if (given.rollouts === Infinity)
+    return "At least half of the students missed the target, but most reached it under equal shares.";
+  if (uniform.rollouts === Infinity)
+    return "Most students reached the target, but at least half missed it under equal shares.";
   return `It needs ${ratioText(value)} of the rollouts of equal shares (95%: ${ratioText(low)} to ${ratioText(high)}).`;
 }
 

@@ -134,7 +134,8 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not evaluated");
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
-  if (gold.kind === "builder" || answer.kind === "builder") return undecided("a set given by a condition is not evaluated");
+  if (gold.kind === "builder" || answer.kind === "builder")
+    return undecided("a set given by a condition is not evaluated");
   if (areCurves(gold, answer)) return undecided("several equations and one are not compared");
   if (isSeveral(gold) || isSeveral(answer)) {
     const [options, others] = [optionsOf(gold), optionsOf(answer)];

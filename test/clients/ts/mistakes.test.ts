@@ -152,9 +152,7 @@ describe("a gRPC client says which mistake it is, without trying again until its
     "a port that is %s may be a proxy's, which is no mistake for certain",
     async (at) => {
       const { message, mistake } = await overGrpc(at, "none", { deadlineMs: 2_000, retry: false });
-      expect(message).toContain(
-        "takes connections and says nothing: it is no Gradus server's gRPC port, or a proxy",
-      );
+      expect(message).toContain("takes connections and says nothing: it is no Gradus server's gRPC port, or a proxy");
       expect(mistake).toBeUndefined();
     },
   );

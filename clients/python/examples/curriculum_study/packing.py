@@ -1,4 +1,4 @@
-"""The second experiment: do a quality reward and replay help on subset sum and knapsack (FORGE)?"""
+"""The second experiment tests a quality reward and replay on subset sum and knapsack (FORGE)."""
 
 from __future__ import annotations
 

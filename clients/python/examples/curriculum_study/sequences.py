@@ -1,4 +1,4 @@
-"""Runs the study of sequences: does the default curriculum help a policy that starts from random weights?
+"""Runs the study of sequences, which tests the default curriculum on a policy with random weights.
 
     python sequences.py                                   # the whole study, two trainings at a time, then the report
     python sequences.py --part cipher --only frontier --seeds 2

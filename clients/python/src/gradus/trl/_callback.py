@@ -70,8 +70,7 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._step = self._training.rewards.step = state.global_step
 
     def state(self) -> dict[str, Any]:
-        """Returns the run's data for a checkpoint; empty before a training.
-        """
+        """Returns the run's data for a checkpoint; empty before a training."""
         return {"args": {}, "attributes": self._training.save(self._step)}
 
 
