@@ -383,6 +383,11 @@ interface Capabilities<Instance, Answer> {
   /** Several turns: each call of a tool or answer gets a reply, until the episode ends. */
   readonly turns?: AnyTurns<Instance>;
   /**
+   * Whether equal completions get equal scores and replies, apart from calls of `turns.askingTools`. Defaults to true if
+   * nothing else asks a resource.
+   */
+  readonly deterministic?: boolean;
+  /**
    * Returns an answer that needs no search, as a model would write it, e.g. the answer in a row. Returns undefined if
    * the instance has none.
    */

@@ -69,3 +69,17 @@ export function neededResource(
   const mayAsk = turns?.askingTools === undefined || tools.some((tool) => turns.askingTools?.includes(tool));
   return mayAsk ? turns?.resource : undefined;
 }
+
+/**
+ * Returns whether equal completions get equal scores and replies, apart from calls of `nondeterministicTools`. Unless the
+ * environment declares it, they do if nothing else asks a resource.
+ */
+export function determinismOf({
+  deterministic,
+  resource,
+  turns,
+}: MayAsk & { readonly turns?: MayAsk; readonly deterministic?: boolean }) {
+  const tools = turns?.askingTools;
+  const asks = resource !== undefined || (turns?.resource !== undefined && tools === undefined);
+  return { deterministic: deterministic ?? !asks, nondeterministicTools: [...(tools ?? [])] };
+}

@@ -131,6 +131,9 @@ function described(environment: Environment, isDrawn: boolean): string {
   const head = fields([
     ["environment", `${id}, version ${version}`],
     ["goal", word(Goal, goal)],
+    ["calls", callsOf(environment)],
+    ["tools", environment.tools.map(({ name }) => name).join(", ") || undefined],
+    ["deterministic", determinismOf(environment)],
     ["answer formats", answerFormats.map((format) => word(AnswerFormat, format)).join(", ")],
     ["pictures", isDrawn ? `gradus draw ${id}` : "none"],
     ["sources", sources.map((source) => word(Source, source)).join(", ")],
@@ -150,6 +153,16 @@ function described(environment: Environment, isDrawn: boolean): string {
     ...schemeParameters(rewardSchemes),
     ...(pools.length === 0 ? [] : [poolTable(pools)]),
   ].join("\n\n");
+}
+
+function callsOf({ calls, callsMax }: Environment): string {
+  if (callsMax === 0) return "none: each task takes one completion";
+  return `${calls === 0 ? "none" : calls}, or up to ${callsMax} by --calls`;
+}
+
+function determinismOf({ deterministic, nondeterministicTools }: Environment): string {
+  if (!deterministic) return "no: an equal completion may get another score or reply";
+  return nondeterministicTools.length === 0 ? "yes" : `yes, apart from the tools ${nondeterministicTools.join(", ")}`;
 }
 
 /**

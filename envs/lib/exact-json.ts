@@ -1,6 +1,6 @@
 /**
  * Parses JSON without losing digits. A number that JavaScript cannot hold exactly is kept as its source text
- * (`JSON.rawJSON`), is written again unchanged, and is never mistaken for a string. Readers of data rows use this file.
+ * (`JSON.rawJSON`), is written again unchanged, and is never mistaken for a string. Readers of data rows and of calls use this file.
  */
 
 /** Number kept as its source text. */
@@ -20,12 +20,27 @@ const json = JSON as unknown as ExactJson;
 /** Matches a long run of digits or an exponent, where a number may lose digits. A match inside a string is harmless. */
 const RISKY = /[\d.]{16}|\d[eE][+-]?\d/;
 
-/** Parses JSON like JSON.parse, but keeps inexact numbers as RawNumber. Throws as JSON.parse does. */
-export function parseExact(text: string): unknown {
+/**
+ * Parses JSON like JSON.parse, but keeps inexact numbers as RawNumber. `exact` decides which are inexact, by their source
+ * text. Throws as JSON.parse does.
+ */
+export function parseExact(text: string, exact: (source: string) => number | RawNumber = exactNumber): unknown {
   if (!RISKY.test(text)) return JSON.parse(text) as unknown;
   return json.parse(text, (_, value, { source }) =>
-    typeof value === "number" && source !== undefined ? exactNumber(source) : value,
+    typeof value === "number" && source !== undefined ? exact(source) : value,
   );
+}
+
+/** Returns how deeply a JSON text is nested, e.g. 2 for "[[1]]". */
+export function depthOf(text: string): number {
+  let [depth, deepest] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = textEnd(text, at);
+    else if (character === "[" || character === "{") deepest = Math.max(deepest, ++depth);
+    else if (character === "]" || character === "}") depth--;
+  }
+  return deepest;
 }
 
 const COLON = /\s*:/y;

@@ -11,6 +11,7 @@ import { assertNever } from "../lib/assert-never.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { calculator } from "../tools/calculator.ts";
 import { python } from "../tools/python.ts";
+import type { Tries } from "../turns/tries.ts";
 import { type MathInstance, rows } from "./instance.ts";
 import { compareMath, type MathAnswer, readMath, showMath } from "./value.ts";
 
@@ -24,6 +25,12 @@ export const grading: Grading = {
     { name: "correctness", description: "1 for an answer equal to the expected one, 0 for another.", weight: 1 },
   ],
 };
+
+/**
+ * Several tries at an answer, in all math environments. A task takes two, because every reply excludes a value, and more
+ * would make guessing pay.
+ */
+export const tries = { tools: [calculator, python], answersMax: 2 } as const satisfies Tries;
 
 /** Grades an answer against the expected one. The returned facts never show the expected answer. */
 function gradeMath({ problem, answer: gold }: MathInstance, answer: MathAnswer): Facts {
@@ -76,8 +83,7 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   parse: readMath,
   verify: gradeMath,
   tries: {
-    tools: [calculator, python],
-    answersMax: 2,
+    ...tries,
     wrong: ({ info = {} }) =>
       info["undecided"] === undefined && info["unread"] === undefined
         ? "The answer is wrong."

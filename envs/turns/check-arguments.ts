@@ -1,5 +1,7 @@
 /** Checks the arguments of a tool against its JSON Schema, as far as the schema uses keywords of a small part of it. */
 
+import { isRawNumber } from "../lib/exact-json.ts";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Maximum number of places that are shown in a path, e.g. "a.b[3]". Arguments may be nested more deeply. */
@@ -7,14 +9,16 @@ const DEPTH_MAX = 16;
 
 /**
  * Returns what is wrong with a value, as a sentence for the policy without its full stop. Undefined: nothing is wrong.
- * Keywords that are not checked here are ignored, so a value that passes may still be invalid.
+ * Keywords that are not checked here are ignored, so a value that passes may still be invalid. RawNumbers in the value
+ * must be whole.
  */
 export function problemOfArguments(
   schema: unknown,
-  value: unknown,
+  given: unknown,
   path = "the arguments",
   depth = 0,
 ): string | undefined {
+  const value = isRawNumber(given) ? BigInt(given.rawJSON) : given;
   if (!isObject(schema) || depth > DEPTH_MAX) return undefined;
   const { type, enum: choices, const: only } = schema;
   const types = typeof type === "string" ? [type] : Array.isArray(type) ? type : undefined;
@@ -23,7 +27,7 @@ export function problemOfArguments(
   const allowed = Array.isArray(choices) ? choices : "const" in schema ? [only] : undefined;
   if (allowed !== undefined && !allowed.some((each) => isEqual(each, value)))
     return `${path} must be ${allowed.map((each) => JSON.stringify(each)).join(" or ")}`;
-  if (typeof value === "number") return problemOfNumber(schema, value, path);
+  if (typeof value === "number" || typeof value === "bigint") return problemOfNumber(schema, value, path);
   if (typeof value === "string") return problemOfSize(schema, [...value].length, path, "Length", "characters");
   if (Array.isArray(value)) {
     const problem = problemOfSize(schema, value.length, path, "Items", "items");
@@ -52,7 +56,7 @@ function pathOf(path: string, name: string): string {
   return path === "the arguments" ? `'${name}'` : `${path}.${name}`;
 }
 
-function problemOfNumber(schema: Schema, value: number, path: string): string | undefined {
+function problemOfNumber(schema: Schema, value: number | bigint, path: string): string | undefined {
   const limits = [
     ["minimum", "at least", (limit: number) => value >= limit],
     ["maximum", "at most", (limit: number) => value <= limit],
@@ -92,8 +96,9 @@ function isOfType(value: unknown, type: unknown): boolean {
     case "null":
       return value === null;
     case "integer":
-      return Number.isInteger(value);
+      return typeof value === "bigint" || Number.isInteger(value);
     case "number":
+      return typeof value === "bigint" || typeof value === "number";
     case "string":
     case "boolean":
       return typeof value === type;
@@ -103,5 +108,6 @@ function isOfType(value: unknown, type: unknown): boolean {
 }
 
 function isEqual(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
+  // A schema holds no number that JavaScript cannot hold.
+  return one === other || (typeof other !== "bigint" && JSON.stringify(one) === JSON.stringify(other));
 }

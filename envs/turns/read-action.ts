@@ -3,7 +3,7 @@ import { locateAnswers, trusting } from "../answers/locate.ts";
 import { stripAnswer } from "../answers/strip.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { AnyScoreTask } from "../score.ts";
-import { hermesCalls, readObject, type ToolCall, type WrittenCall } from "./read-calls.ts";
+import { hermesCalls, keepsWhole, readObject, type ToolCall, type WrittenCall } from "./read-calls.ts";
 import type { Action, AnyTurns, LoggedCall, Reply } from "./turns.ts";
 
 /** A completion of a policy, with what the trainer says about it. */
@@ -98,7 +98,7 @@ function readToolCall(
   }
   const tooLong = whyTooLong("arguments", text, turns);
   if (tooLong !== undefined) return tooLong;
-  const read = readObject(text);
+  const read = readArguments(turns, text);
   if (read.kind === "bad") return bad(`The text of the arguments ${read.reason}.`);
   const action = { kind: "tool", number, name, arguments: read.value } as const;
   return { kind: "action", action, logged: { number, tool, text }, formatValid: true };
@@ -113,10 +113,14 @@ function whyTooLong(part: string, text: string, { actionBytesMax }: AnyTurns) {
   return isShort ? undefined : bad(`The text of the ${part} is longer than ${actionBytesMax} bytes, the limit.`);
 }
 
+function readArguments({ keepsWholeNumbers }: AnyTurns, text: string) {
+  return readObject(text, keepsWholeNumbers === true ? keepsWhole : undefined);
+}
+
 /** Returns the logged call in the form in which the environment takes it. */
-export function actionOf({ tools }: AnyTurns, { number, tool, text }: LoggedCall): Action {
+export function actionOf(turns: AnyTurns, { number, tool, text }: LoggedCall): Action {
   if (tool === 0) return { kind: "answer", number, text };
-  const name = tools[tool - 1]?.name ?? "";
-  const read = readObject(text);
+  const name = turns.tools[tool - 1]?.name ?? "";
+  const read = readArguments(turns, text);
   return { kind: "tool", number, name, arguments: read.kind === "ok" ? read.value : {} };
 }

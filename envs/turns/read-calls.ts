@@ -3,6 +3,7 @@
  * The policy gets the reason as a reply.
  */
 import { locateThoughts, type Thinking } from "../answers/locate.ts";
+import { depthOf, exactNumber, isRawNumber, parseExact, rawNumber, repeatedKey } from "../lib/exact-json.ts";
 
 /** A call of a tool, as the policy wrote it. */
 export interface ToolCall {
@@ -48,7 +49,7 @@ export function* hermesCalls(text: string, thinking: Thinking, firstNumber: numb
 function readHermes(id: string, text: string, isClosed: boolean): WrittenCall {
   const bad = (reason: string): WrittenCall => ({ kind: "bad", id, name: "", text, reason });
   if (!isClosed) return bad(`the call has no ${CLOSE}`);
-  const read = readObject(text);
+  const read = readObject(text, keepsFinite);
   if (read.kind === "bad") return bad(`the text between ${OPEN} and ${CLOSE} ${read.reason}`);
   const { name, arguments: given = {} } = read.value;
   if (typeof name !== "string") return bad('the call has no "name", a string');
@@ -59,22 +60,55 @@ export type ReadObject =
   | { readonly kind: "ok"; readonly value: Readonly<Record<string, unknown>> }
   | { readonly kind: "bad"; readonly reason: string };
 
-/** Parses a JSON object, or a JSON string that contains one. Refuses numbers that are too large for JavaScript. */
-export function readObject(text: string): ReadObject {
-  let isFinite = true;
-  const parse = (json: string): unknown =>
-    JSON.parse(json, (_, value: unknown) => {
-      if (typeof value === "number" && !Number.isFinite(value)) isFinite = false;
-      return value;
+/** Maximum depth of a call's JSON. Other readers of JSON, e.g. Python's, fail at some depth. */
+const DEPTH_MAX = 64;
+/** Matches a whole number that is not infinite as a float. */
+const WHOLE = /^-?\d{1,308}$/;
+/** Maximum length of a number that is compared with JavaScript's, because long runs of zeros take quadratic time. */
+const SOURCE_MAX = 400;
+
+/** Returns whether the source text of a number that JavaScript cannot hold is kept as it is, as RawNumber. */
+type Keeps = (source: string) => boolean;
+
+/** Keeps whole numbers, for environments whose language has big integers. */
+export const keepsWhole: Keeps = (source) => WHOLE.test(source);
+const keepsFinite: Keeps = (source) => Number.isFinite(Number(source));
+const keepsNone: Keeps = () => false;
+
+/**
+ * Parses a JSON object, or a JSON string that contains one. Refuses text that means something else after it is parsed: a
+ * number that would become another one, and a key that comes twice.
+ */
+export function readObject(text: string, keeps: Keeps = keepsNone): ReadObject {
+  const bad = (reason: string): ReadObject => ({ kind: "bad", reason });
+  let lost: string | undefined;
+  const parse = (json: string): unknown => {
+    if (depthOf(json) > DEPTH_MAX) throw new RangeError("too deep");
+    return parseExact(json, (source) => {
+      const value = source.length > SOURCE_MAX ? undefined : exactNumber(source);
+      // Some whole numbers beyond 2^53 come back as they were written, e.g. 10^23, although JavaScript holds another one.
+      if (typeof value === "number" && (Number.isSafeInteger(value) || !WHOLE.test(source))) return value;
+      if (!keeps(source)) lost ??= source;
+      return rawNumber(source);
     });
+  };
   try {
     const outer = parse(text);
-    const value = typeof outer === "string" ? parse(outer) : outer;
-    if (!isFinite) return { kind: "bad", reason: "has a number that is too large" };
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { kind: "ok", value: value as Readonly<Record<string, unknown>> };
-    return { kind: "bad", reason: "is not a JSON object" };
-  } catch {
-    return { kind: "bad", reason: "is not valid JSON" };
+    const inner = typeof outer === "string" ? outer : text;
+    const value = inner === text ? outer : parse(inner);
+    if (lost !== undefined) return bad(`has a number that is too large or too precise to be read: ${shown(lost)}`);
+    if (typeof value !== "object" || value === null || Array.isArray(value) || isRawNumber(value))
+      return bad("is not a JSON object");
+    const twice = repeatedKey(inner);
+    if (twice !== undefined) return bad(`has the key '${shown(twice)}' twice`);
+    return { kind: "ok", value: value as Readonly<Record<string, unknown>> };
+  } catch (error) {
+    return bad(error instanceof RangeError ? `is nested more than ${DEPTH_MAX} levels deep` : "is not valid JSON");
   }
+}
+
+const SHOWN_MAX = 64;
+
+function shown(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }

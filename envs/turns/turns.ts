@@ -89,6 +89,11 @@ export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> 
    * reply says so.
    */
   readonly actionBytesMax: number;
+  /**
+   * Set if arguments may have whole numbers of up to 308 digits, as RawNumber (lib/exact-json.ts) where JavaScript cannot
+   * hold them. Defaults to false: the reply to a call with such a number says so.
+   */
+  readonly keepsWholeNumbers?: true;
   readonly schema: Schema;
   /** Returns the maximum size, in bytes, that the encoded state can have after `calls` calls. */
   stateBytesMax(parameters: Parameters, calls: number): number;

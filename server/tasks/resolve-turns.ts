@@ -48,7 +48,10 @@ export function resolveTurns(
   }
   if (turns.needsTools === true && tools.length > 0 && tools.length < names.length)
     return refuse("tools", `tasks of ${id} need all of its tools: leave it empty`);
-  if (turns.optional === true && asked <= 1) return { kind: "ok", turns: {} };
+  if (turns.optional === true && asked <= 1) {
+    if (tools.length === 0) return { kind: "ok", turns: {} };
+    return refuse("calls", `it is ${asked}, and a call of a tool counts as one: ask for at least 2, or for no tools`);
+  }
   if (asked > turns.callsMax) return refuse("calls", `must be from 1 to ${turns.callsMax}; got ${asked}`);
   const calls = asked === 0 ? turns.calls : asked;
   if (tools.length === 0 && calls > (turns.answersMax ?? calls))

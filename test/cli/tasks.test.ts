@@ -45,6 +45,21 @@ describe("envs", () => {
     expect(out).not.toMatch(/^parameter /m);
   });
 
+  test("says how many calls a task takes, by which tools, and what is not deterministic", async () => {
+    const of = async (id: string) => (await gradus(here, "envs", id)).out;
+    const math = await of("math/linear");
+    expect(math).toMatch(/^calls +none, or up to 16 by --calls$/m);
+    expect(math).toMatch(/^tools +calculator, python$/m);
+    expect(math).toMatch(/^deterministic +yes, apart from the tools python$/m);
+    const mastermind = await of("games/mastermind");
+    expect(mastermind).toMatch(/^calls +10, or up to 64 by --calls$/m);
+    expect(mastermind).toMatch(/^deterministic +yes$/m);
+    const writing = await of("writing");
+    expect(writing).toMatch(/^calls +none: each task takes one completion$/m);
+    expect(writing).not.toMatch(/^tools /m);
+    expect(writing).toMatch(/^deterministic +no: an equal completion may get another score or reply$/m);
+  });
+
   test("as JSON, of one category", async () => {
     const np = (await json("envs", "--category", "np")) as readonly { readonly id: string }[];
     expect(np).toContainEqual(expect.objectContaining({ id: "np/tsp", version: 3 }));

@@ -16,6 +16,8 @@ def test_environments_are_listed_and_described(client: Client) -> None:
     assert client.list_environments("np") == [each for each in listed if each.category == "np"]
     countdown = client.get_environment("countdown")
     assert [level.name for level in countdown.levels] == ["T0", "T1", "T2", "T3", "OOD"]
+    assert (countdown.deterministic, countdown.nondeterministic_tools) == (True, ("python",))
+    assert not client.get_environment("code").deterministic
 
 
 def test_a_task_is_a_function_of_the_request(client: Client) -> None:

@@ -25,7 +25,7 @@ def train_on_turns(given: dict[str, Any]) -> None:
     sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
     import trl_turns_training  # noqa: PLC0415 (few trainings need it)
 
-    trl_turns_training.main(**given)
+    (trl_turns_training.resumable if "player" in given else trl_turns_training.main)(**given)
 
 
 PROGRAMS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +60,14 @@ def answerer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trainer_of(
-    spec: GradusSpec, policy: Path, output: Path, playing: dict[str, Any] | None = None, **changes: Any
+    spec: GradusSpec,
+    policy: Path,
+    output: Path,
+    playing: dict[str, Any] | None = None,
+    texts: Sequence[str] = TEXTS,
+    **changes: Any,
 ) -> Any:
-    vocabulary = tiny.tokenizer(TEXTS)
+    vocabulary = tiny.tokenizer(texts)
     vocabulary.chat_template = tiny.qwen3_template()
     fitting = {"per_device_train_batch_size": 8, "max_completion_length": 500, "max_steps": 1}
     return GRPOTrainer(

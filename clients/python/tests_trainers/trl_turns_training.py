@@ -1,13 +1,21 @@
-"""A training on tasks with turns, on one rank of several: a program of the nursery."""
+"""Trainings on tasks with turns, which are programs of the nursery: on one rank of several, or to be killed and resumed."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
 from test_trl_turns import run_of, trainer_of
 
+import gradus
 from gradus.trl import GradusSpec
+
+SMALL_CALLS = [
+    f'<tool_call>\n{{"name": "guess", "arguments": {{"code": {list(code)}}}}}\n</tool_call>'
+    for code in itertools.product(range(1, 4), repeat=2)
+]
+STEPS = 8
 
 
 def main(server: str, run_id: str, policy: str, output: str, log: str) -> None:
@@ -18,3 +26,22 @@ def main(server: str, run_id: str, policy: str, output: str, log: str) -> None:
     if trainer.args.process_index == 0:
         Path(log).write_text(json.dumps(trainer.state.log_history))
     trainer.accelerator.end_training()
+
+
+def resumable(server: str, run_id: str, policy: str, output: str, log: str, player: str) -> None:
+    """Train on small games from the last checkpoint; write the trainer's log to `log`.
+
+    `player`: the spec's property that plays episodes. Rewards decide which game is drawn.
+    """
+    arms = [
+        gradus.arm("games/mastermind", parameters={"places": 2, "colours": colours}, calls=3, tools=["guess"])
+        for colours in (2, 3)
+    ]
+    spec = GradusSpec(
+        server, run_id, run_of(arms=arms, policy=gradus.bandit()), reproducible=True, restart=True, patience=120
+    )
+    saving = {"max_steps": STEPS, "save_strategy": "steps", "save_steps": 1}
+    playing = {player: getattr(spec, player)}
+    trainer = trainer_of(spec, Path(policy), Path(output), playing, SMALL_CALLS, **saving)
+    trainer.train(resume_from_checkpoint=spec.last_checkpoint(output))
+    Path(log).write_text(json.dumps(trainer.state.log_history))

@@ -6,7 +6,7 @@ import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { Solution } from "../../environment.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { grading } from "../index.ts";
+import { grading, tries } from "../index.ts";
 import { numeralOf } from "../numeral.ts";
 import { type Expression, invariantOf, partsOf, textOf } from "./expression.ts";
 import { type ArithmeticInstance, generator } from "./generate.ts";
@@ -71,4 +71,5 @@ export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer
   verbatim: true,
   parse,
   verify,
+  tries,
 });

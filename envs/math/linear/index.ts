@@ -3,7 +3,7 @@ import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { Solution } from "../../environment.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { grading } from "../index.ts";
+import { grading, tries } from "../index.ts";
 import { numeralOf } from "../numeral.ts";
 import { generator } from "./generate.ts";
 import { type Solved, solveLinear } from "./solve.ts";
@@ -73,4 +73,5 @@ export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
   verbatim: true,
   parse,
   verify,
+  tries,
 });

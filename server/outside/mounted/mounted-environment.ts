@@ -83,6 +83,8 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     description: described.description,
     goal,
     resource,
+    // Verify is deterministic by the rules of provider.proto.
+    deterministic: described.turns?.isDeterministic ?? true,
     ...pricingOf(described),
     ...(described.answerFormats.length > 0 && { answerFormats: described.answerFormats }),
     ...(described.verbatim && { verbatim: true }),

@@ -45,6 +45,7 @@ export function mountedTurns(
     callsMax,
     tools,
     actionBytesMax,
+    keepsWholeNumbers: true,
     ...(needsTools && { needsTools }),
     schema,
     stateBytesMax: (_, count) =>
@@ -65,9 +66,16 @@ export function mountedTurns(
   };
 }
 
-function problemOfAction({ tools }: DescribedTurns, action: Action): string | undefined {
+function problemOfAction({ tools, actionBytesMax }: DescribedTurns, action: Action): string | undefined {
   if (action.kind === "answer") return undefined;
+  // The text for the provider can be longer than that of the policy, e.g. 1e20 becomes a number of 21 digits.
+  if (Buffer.byteLength(textOf(action)) > actionBytesMax)
+    return `the arguments, with numbers written out, are longer than ${actionBytesMax} bytes`;
   return problemOfArguments(tools.find(({ name }) => name === action.name)?.parameters, action.arguments);
+}
+
+function textOf({ arguments: given }: Extract<Action, { readonly kind: "tool" }>): string {
+  return JSON.stringify(given);
 }
 
 function callOf({ tools }: DescribedTurns, action: Action, rng: Rng): MountedCall {
@@ -75,7 +83,7 @@ function callOf({ tools }: DescribedTurns, action: Action, rng: Rng): MountedCal
   const { number } = action;
   if (action.kind === "answer") return create(MountedCallSchema, { number, text: action.text, seed });
   const tool = tools.findIndex(({ name }) => name === action.name) + 1;
-  return create(MountedCallSchema, { number, tool, text: JSON.stringify(action.arguments), seed });
+  return create(MountedCallSchema, { number, tool, text: textOf(action), seed });
 }
 
 /** Returns what the provider needs for a call after a state. */

@@ -248,7 +248,7 @@ async function scoreGroups(
 ): Promise<GroupOutcome[]> {
   let waits = false;
   const outcomes = await mapInSlices(groups, (group) => {
-    const task = deps.scorer.open(group.taskId || (group.completions[0]?.taskId ?? ""));
+    const task = openGroup(deps, group);
     waits ||= task.kind === "async" || task.kind === "asking";
     return scoreAndFeed(deps, task, group, true, caller);
   });
@@ -257,6 +257,17 @@ async function scoreGroups(
   const all = isDone ? outcomes : await Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
   freeTexts(groups);
   return all;
+}
+
+/** Returns the task of a group: that of its id, or of the first of its completions' own ids that can be opened. */
+function openGroup({ scorer }: ServiceDeps, { taskId, completions }: CompletionGroup): OpenTask | NoReward {
+  let task = scorer.open(taskId);
+  if (taskId !== "") return task;
+  for (const { taskId: own } of completions) {
+    task = scorer.open(own);
+    if (task.kind !== "none") break;
+  }
+  return task;
 }
 
 function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is GroupOutcome {

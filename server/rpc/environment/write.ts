@@ -4,6 +4,7 @@ import type { Environment } from "../../../envs/environment.ts";
 import { groupCounts, type Pool, rowCounts } from "../../../envs/pool.ts";
 import { RETURNS } from "../../../envs/reward/returns.ts";
 import { schemeNamed } from "../../../envs/reward/schemes.ts";
+import { determinismOf } from "../../../envs/resource.ts";
 import { sharesRows } from "../../../envs/splits.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { Source } from "../../../proto/gen/gradus/v1/task_pb.js";
@@ -47,6 +48,7 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
     calls: turns === undefined || turns.optional === true ? 0 : turns.calls,
     callsMax: turns?.callsMax ?? 0,
     tools: (turns?.tools ?? []).map(toolToWire),
+    ...determinismOf(environment),
     pools: own.map((pool) => poolToWire(pool, pool.name === first)),
   });
 }

@@ -185,7 +185,7 @@ function howOf({ isCut, isHermes }: GroupOptions, place: number): CompletionForm
 function taskOf(scorer: Scorer, task: SyncTask | NoReward, { taskId = "" }: Completion): SyncTask | NoReward {
   if (taskId === "") return task;
   const own = scorer.open(taskId);
-  if (own.kind === "none" || task.kind === "none") return own.kind === "sync" || own.kind === "none" ? own : task;
+  if (own.kind === "none" || task.kind === "none") return own.kind === "none" ? own : task;
   return own.kind === "sync" && isSameTask(own, task) ? own : OF_ANOTHER_GROUP;
 }
 
@@ -242,7 +242,9 @@ export async function scoreGroupAsync(
   const sampleOf = (completion: Completion, text: string, more = ""): RunSample | undefined => {
     if (run.kind !== "run") return undefined;
     const digest = completionDigest(text);
-    const sample = completion.sampleKey || completion.sampleIndex;
+    const { sampleKey = "", sampleIndex } = completion;
+    // The key "3" is another sample than the index 3.
+    const sample = sampleKey === "" ? sampleIndex : `key ${sampleKey}`;
     const key = `${task.groupId} ${run.hash} ${sample} ${digest}${more}`;
     const itemOf = (result: StepResult): FeedbackItem | undefined =>
       isOfSample(result) ? run.itemOf(completion, digestOf(result) ?? digest, result) : undefined;

@@ -203,9 +203,13 @@ test("settings are refused that the environment does not have, or whose ids coul
   expect(await reset({ tools: ["gues"] })).toMatchObject({
     message: expect.stringContaining("did you mean 'guess'") as string,
   });
-  const sums = { environment: "math/arithmetic", difficulty: { case: undefined } };
-  expect(await reset({ ...sums, tools: [], calls: 2 })).toMatchObject({ field: "spec.calls" });
-  expect(await reset({ ...sums, tools: ["guess"] })).toMatchObject({ field: "spec.tools" });
+  const questions = { environment: "qa", difficulty: { case: undefined } };
+  expect(await reset({ ...questions, tools: [], calls: 2 })).toMatchObject({ field: "spec.calls" });
+  expect(await reset({ ...questions, tools: ["guess"] })).toMatchObject({ field: "spec.tools" });
+  // A tool that nobody could call is not left out in silence.
+  for (const calls of [0, 1])
+    expect(await reset({ environment: "countdown", difficulty: { case: undefined }, calls, tools: ["calculator"] }))
+      .toMatchObject({ field: "spec.calls", message: expect.stringContaining("ask for at least 2") as string });
   const { task } = await wire.environments.reset({ spec: { environment: "countdown", calls: 1 }, seed: 1n });
   expect(task).toMatchObject({ callsMax: 0, tools: [] });
 });
@@ -310,6 +314,24 @@ describe("a group of episodes in a run", () => {
     await wire.curriculum.closeGroups({ runId, groupIds: [task.groupId] });
     expect((await groups())[0]).toMatchObject({ closed: true, samples: [] });
     expect((await step(task, taskId, { end: true })).feedback).toMatchObject({ status: FeedbackStatus.NOT_RECORDED });
+  });
+
+  test("is recorded although one of its completions has a forged id", async () => {
+    const { task, batch, groups } = await groupOf();
+    const { taskId } = turnOf(await step(task, task.taskId, { toolCalls: [guess([1, 1, 1])] }, 1));
+    const forged = { sampleIndex: 0, taskId: "forged", end: true };
+    const { outcomes } = await batch([forged, { sampleIndex: 1, taskId, end: true }], "");
+    expect(outcomes.map(({ result, feedback }) => [result.case, feedback?.status])).toEqual([
+      ["noReward", FeedbackStatus.NOT_RECORDED],
+      ["score", FeedbackStatus.RECORDED],
+    ]);
+    expect((await groups())[0]?.samples.map(({ sampleIndex }) => sampleIndex)).toEqual([1]);
+    // With a forged id of the group, nothing is scored that no run would record.
+    const lost = await batch([{ sampleIndex: 2, taskId: task.taskId, end: true }], "forged");
+    expect(lost.outcomes[0]?.result).toMatchObject({
+      case: "noReward",
+      value: { reason: NoRewardReason.INVALID_TASK_ID },
+    });
   });
 
   test("refuses ids of other groups, and changed ones", async () => {

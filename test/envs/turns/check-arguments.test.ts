@@ -1,8 +1,10 @@
 /** The check of a tool's arguments against its JSON Schema, and the example that keeps to a schema. */
 import { describe, expect, test } from "vitest";
+import { rawNumber } from "../../../envs/lib/exact-json.ts";
 import { problemOfArguments } from "../../../envs/turns/check-arguments.ts";
 import { exampleOf } from "../../../server/outside/mounted/example-arguments.ts";
 
+const raw = rawNumber;
 const object = (properties: Readonly<Record<string, unknown>>, more: object = {}) => ({
   type: "object",
   properties,
@@ -30,6 +32,18 @@ describe("arguments", () => {
     [object({ a: object({ b: { type: "string" } }) }), { a: { b: 1 } }, "'a'.b must be of the type string"],
     [object({ a: { oneOf: [{ type: "string" }] } }), { a: 1 }, undefined],
     [object({ toString: { type: "string" } }), {}, undefined],
+    // Whole numbers that JavaScript cannot hold.
+    [object({ a: { type: "integer" } }), { a: raw("9007199254740993") }, undefined],
+    [object({ a: { type: "number" } }), { a: raw("-9007199254740993") }, undefined],
+    [object({ a: { type: "string" } }), { a: raw("9007199254740993") }, "'a' must be of the type string"],
+    [object({ a: { type: "object" } }), { a: raw("9007199254740993") }, "'a' must be of the type object"],
+    [
+      object({ a: { maximum: 2 ** 53 } }),
+      { a: raw("9007199254740993") },
+      "'a' must be at most 9007199254740992",
+    ],
+    [object({ a: { enum: [2 ** 53] } }), { a: raw("9007199254740993") }, "'a' must be 9007199254740992"],
+    [object({ a: { items: { minimum: 0 } } }), { a: [raw("-9007199254740993")] }, "'a'[0] must be at least 0"],
   ])("%j and %j", (schema, value, problem) => {
     expect(problemOfArguments(schema, value)).toBe(problem);
   });

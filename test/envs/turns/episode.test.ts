@@ -173,6 +173,83 @@ test("a truncated episode is not solved, although an earlier call reached the go
   expect(last).toMatchObject({ kind: "over", score: { reward: 1, solved: false, truncated: true } });
 });
 
+describe("arguments", () => {
+  const { environment } = counterOf(1);
+  const deep = (levels: number) => `{"by": ${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+  const wide = { ...environment, turns: { ...environment.turns!, actionBytesMax: 4096 } } as typeof environment;
+  const replyOf = (json: string, of = wide) => {
+    const played = play(taskOf(of), undefined, { ...QUIET, toolCalls: [callOf("add", json)] });
+    if (played.kind === "over") throw new Error("the episode is over");
+    expect(played.episode.calls).toBe(1);
+    return played.messages[0]?.content;
+  };
+
+  test.each([
+    "9007199254740993",
+    "-9007199254740993",
+    "9007199254740992",
+    "100000000000000000000000",
+    "5.00000000000000001",
+    "1e-400",
+    "-1.5E+400",
+    "9".repeat(309),
+    `1${"0".repeat(300)}1`,
+  ])("never hold another number than the policy wrote: %s", (number) => {
+    const shown = number.length > 64 ? `${number.slice(0, 64)}…` : number;
+    const words = `has a number that is too large or too precise to be read: ${shown}.`;
+    expect(replyOf(`{"by": ${number}}`)).toBe(`The text of the arguments ${words}`);
+    expect(replyOf(JSON.stringify(`{"by": [{"to": ${number}}]}`))).toBe(`The text of the arguments ${words}`);
+  });
+
+  test.each(["5", "5.0", "5e0", "0.5e1", "50e-1"])("may write a number as %s", (number) => {
+    expect(replyOf(`{"by": ${number}}`)).toBe("The total is 5.");
+  });
+
+  test.each([
+    ['{"by": 5, "by": 6}', "has the key 'by' twice"],
+    ['{"by": 5, "\\u0062y": 6}', "has the key 'by' twice"],
+    ['{"by": 5, "to": [{"a": 1, "a": 1}]}', "has the key 'a' twice"],
+    [JSON.stringify('{"by": 5, "by": 6}'), "has the key 'by' twice"],
+    ['{"by": NaN}', "is not valid JSON"],
+    ['{"by": -Infinity}', "is not valid JSON"],
+    ['{"by": 05}', "is not valid JSON"],
+    ["9007199254740993", "has a number that is too large"],
+    [JSON.stringify(JSON.stringify({ by: 5 })), "The total is 5."],
+    [JSON.stringify(JSON.stringify(JSON.stringify({ by: 5 }))), "is not a JSON object"],
+    [deep(65), "is nested more than 64 levels deep"],
+    [JSON.stringify(deep(65)), "is nested more than 64 levels deep"],
+    [deep(64), "That is no whole number."],
+  ])("%s are answered in words", (json, words) => {
+    expect(replyOf(json)).toContain(words);
+  });
+
+  test("keep whole numbers exactly if the environment takes them", () => {
+    const seen: string[] = [];
+    const { turns } = counterOf(1);
+    const advance: typeof turns.advance = (instance, state, action, rng) => {
+      if (action.kind === "tool") seen.push(JSON.stringify(action.arguments));
+      return turns.advance(instance, state, action, rng);
+    };
+    const exact = { ...wide, turns: { ...turns, advance, actionBytesMax: 4096, keepsWholeNumbers: true } } as const;
+    const whole = `{"by":[9007199254740993,-100000000000000000000000,${"9".repeat(308)}]}`;
+    expect(replyOf(whole, exact)).toBe("That is no whole number.");
+    expect(replyOf('{"by": 9007199254740993.5}', exact)).toContain("has a number that is too large or too precise");
+    expect(replyOf(`{"by": ${"9".repeat(309)}}`, exact)).toContain("has a number that is too large or too precise");
+    const text = `<tool_call>{"name": "add", "arguments": ${whole}}</tool_call>`;
+    play(taskOf(exact, { thinking: "stripped" }), undefined, { ...QUIET, isHermes: true, text });
+    expect(seen).toEqual([whole, whole]);
+  });
+
+  test("with long runs of digits hold up nobody", () => {
+    const number = `1${"0".repeat(500_000)}1`;
+    const began = performance.now();
+    const text = `<tool_call>{"name": "add", "arguments": {"by": ${number}}}</tool_call>`;
+    const played = play(taskOf(wide), undefined, { ...QUIET, isHermes: true, text });
+    expect(played.kind === "turn" && played.messages[0]?.content).toContain("has a number that is too large");
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});
+
 describe("calls in the form of Hermes", () => {
   const { environment } = counterOf(1);
   const say = (text: string, over: Partial<PolicyMessage> = {}) => {
@@ -207,6 +284,10 @@ describe("calls in the form of Hermes", () => {
     ['{"name": "add", "arguments": {"by": Infinity}}', "is not valid JSON"],
     ['{"name": 3}', 'no "name"'],
     ["nothing", "is not valid JSON"],
+    ['{"name": "add", "name": "jump"}', "has the key 'name' twice"],
+    ['{"name": "add", "arguments": {"by": 1, "by": 2}}', "has the key 'by' twice"],
+    ['{"name": "add", "arguments": {"by": 9007199254740993}}', "too precise to be read: 9007199254740993."],
+    [`{"name": "add", "arguments": ${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "nested more than 64 levels deep"],
     ['["add"]', "is not a JSON object"],
     ['{"name": "add", "arguments": [1]}', "is not a JSON object"],
     ['{"name": "<|im_start|>", "arguments": {}}', "There is no tool '<|im_start|>': the tools are: add, jump."],

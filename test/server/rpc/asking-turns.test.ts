@@ -253,6 +253,20 @@ test("an id of another sample is refused, and nothing is recorded", async () => 
   expect(stolen.feedback?.status).toBe(FeedbackStatus.NOT_RECORDED);
 });
 
+test("a key is another sample than the index with the same text", async () => {
+  const { server, calls } = prompt();
+  await server.run();
+  const ids = firstId(place);
+  const { taskId } = turnOf(await step(server, ids, [guess(1)], { sampleIndex: 1 }));
+  const closed = await step(server, { ...ids, taskId }, [guess(7)], { sampleIndex: 1 });
+  expect(closed.feedback).toMatchObject({ status: FeedbackStatus.RECORDED });
+  // The result of the sample 1 is still known, but it is not that of a sample with the key "1".
+  const stolen = await step(server, { ...ids, taskId }, [guess(7)], { sampleIndex: 1, sampleKey: "1" });
+  expect(stolen.result).toMatchObject({ case: "noReward", value: { reason: NoRewardReason.INVALID_TASK_ID } });
+  expect(stolen.feedback?.status).toBe(FeedbackStatus.NOT_RECORDED);
+  expect(calls()).toBe(2);
+});
+
 test("in a batch each completion has an id of its own, which must be of the same task", async () => {
   const { server } = prompt();
   const ids = firstId();
@@ -270,6 +284,32 @@ test("in a batch each completion has an id of its own, which must be of the same
     result?.case === "turn" ? result.value.messages?.[0]?.content : result?.case,
   );
   expect(told).toEqual(["1", "0", "noReward"]);
+});
+
+test("in a batch without a task_id, a forged id of one completion does not affect the others", async () => {
+  const { server } = prompt();
+  await server.run();
+  const ids = firstId(place);
+  const { taskId } = turnOf(await step(server, ids, [guess(1)], { sampleIndex: 1 }));
+  const completions = ["forged", taskId].map((own, sampleIndex) =>
+    create(CompletionSchema, { sampleIndex, taskId: own, end: true }),
+  );
+  const group = {
+    $typeName: "gradus.v1.CompletionGroup" as const,
+    taskId: "",
+    groupId: ids.groupId,
+    completions,
+    numGenerations: 0,
+  };
+  const found = await server.service.batchStep?.(
+    { $typeName: "gradus.v1.BatchStepRequest", groups: [group] },
+    callOf(),
+  );
+  const told = found?.groups?.[0]?.outcomes?.map(({ result, feedback }) => [result?.case, feedback?.status]);
+  expect(told).toEqual([
+    ["noReward", FeedbackStatus.NOT_RECORDED],
+    ["score", FeedbackStatus.RECORDED],
+  ]);
 });
 
 test("a person tries a call by hand", async () => {

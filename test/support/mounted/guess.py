@@ -67,6 +67,13 @@ class Guess(Environment):
         )
 
 
+class Moody(Guess):
+    """A game whose replies depend on chance that no seed decides."""
+
+    id = "mine/moody"
+    deterministic = False
+
+
 class Pile:
     """A live object, which cannot be sent."""
 

@@ -120,6 +120,11 @@ class Environment(Value, message=environment_pb2.Environment):
         Default and maximum number of calls of an episode; 0: tasks have no turns.
     tools
         Tools that a task may give to the policy.
+    deterministic
+        Whether equal completions of a task always get equal scores and replies, apart from calls of
+        `nondeterministic_tools`. Also False if the server is older than this field.
+    nondeterministic_tools
+        Names of the tools whose equal calls may get different replies.
 
     """
 
@@ -138,6 +143,8 @@ class Environment(Value, message=environment_pb2.Environment):
     calls: int = 0
     calls_max: int = 0
     tools: tuple[Tool, ...] = ()
+    deterministic: bool = False
+    nondeterministic_tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import { readDescribed } from "../../../../server/outside/mounted/read-descripti
 import { breachWords } from "../../../../server/outside/mounted/rules.ts";
 import { type ProvidedEnvironment, ProvidedTurnsSchema } from "../../../../proto/gen/gradus/v1/provider_pb.js";
 import { openServer, type TestServer } from "../../../support/in-process.ts";
-import { GUESS_FILE, openMounting, PYTHON, UNLAWFUL_TURNS_FILE, useCheckout } from "../../../support/mounted/mounts.ts";
+import { GUESS_FILE, openMounting, PYTHON, UNLAWFUL_TURNS_FILE, useCheckout, WORD_FILE } from "../../../support/mounted/mounts.ts";
 import { described } from "../../../support/mounted/provider.ts";
 import { PATIENCE_MS } from "../../../support/patience.ts";
 
@@ -61,6 +61,18 @@ describe("an environment with states", () => {
     const { tools, calls, callsMax } = await client.getEnvironment("mine/guess");
     expect(tools.map(({ name }) => name)).toEqual(["guess", "note"]);
     expect([calls, callsMax]).toEqual([8, 12]);
+  });
+
+  test("says whether it is deterministic, and so do environments of one answer", async () => {
+    const listed = await client.listEnvironments({ category: "mine" });
+    expect(listed.map(({ id, deterministic }) => [id, deterministic])).toEqual([
+      ["mine/guess", true],
+      ["mine/moody", false],
+      ["mine/piled", true],
+    ]);
+    await using words = await openMounting(WORD_FILE);
+    const [word] = await words.client.listEnvironments({ category: "mine" });
+    expect(word).toMatchObject({ deterministic: true, callsMax: 0 });
   });
 
   test("plays an episode, and prices its last call", async () => {
@@ -152,6 +164,35 @@ describe("an environment whose state is an object", () => {
     expect((await play(branch, put(9))).replies).toEqual(["[1, 9]"]);
     expect((await play(next, put(5))).outcome).toMatchObject({ kind: "scored", reward: 1, solved: true });
     expect((await play(next, put(0))).outcome).toMatchObject({ kind: "scored", reward: 0, solved: false });
+  });
+});
+
+describe("arguments", () => {
+  const put = async (json: string) => {
+    const { replies } = await play(await taskOf("mine/piled", ["put"]), { id: "c", name: "put", argumentsJson: json });
+    return replies;
+  };
+
+  test.each(["9007199254740993", "-9007199254740993", "100000000000000000000001", "9".repeat(40)])(
+    "reach Python with all digits of %s",
+    async (number) => {
+      expect(await put(`{"number": ${number}}`)).toEqual([`[${number}]`]);
+    },
+  );
+
+  test("are whole numbers in Python whichever way they are written", async () => {
+    for (const number of ["3", "3.0", "3e0", "30e-1"]) expect(await put(`{"number": ${number}}`)).toEqual(["[3]"]);
+  });
+
+  test.each([
+    ['{"number": 9007199254740993.5}', "The text of the arguments has a number that is too large or too precise"],
+    ['{"number": 1e400}', "The text of the arguments has a number that is too large or too precise"],
+    ['{"number": NaN}', "The text of the arguments is not valid JSON"],
+    ['{"number": 1, "number": 2}', "The text of the arguments has the key 'number' twice"],
+    // Numbers with exponents take more room in the task id than in the completion.
+    ['{"number": 1, "x": [1e20, 1e20, 1e20]}', "The call is invalid: the arguments, with numbers written out, are longer"],
+  ])("that would change on the way are refused: %s", async (json, words) => {
+    expect(await put(json)).toEqual([expect.stringContaining(words)]);
   });
 });
 
