@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
 from gymnasium.utils.env_checker import check_env
 from mastermind import Code, next_code
-from real_server import Server
+from real_server import ROOT, Server, launch
 
 import gradus
 from gradus import Client
@@ -101,3 +104,28 @@ def test_a_run_is_played_to_its_end(server: Server, client: Client, run_id: str)
         reward, info, _ = play_on(env, [], [])
         assert (reward > 0.5, info["feedback"]) == (True, "recorded")
     assert run.get().state.done
+
+
+def test_the_guides_game_of_gymnasium_is_mounted_and_played(tmp_path: Path) -> None:
+    guide = (ROOT / "docs/guides/python-environments.md").read_text()
+    (example,) = [each for each in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "(TextGame)" in each]
+    file = tmp_path / "lake.py"
+    file.write_text(example)
+    server = launch(tmp_path, "--python", sys.executable, "--python", str(file), "--mount-workers", "1")
+    way = ["swim", "down", "down", "right", "down", "right", "right"]
+
+    def generate(positions: Any) -> list[str]:
+        made = [sum(message["role"] == "assistant" for message in each.messages) for each in positions]
+        return [f"<think></think><answer>{way[number]}</answer>" for number in made]
+
+    try:
+        with Client(server.address) as client:
+            task = client.reset("mine/lake", level="small", seed=1)
+            assert "You are on field 0." in task.prompt[-1]["content"]
+            (episode,) = client.rollout(task, generate, samples=range(1))
+    finally:
+        server.stop()
+    replies = [each["content"] for each in episode.messages if each["role"] == "user"][1:]
+    assert replies[0] == "This is no action: 'swim'."
+    assert [re.findall(r"\d+", each) for each in replies[1:]] == [["4"], ["8"], ["9"], ["13"], ["14"]]
+    assert (episode.reward, episode.outcome.stop_reason) == (1.0, "goal")

@@ -7,6 +7,7 @@ machine `python -m gradus.serve my_env.py --address 0.0.0.0:50061` serves it ove
 
 from gradus.serve._environment import Environment, Level, Prompt
 from gradus.serve._facts import ExhaustedError, Facts, UnavailableError
+from gradus.serve._text_game import TextGame
 from gradus.serve._turns import KEEP, Action, Tool, Turn
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Facts",
     "Level",
     "Prompt",
+    "TextGame",
     "Tool",
     "Turn",
     "UnavailableError",

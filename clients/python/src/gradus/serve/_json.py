@@ -38,7 +38,8 @@ def dump(value: Any, *, sort: bool = False) -> bytes:
 
     TypeError names what cannot be written.
     """
-    return (_write_sorted if sort else _write)(_encode(value, "instance")).encode()
+    # Texts of a policy may hold half of a character. json.loads reads it back in the same way.
+    return (_write_sorted if sort else _write)(_encode(value, "instance")).encode("utf-8", "surrogatepass")
 
 
 def load(data: bytes | str) -> Any:
