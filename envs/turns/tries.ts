@@ -19,6 +19,11 @@ export interface Tries {
    * because every reply excludes one. Defaults to the number of calls.
    */
   readonly answersMax?: number;
+  /**
+   * Set if facts have words of others, which may hold the right answer. Replies then leave these words out. Defaults to
+   * false.
+   */
+  readonly quiet?: true;
   /** Returns the reply to a wrong answer that was graded. It must not show the right one. */
   readonly wrong?: (facts: GradedFacts) => string;
 }
@@ -59,12 +64,13 @@ type Called = Advanced<TriesState> | Question<TriesState>;
 /** Returns turns in which a call is an answer or a call of a tool. Tasks have them only if they ask for several calls. */
 export function severalTries<Instance, Answer>(
   tried: Tried<Instance, Answer>,
-  { tools = [], answersMax, wrong }: Tries,
+  { tools = [], answersMax, quiet, wrong }: Tries,
 ): AnyTurns<Instance> {
   const replied = (state: TriesState, found: Findings, how: Comparing): Advanced<TriesState> => {
-    if (found.kind === "malformed") return { reply: `The answer cannot be read: ${found.reason}.`, state };
+    const why = found.kind === "malformed" && quiet !== true ? `: ${found.reason}` : "";
+    if (found.kind === "malformed") return { reply: `The answer cannot be read${why}.`, state };
     const next = answersMax === undefined ? state : create(schema, { answers: state.answers + 1 });
-    const { reply, over = next.answers === answersMax } = replyTo(found, how, wrong);
+    const { reply, over = next.answers === answersMax } = replyTo(found, { ...how, quiet }, wrong);
     return { reply, over, state: next, facts: found };
   };
   const answered = (instance: Instance, state: TriesState, text: string, how: Comparing): Called => {
@@ -114,6 +120,7 @@ interface Comparing {
   readonly goal: TriedParts<never, never>["goal"];
   readonly best: KnownBest | undefined;
   readonly detail: ReplyDetail;
+  readonly quiet?: true | undefined;
 }
 
 interface TryReply {
@@ -124,10 +131,10 @@ interface TryReply {
 
 const WRONG = "The answer is wrong.";
 
-function replyTo(facts: Facts, { goal, best, detail }: Comparing, wrong: Tries["wrong"]): TryReply {
+function replyTo(facts: Facts, { goal, best, detail, quiet }: Comparing, wrong: Tries["wrong"]): TryReply {
   switch (facts.kind) {
     case "infeasible":
-      return { reply: detail === "verdict" ? WRONG : `The answer is wrong: ${facts.violation}.` };
+      return { reply: detail === "verdict" || quiet === true ? WRONG : `The answer is wrong: ${facts.violation}.` };
     case "graded":
       if (facts.solved) return { reply: "The answer is right.", over: true };
       return { reply: detail === "verdict" || wrong === undefined ? WRONG : wrong(facts) };

@@ -120,7 +120,9 @@ export function mountedEnvironment(described: Described, options: MountOptions):
         reason: `the answer has ${bytes} bytes of UTF-8, and the limit is ${answerBytesMax}`,
       };
     },
-    ...(described.turns && { turns: mountedTurns(described.turns, turnsOptions) }),
+    ...(described.turns === undefined
+      ? { tries: { quiet: true, ...(goal === "satisfy" && { answersMax: 2 }) } as const }
+      : { turns: mountedTurns(described.turns, turnsOptions) }),
     verify: (instance, answer, { party, signal }) =>
       verify({ ...options, described, resource, instances }, instance, answer, { party, signal }),
   });

@@ -1,6 +1,8 @@
 /** Several tries: what replies say at each level of detail, how many answers a task takes, and tools beside answers. */
 import { describe, expect, test } from "vitest";
 import type { SyncEnvironment } from "../../../envs/environment.ts";
+import { defineEnvironment } from "../../../envs/define.ts";
+import type { Facts, Parsed } from "../../../envs/facts.ts";
 import { math } from "../../../envs/math/index.ts";
 import { countdown } from "../../../envs/countdown/index.ts";
 import { knapsack } from "../../../envs/np/knapsack/index.ts";
@@ -100,6 +102,28 @@ describe("the level of detail", () => {
     expect(one).toMatch(wrong);
     expect(two).toMatch(feasible);
   });
+});
+
+test("words of others are left out of replies", () => {
+  const facts = (text: string): Facts =>
+    text === "5" ? { kind: "feasible" } : { kind: "infeasible", violation: "the answer is 5" };
+  const parse = (text: string): Parsed<string> =>
+    text === "" || text === "x" ? { kind: "malformed", reason: "it is not 5" } : { kind: "answer", answer: text };
+  const environment = defineEnvironment<null, string>({
+    id: "test/told",
+    version: 1,
+    description: "Say 5.",
+    render: () => [{ role: "user", content: "Say 5." }],
+    parse,
+    verify: (_, answer) => facts(answer),
+    tries: { quiet: true },
+  });
+  for (const detail of [undefined, "distance", "reason", "verdict"] as const) {
+    const task = taskOf(environment, null, detail && { detail });
+    const { replies, end } = playAll(task, ["x", "4", "5"]);
+    expect(replies).toEqual(["The answer cannot be read.", "The answer is wrong."]);
+    expect(end?.score).toMatchObject({ reward: 1, solved: true });
+  }
 });
 
 test("settings that an environment does not have are refused in words", () => {

@@ -63,16 +63,13 @@ describe("an environment with states", () => {
     expect([calls, callsMax]).toEqual([8, 12]);
   });
 
-  test("says whether it is deterministic, and so do environments of one answer", async () => {
+  test("says whether it is deterministic", async () => {
     const listed = await client.listEnvironments({ category: "mine" });
     expect(listed.map(({ id, deterministic }) => [id, deterministic])).toEqual([
       ["mine/guess", true],
       ["mine/moody", false],
       ["mine/piled", true],
     ]);
-    await using words = await openMounting(WORD_FILE);
-    const [word] = await words.client.listEnvironments({ category: "mine" });
-    expect(word).toMatchObject({ deterministic: true, callsMax: 0 });
   });
 
   test("plays an episode, and prices its last call", async () => {
@@ -144,6 +141,25 @@ describe("an environment with states", () => {
     const [found] = [await bisect(task!)];
     expect(found.outcome).toMatchObject({ kind: "scored", reward: 1, feedback: { status: "recorded" } });
   });
+});
+
+test("an environment of one answer is deterministic, and may give two tries", { timeout: PATIENCE_MS }, async () => {
+  await using words = await openMounting(WORD_FILE);
+  const [word] = await words.client.listEnvironments({ category: "mine" });
+  expect(word).toMatchObject({ deterministic: true, calls: 0, callsMax: 16, tools: [] });
+  const spec = { environment: "mine/word", level: "short", seed: 4 };
+  await expect(words.client.reset({ ...spec, calls: 3 })).rejects.toThrow("tasks of mine/word take 2 answers");
+  const task = await words.client.reset({ ...spec, calls: 2 });
+  const answer = (text: string) => wrapAnswer(text, "think_answer");
+  const first = await words.client.step(task, answer("wrong"));
+  if (first.kind !== "unscored" || first.turn === undefined) throw new Error("no turn");
+  expect(first.turn.messages.map(({ content }) => content)).toEqual(["The answer is wrong."]);
+  const next = { ...task, taskId: first.turn.taskId };
+  const right = [...(/backwards: ([a-z]+)/.exec(task.prompt[0]?.content ?? "")?.[1] ?? "")].reverse().join("");
+  expect(await words.client.step(next, answer(right))).toMatchObject({ kind: "scored", reward: 1, solved: true });
+  expect(await words.client.step(next, answer("wrong"))).toMatchObject({ kind: "scored", reward: 0, solved: false });
+  // A failure of the verifier is no try.
+  expect(await words.client.step(next, answer("raise"))).toMatchObject({ reason: "resource_unavailable" });
 });
 
 describe("an environment whose state is an object", () => {
