@@ -84,7 +84,9 @@ function* playing(task: EpisodeTask, begun: Episode | undefined, message: Policy
   const turns = turnsOf(task);
   let episode = begun ?? FIRST;
   const end = (stop: EpisodeEnd["stop"], last?: Called): Played => {
-    const digest = last === undefined ? chained(episode, stop, message.text) : episode.digest;
+    // Only a text whose calls are not made says more than the calls. A text beside calls may be split from them.
+    const unmade = stop === "truncated" ? [message.text] : [];
+    const digest = last === undefined ? chained(episode, stop, ...unmade) : episode.digest;
     return { kind: "over", ...scoreEpisode(task, episode, stop, last?.findings), digest };
   };
   if (message.isCut) return end("truncated");
