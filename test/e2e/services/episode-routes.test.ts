@@ -49,16 +49,13 @@ async function* one<Request>(request: Request): AsyncGenerator<Request> {
   yield await Promise.resolve(request);
 }
 
-const submissionOf = ({ taskId, evaluationId }: Place, { text, ...rest }: Written) => ({
-  ...{ taskId, evaluationId, completion: text ?? "" },
-  ...rest,
-});
+const submissionOf = ({ taskId, evaluationId }: Place, { text = "", ...rest }: Written) => {
+  return { taskId, evaluationId, completion: text, ...rest };
+};
 
 const stepping: Readonly<Record<string, Route>> = {
-  Step: async (place, { text, ...rest }) => {
-    const { taskId, groupId } = place;
-    return (await wire.environments.step({ taskId, groupId, completion: text ?? "", ...rest })).outcome;
-  },
+  Step: async ({ taskId, groupId }, { text = "", ...rest }) =>
+    (await wire.environments.step({ taskId, groupId, completion: text, ...rest })).outcome,
   BatchStep: async (place, written) =>
     (await wire.environments.batchStep({ groups: groupsOf(place, written) })).groups[0]?.outcomes[0],
   StreamSteps: async (place, written) => {
