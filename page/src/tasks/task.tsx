@@ -159,6 +159,9 @@ function Chooser({ environment, chosen }: { readonly environment: Environment; r
   );
 }
 
+/** Number of calls that is chosen together with tools for tasks that take one completion otherwise. */
+const CALLS_WITH_TOOLS = "8";
+
 /** Chooses the maximum number of calls, and whether the model has tools. */
 function Turns({ environment, chosen }: { readonly environment: Environment; readonly chosen: ChosenTask }) {
   const { calls, callsMax, tools } = environment;
@@ -166,6 +169,8 @@ function Turns({ environment, chosen }: { readonly environment: Environment; rea
   const numbers = [...new Set([calls, chosen.calls ?? 1, 1, 2, 4, 8, 16, 32, callsMax])].filter(
     (each) => each > 0 && each <= callsMax,
   );
+  // A task of one completion makes no call of a tool.
+  const needsCalls = calls === 0 && (chosen.calls ?? 1) < 2;
   return (
     <>
       <Select
@@ -182,7 +187,7 @@ function Turns({ environment, chosen }: { readonly environment: Environment; rea
             { value: "", text: "none" },
             { value: names, text: names.replaceAll(",", ", ") },
           ]}
-          onChoose={(value) => refine({ tools: value })}
+          onChoose={(value) => refine({ tools: value, ...(needsCalls && value !== "" && { calls: CALLS_WITH_TOOLS }) })}
         />
       )}
     </>
