@@ -140,8 +140,13 @@ test("a person tries a task of one answer several times, and ends it", async () 
   await play.getByRole("img").first().waitFor();
   await play.getByRole("button", { name: "Reveal the best" }).click();
   await play.getByRole("region", { name: "A best answer" }).getByRole("img").waitFor();
-  // One completion is scored as before.
+  // Tools come with several calls, and go with them.
   await page.getByLabel("Calls").selectOption("1");
+  await page.getByLabel("Tools").selectOption({ index: 1 });
+  await eventually(async () => expect(await page.getByLabel("Calls").inputValue()).toBe("8"));
+  await page.getByLabel("Calls").selectOption("1");
+  await eventually(async () => expect(await page.getByLabel("Tools").inputValue()).toBe(""));
+  // One completion is scored as before.
   await page.getByRole("region", { name: "Try an answer" }).waitFor();
   expect(opened.complaints).toEqual([]);
 });

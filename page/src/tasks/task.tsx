@@ -177,7 +177,7 @@ function Turns({ environment, chosen }: { readonly environment: Environment; rea
         label="Calls"
         value={String(chosen.calls ?? (calls || 1))}
         options={numbers.toSorted((a, b) => a - b).map((each) => ({ value: String(each), text: String(each) }))}
-        onChoose={(value) => refine({ calls: value })}
+        onChoose={(value) => refine({ calls: value, ...(calls === 0 && value === "1" && { tools: undefined }) })}
       />
       {names !== "" && (
         <Select
