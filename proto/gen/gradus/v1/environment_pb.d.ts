@@ -410,6 +410,17 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
 
   /** Tools that TaskSpec.tools may name. */
   tools: Tool[];
+
+  /**
+   * Whether equal completions of a task always get equal scores and replies, apart from
+   * calls of nondeterministic_tools. If not, e.g. because a judge, a sandbox or a
+   * simulated user answers, a request that is sent again may get another reply. Unset by
+   * servers before this field, which say nothing about it.
+   */
+  deterministic: boolean;
+
+  /** Names of the tools whose equal calls may get different replies. */
+  nondeterministicTools: string[];
 };
 
 export declare const EnvironmentSchema: GenMessage<Environment>;

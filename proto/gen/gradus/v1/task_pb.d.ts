@@ -22,7 +22,9 @@ export declare type ToolCall = Message<"gradus.v1.ToolCall"> & {
 
   /**
    * Arguments, a JSON object as text. A JSON string that holds such an object counts as
-   * the object. Other text gets a reply that says so.
+   * the object. Other text gets a reply that says so. So does an object that would change
+   * when it is read: a key comes twice, or a number is not one that a 64-bit float holds.
+   * Mounted environments also take whole numbers of up to 308 digits.
    */
   argumentsJson: string;
 };
@@ -166,9 +168,10 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   calls: number;
 
   /**
-   * Names of the tools that the policy may call, from Environment.tools, at most 32.
-   * Empty: none, so each call is a message with a marked answer. Environments whose
-   * tasks cannot be solved without tools, such as tools/ledger, then give all of them.
+   * Names of the tools that the policy may call, from Environment.tools, at most 32. They
+   * need `calls` of at least 2 if tasks take one completion otherwise. Empty: none, so
+   * each call is a message with a marked answer. Environments whose tasks cannot be
+   * solved without tools, such as tools/ledger, then give all of them.
    */
   tools: string[];
 

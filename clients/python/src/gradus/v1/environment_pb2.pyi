@@ -233,6 +233,8 @@ class Environment(_message.Message):
     CALLS_FIELD_NUMBER: _ClassVar[int]
     CALLS_MAX_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
+    DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
+    NONDETERMINISTIC_TOOLS_FIELD_NUMBER: _ClassVar[int]
     id: str
     version: int
     description: str
@@ -248,7 +250,9 @@ class Environment(_message.Message):
     calls: int
     calls_max: int
     tools: _containers.RepeatedCompositeFieldContainer[_task_pb2.Tool]
-    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., category: _Optional[str] = ..., goal: _Optional[_Union[Goal, str]] = ..., levels: _Optional[_Iterable[_Union[LevelInfo, _Mapping]]] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., reward_schemes: _Optional[_Iterable[_Union[RewardSchemeInfo, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_task_pb2.Source, str]]] = ..., pools: _Optional[_Iterable[_Union[PoolInfo, _Mapping]]] = ..., earlier_versions: _Optional[_Iterable[int]] = ..., calls: _Optional[int] = ..., calls_max: _Optional[int] = ..., tools: _Optional[_Iterable[_Union[_task_pb2.Tool, _Mapping]]] = ...) -> None: ...
+    deterministic: bool
+    nondeterministic_tools: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., category: _Optional[str] = ..., goal: _Optional[_Union[Goal, str]] = ..., levels: _Optional[_Iterable[_Union[LevelInfo, _Mapping]]] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., reward_schemes: _Optional[_Iterable[_Union[RewardSchemeInfo, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_task_pb2.Source, str]]] = ..., pools: _Optional[_Iterable[_Union[PoolInfo, _Mapping]]] = ..., earlier_versions: _Optional[_Iterable[int]] = ..., calls: _Optional[int] = ..., calls_max: _Optional[int] = ..., tools: _Optional[_Iterable[_Union[_task_pb2.Tool, _Mapping]]] = ..., deterministic: bool = ..., nondeterministic_tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListEnvironmentsRequest(_message.Message):
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
