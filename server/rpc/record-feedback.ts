@@ -25,25 +25,25 @@ export async function giveFeedback(
   deps: FeedbackDeps,
   { feedback, samples }: Pick<ScoredGroup, "feedback" | "samples">,
 ): Promise<readonly (Feedback | undefined)[] | undefined> {
+  const each = (statusAt: (place: number) => FeedbackStatus | undefined) =>
+    samples.map(({ result }, place) => {
+      if (result.kind === "turn") return undefined;
+      return feedbackToWire(statusAt(place) ?? (isFinal(result) ? wrongTask : noReward));
+    });
   switch (feedback.kind) {
     case "none":
       return undefined;
-    case "refused": {
-      const refused = feedbackToWire(notRecorded(feedback.detail));
-      return samples.map(({ result }) => (result.kind === "turn" ? undefined : refused));
-    }
+    case "refused":
+      return each(() => notRecorded(feedback.detail));
     case "recorded":
-      return feedback.statuses.map((status) => feedbackToWire(status ?? noReward));
+      return each((place) => feedback.statuses[place]);
     case "items": {
       const { runId, items, places } = feedback;
       const statuses = await recordItems(deps, runId, items);
       // Almost always every sample has a result.
       if (items.length === samples.length) return statuses.map(feedbackToWire);
       const byPlace = new Map(places.map((place, i) => [place, statuses[i]]));
-      return samples.map(({ result }, place) => {
-        if (result.kind === "turn") return undefined;
-        return feedbackToWire(byPlace.get(place) ?? (isFinal(result) ? wrongTask : noReward));
-      });
+      return each((place) => byPlace.get(place));
     }
     default:
       return assertNever(feedback);

@@ -304,7 +304,6 @@ describe("calls in the form of Hermes", () => {
     ['{"name": "add", "name": "jump"}', "has the key 'name' twice"],
     ['{"name": "add", "arguments": {"by": 1, "by": 2}}', "has the key 'by' twice"],
     ['{"name": "add", "arguments": {"by": 9007199254740993}}', "too precise to be read: 9007199254740993."],
-    [`{"name": "add", "arguments": ${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "nested more than 64 levels deep"],
     ['["add"]', "is not a JSON object"],
     ['{"name": "add", "arguments": [1]}', "is not a JSON object"],
     ['{"name": "<|im_start|>", "arguments": {}}', "There is no tool '<|im_start|>': the tools are: add, jump."],
@@ -314,6 +313,12 @@ describe("calls in the form of Hermes", () => {
     expect(others).toEqual([]);
     expect(reply?.role).toBe("tool");
     expect(reply?.content).toContain(words);
+  });
+
+  test("are answered in words, however deep they are", () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const [reply] = say(hermes(`{"name": "add", "arguments": ${deep}}`));
+    expect(reply?.content).toContain("is nested more than 64 levels deep");
   });
 
   test("do not count within the thoughts, nor unless the trainer asks for them", () => {

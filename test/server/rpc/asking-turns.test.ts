@@ -247,10 +247,16 @@ test("an id of another sample is refused, and nothing is recorded", async () => 
   const { server } = prompt();
   await server.run();
   const ids = firstId(place);
-  const { taskId } = turnOf(await step(server, ids, [guess(1)]));
+  const first = await step(server, ids, [guess(1)]);
+  const { taskId } = turnOf(first);
+  // A turn is no sample without a reward, which would have to be sent again.
+  expect(first.feedback).toBeUndefined();
   const stolen = await step(server, { ...ids, taskId }, [guess(7)], { sampleIndex: 1 });
   expect(stolen.result).toMatchObject({ case: "noReward", value: { reason: NoRewardReason.INVALID_TASK_ID } });
-  expect(stolen.feedback?.status).toBe(FeedbackStatus.NOT_RECORDED);
+  expect(stolen.feedback).toMatchObject({
+    status: FeedbackStatus.NOT_RECORDED,
+    detail: "the task_id of the completion is invalid",
+  });
 });
 
 test("a key is another sample than the index with the same text", async () => {
