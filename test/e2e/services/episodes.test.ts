@@ -208,8 +208,9 @@ test("settings are refused that the environment does not have, or whose ids coul
   expect(await reset({ ...questions, tools: ["guess"] })).toMatchObject({ field: "spec.tools" });
   // A tool that nobody could call is not left out in silence.
   for (const calls of [0, 1])
-    expect(await reset({ environment: "countdown", difficulty: { case: undefined }, calls, tools: ["calculator"] }))
-      .toMatchObject({ field: "spec.calls", message: expect.stringContaining("ask for at least 2") as string });
+    expect(
+      await reset({ environment: "countdown", difficulty: { case: undefined }, calls, tools: ["calculator"] }),
+    ).toMatchObject({ field: "spec.calls", message: expect.stringContaining("ask for at least 2") as string });
   const { task } = await wire.environments.reset({ spec: { environment: "countdown", calls: 1 }, seed: 1n });
   expect(task).toMatchObject({ callsMax: 0, tools: [] });
 });

@@ -100,25 +100,30 @@ test("the detail of replies travels with the task", async () => {
   expect(await failureOf(wire.environments.reset({ spec }))).toMatchObject({ field: "spec.reply_detail" });
 });
 
-test.each(["math", "math/arithmetic", "math/linear"])("%s takes two answers, and more calls only with a tool", async (environment) => {
-  const listed = (await wire.environments.getEnvironment({ id: environment })).environment;
-  expect(listed).toMatchObject({ calls: 0, callsMax: 16 });
-  expect(listed?.tools.map(({ name }) => name)).toEqual(["calculator", "python"]);
-  const two = await wire.environments.reset({ spec: { environment, calls: 2 }, seed: 3n });
-  const { taskId = "", groupId = "" } = two.task ?? {};
-  const { answer = "" } = await wire.environments.solveTask({ taskId });
-  const wrong = "<think></think><answer>123456789</answer>";
-  const first = (await wire.environments.step({ taskId, groupId, completion: wrong })).outcome?.result;
-  if (first?.case !== "turn") throw new Error(`no turn: ${first?.case}`);
-  expect(first.value.messages[0]?.content).toMatch(/^The answer (is wrong\.|cannot be read: it is not of the form .*)$/);
-  const completion = `<think></think><answer>${answer}</answer>`;
-  const last = await wire.environments.step({ taskId: first.value.taskId, groupId, completion });
-  expect(last.outcome?.result).toMatchObject({ case: "score", value: { reward: 1, solved: true, calls: 2 } });
-  const spec = { environment, calls: 3 };
-  expect(await failureOf(wire.environments.reset({ spec }))).toMatchObject({ field: "spec.calls" });
-  const { task } = await wire.environments.reset({ spec: { ...spec, tools: ["calculator"] } });
-  expect(task?.prompt.at(-1)?.content).toContain("The answer number 2 is the last one.");
-});
+test.each(["math", "math/arithmetic", "math/linear"])(
+  "%s takes two answers, and more calls only with a tool",
+  async (environment) => {
+    const listed = (await wire.environments.getEnvironment({ id: environment })).environment;
+    expect(listed).toMatchObject({ calls: 0, callsMax: 16 });
+    expect(listed?.tools.map(({ name }) => name)).toEqual(["calculator", "python"]);
+    const two = await wire.environments.reset({ spec: { environment, calls: 2 }, seed: 3n });
+    const { taskId = "", groupId = "" } = two.task ?? {};
+    const { answer = "" } = await wire.environments.solveTask({ taskId });
+    const wrong = "<think></think><answer>123456789</answer>";
+    const first = (await wire.environments.step({ taskId, groupId, completion: wrong })).outcome?.result;
+    if (first?.case !== "turn") throw new Error(`no turn: ${first?.case}`);
+    expect(first.value.messages[0]?.content).toMatch(
+      /^The answer (is wrong\.|cannot be read: it is not of the form .*)$/,
+    );
+    const completion = `<think></think><answer>${answer}</answer>`;
+    const last = await wire.environments.step({ taskId: first.value.taskId, groupId, completion });
+    expect(last.outcome?.result).toMatchObject({ case: "score", value: { reward: 1, solved: true, calls: 2 } });
+    const spec = { environment, calls: 3 };
+    expect(await failureOf(wire.environments.reset({ spec }))).toMatchObject({ field: "spec.calls" });
+    const { task } = await wire.environments.reset({ spec: { ...spec, tools: ["calculator"] } });
+    expect(task?.prompt.at(-1)?.content).toContain("The answer number 2 is the last one.");
+  },
+);
 
 test("environments say whether equal completions get equal replies", async () => {
   const { environments } = await wire.environments.listEnvironments({});
@@ -139,13 +144,21 @@ test("environments say whether equal completions get equal replies", async () =>
 
 test.each([
   ["calculator", '{"expression": "9007199254740993 * 9007199254740993"}', "= 81129638414606699710187514626049"],
-  ["calculator", '{"expression": 9007199254740993}', "has a number that is too large or too precise to be read: 9007199254740993."],
+  [
+    "calculator",
+    '{"expression": 9007199254740993}',
+    "has a number that is too large or too precise to be read: 9007199254740993.",
+  ],
   ["calculator", '{"expression": "1", "expression": "2"}', "has the key 'expression' twice"],
 ])("%s with %s replies: %s", async (name, argumentsJson, words) => {
   const spec = { environment: "math", calls: 4, tools: ["calculator"] };
   const { task } = await wire.environments.reset({ spec, seed: 3n });
   const toolCalls = [{ id: "a", name, argumentsJson }];
-  const { outcome } = await wire.environments.step({ taskId: task?.taskId ?? "", groupId: task?.groupId ?? "", toolCalls });
+  const { outcome } = await wire.environments.step({
+    taskId: task?.taskId ?? "",
+    groupId: task?.groupId ?? "",
+    toolCalls,
+  });
   if (outcome?.result.case !== "turn") throw new Error("no turn");
   expect(outcome.result.value.messages[0]?.content).toContain(words);
 });
@@ -157,7 +170,11 @@ test.each([
 ])("a transfer of the ledger by %s changes nothing", async (argumentsJson, words) => {
   const { task } = await wire.environments.reset({ spec: LEDGER, seed: 3n });
   const toolCalls = [{ id: "a", name: "transfer", argumentsJson }];
-  const { outcome } = await wire.environments.step({ taskId: task?.taskId ?? "", groupId: task?.groupId ?? "", toolCalls });
+  const { outcome } = await wire.environments.step({
+    taskId: task?.taskId ?? "",
+    groupId: task?.groupId ?? "",
+    toolCalls,
+  });
   if (outcome?.result.case !== "turn") throw new Error("no turn");
   expect(outcome.result.value.messages[0]?.content).toContain(words);
 });

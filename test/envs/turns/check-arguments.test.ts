@@ -37,11 +37,7 @@ describe("arguments", () => {
     [object({ a: { type: "number" } }), { a: raw("-9007199254740993") }, undefined],
     [object({ a: { type: "string" } }), { a: raw("9007199254740993") }, "'a' must be of the type string"],
     [object({ a: { type: "object" } }), { a: raw("9007199254740993") }, "'a' must be of the type object"],
-    [
-      object({ a: { maximum: 2 ** 53 } }),
-      { a: raw("9007199254740993") },
-      "'a' must be at most 9007199254740992",
-    ],
+    [object({ a: { maximum: 2 ** 53 } }), { a: raw("9007199254740993") }, "'a' must be at most 9007199254740992"],
     [object({ a: { enum: [2 ** 53] } }), { a: raw("9007199254740993") }, "'a' must be 9007199254740992"],
     [object({ a: { items: { minimum: 0 } } }), { a: [raw("-9007199254740993")] }, "'a'[0] must be at least 0"],
   ])("%j and %j", (schema, value, problem) => {

@@ -172,13 +172,23 @@ test("the text beside calls does not tell ends apart, and that of a cut completi
     return last?.kind === "over" ? last.digest : "it goes on";
   };
   const together = digestOf([{ text: "I add.", toolCalls: [add(1), add(2)], ends: true }]);
-  expect(digestOf([{ text: "I add.", toolCalls: [add(1)] }, { toolCalls: [add(2)], ends: true }])).toBe(together);
+  expect(
+    digestOf([
+      { text: "I add.", toolCalls: [add(1)] },
+      { toolCalls: [add(2)], ends: true },
+    ]),
+  ).toBe(together);
   expect(digestOf([{ toolCalls: [add(1), add(2)] }, { ends: true }])).toBe(together);
   const hermes = ["1", "2"].map((by) => `<tool_call>{"name": "add", "arguments": {"by": ${by}}}</tool_call>`);
   const [first = "", second = ""] = hermes;
   const read = { isHermes: true };
   expect(digestOf([{ ...read, text: hermes.join("\n"), ends: true }])).toBe(together);
-  expect(digestOf([{ ...read, text: first }, { ...read, text: second, ends: true }])).toBe(together);
+  expect(
+    digestOf([
+      { ...read, text: first },
+      { ...read, text: second, ends: true },
+    ]),
+  ).toBe(together);
   expect(digestOf([{ text: "a", isCut: true }])).not.toBe(digestOf([{ text: "b", isCut: true }]));
 });
 

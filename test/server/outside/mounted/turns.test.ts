@@ -11,7 +11,14 @@ import { readDescribed } from "../../../../server/outside/mounted/read-descripti
 import { breachWords } from "../../../../server/outside/mounted/rules.ts";
 import { type ProvidedEnvironment, ProvidedTurnsSchema } from "../../../../proto/gen/gradus/v1/provider_pb.js";
 import { openServer, type TestServer } from "../../../support/in-process.ts";
-import { GUESS_FILE, openMounting, PYTHON, UNLAWFUL_TURNS_FILE, useCheckout, WORD_FILE } from "../../../support/mounted/mounts.ts";
+import {
+  GUESS_FILE,
+  openMounting,
+  PYTHON,
+  UNLAWFUL_TURNS_FILE,
+  useCheckout,
+  WORD_FILE,
+} from "../../../support/mounted/mounts.ts";
 import { described } from "../../../support/mounted/provider.ts";
 import { PATIENCE_MS } from "../../../support/patience.ts";
 
@@ -206,7 +213,10 @@ describe("arguments", () => {
     ['{"number": NaN}', "The text of the arguments is not valid JSON"],
     ['{"number": 1, "number": 2}', "The text of the arguments has the key 'number' twice"],
     // Numbers with exponents take more room in the task id than in the completion.
-    ['{"number": 1, "x": [1e20, 1e20, 1e20]}', "The call is invalid: the arguments, with numbers written out, are longer"],
+    [
+      '{"number": 1, "x": [1e20, 1e20, 1e20]}',
+      "The call is invalid: the arguments, with numbers written out, are longer",
+    ],
   ])("that would change on the way are refused: %s", async (json, words) => {
     expect(await put(json)).toEqual([expect.stringContaining(words)]);
   });
