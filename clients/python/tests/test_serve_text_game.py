@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -38,7 +38,7 @@ class Line(TextGame):
     """Walk to 0."""
 
     id = "test/line"
-    levels = {"short": {"size": 3}, "long": {"size": 9}}
+    levels: ClassVar[Any] = {"short": {"size": 3}, "long": {"size": 9}}
     reward_range = (-1.0, 1.0)
 
     def make(self, size: int) -> Walk:

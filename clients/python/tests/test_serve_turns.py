@@ -55,7 +55,9 @@ def test_a_state_comes_back_as_it_was_and_is_all_that_a_call_needs() -> None:
     assert not first.HasField("facts")
 
 
-@pytest.mark.parametrize("value", [b"\x00\xff", (1, [2, {"a": None}]), {1, 2}, "text", "half of a character: \ud800", None])
+@pytest.mark.parametrize(
+    "value", [b"\x00\xff", (1, [2, {"a": None}]), {1, 2}, "text", "half of a character: \ud800", None]
+)
 def test_a_state_may_be_bytes_or_any_value_that_an_instance_may_be(value: Any) -> None:
     seen = []
 

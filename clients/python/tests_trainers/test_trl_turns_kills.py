@@ -1,4 +1,4 @@
-"""Trainings on games, killed in the middle of episodes together with their server: losses are what they would have been."""
+"""Trainings on games that are killed together with their server: losses are what they would have been."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trainings on tasks with turns, which are programs of the nursery: on one rank of several, or to be killed and resumed."""
+"""Trainings on tasks with turns, programs of the nursery: on one rank of several, or to be killed and resumed."""
 
 from __future__ import annotations
 
