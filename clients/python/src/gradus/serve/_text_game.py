@@ -48,8 +48,8 @@ class TextGame(Environment):
     reward_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """Smallest and largest sum of rewards of an episode."""
 
-    def make(self, **parameters: Any) -> Any:
-        """Returns a new game; the parameters are the level's."""
+    def make(self, *args: Any, **parameters: Any) -> Any:
+        """`make(self, **parameters)`: a new game; the parameters are the level's."""
         raise NotImplementedError(f"{type(self).__name__} has no make")
 
     def action(self, game: Any, text: str) -> Any:
