@@ -221,7 +221,7 @@ def test_what_grpc_takes_is_a_target(target: str) -> None:
         ({"ca": "/no/such.pem"}, r"Tls\.ca: No such file or directory: '/no/such\.pem'"),
         ({"cert": "/no/such.pem", "key": "/no/such.key"}, r"Tls\.cert: No such file"),
         ({"ca": "/"}, r"Tls\.ca: Is a directory"),
-        ({"ca": "-----BEGIN CERTIFICATE-----\nMIIB"}, r"Tls\.ca: want the path of a file in PEM; got what such a file"),
+        ({"ca": "-----BEGIN CERTIFICATE-----\nMIIB"}, r"Tls\.ca: want the path of a file in PEM; got its contents"),
         ({"ca": b"-----BEGIN"}, r"Tls\.ca: want the path of a file in PEM, as str or Path; got bytes"),
         ({"cert": "a.pem", "key": 5}, r"Tls\.cert: No such file|Tls\.key: want the path"),
     ],

@@ -103,7 +103,7 @@ def test_a_pause_is_waited_for_whatever_time_and_retries_a_call_has(
     assert said[0].startswith(f"run {run.run_id!r} is paused")
     assert f" since {year}-" in said[0]
     assert f"gradus run resume {run.run_id}" in said[0]
-    assert f"run {run.run_id!r} goes on after" in said[1]
+    assert f"run {run.run_id!r} was resumed after a pause of" in said[1]
 
 
 def test_a_run_is_paused_in_the_middle_and_again(client: Client, run: Run) -> None:

@@ -176,7 +176,7 @@ def test_new_writes_a_file_once(tmp_path: Path, monkeypatch: Any, capsys: Any) -
     assert new("my_env.py") == 0
     assert new("my_env.py") == 1
     assert new("my-env.py") == new("my_env.txt") == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
 
 
 def over_grpc(access: Access, ask: Callable[[str], Awaitable[T]]) -> T:

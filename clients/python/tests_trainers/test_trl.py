@@ -70,7 +70,7 @@ def test_a_trainer_trains_on_a_run(kind: str, client: Client, run_id: str, polic
         ),
         ({"feedback_lag": 0}, {}, "feedback_lag is 0, and must be 1 at least"),
         ({"prompts_per_update": 2}, MANY_AT_ONCE, "feedback_lag is 1, and must be 8 at least"),
-        ({"length": 15}, {}, "the run's length of 15 tasks is less"),
+        ({"length": 15}, {}, "the run's length of 15 tasks is too short"),
         ({"feedback_source": "reported"}, {}, 'create it with "step"'),
         ({"dynamic_sampling": gradus.DynamicSampling(2.0)}, {}, "the run has dynamic_sampling"),
         ({}, {"gradient_accumulation_steps": 1, "save_strategy": "steps", "save_steps": 1}, "falls between two"),
