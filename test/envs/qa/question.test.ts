@@ -72,8 +72,8 @@ describe("columns", () => {
     ["no options", changed(SUPER_GPQA, { options: undefined }), "column options must be a list of 2 to 26"],
     ["one option", changed(SUPER_GPQA, { options: ["Paris"] }), "column options must be a list of 2 to 26"],
     ["27", changed(SUPER_GPQA, { options: Array.from({ length: 27 }, (_, i) => `${i}`) }), "column options"],
-    ["a number", changed(SUPER_GPQA, { options: ["Paris", 5] }), "column options: 5 is no text"],
-    ["an empty one", changed(SUPER_GPQA, { options: ["Paris", "**"] }), 'column options: "**" is no text'],
+    ["a number", changed(SUPER_GPQA, { options: ["Paris", 5] }), "column options: 5 is not a text"],
+    ["an empty one", changed(SUPER_GPQA, { options: ["Paris", "**"] }), 'column options: "**" is not a text'],
     ["a long one", changed(SUPER_GPQA, { options: ["Paris", "x".repeat(4097)] }), "column options"],
     [
       "by letters",

@@ -443,7 +443,7 @@ describe("programs", () => {
     const named = { ...functional, metadata: { func_name: "add" } };
     const [first] = instances<CodeInstance>(await poolOf([{ problem: "Add.", tests: [named] }]));
     expect(first?.tests[0]).toMatchObject({ kind: "call", name: "add" });
-    expect(await read([{ problem: "Add.", tests: [functional] }])).toContain("nothing names the function");
+    expect(await read([{ problem: "Add.", tests: [functional] }])).toContain("no column names the function");
   });
 });
 
