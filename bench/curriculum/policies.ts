@@ -117,6 +117,11 @@ export const recommended: Candidate = {
 const adaptive: readonly Candidate[] = [
   recommended,
   {
+    name: "frontier, fixed scale",
+    says: "the same with a practice_scale of an update batch's prompts, at least 8: recommended until it was measured",
+    policy: (_, { promptsPerUpdate }) => ({ frontier: { practiceScale: Math.max(8, promptsPerUpdate) } }),
+  },
+  {
     name: "competence, then all",
     says:
       "a tier for each level and a last one of all arms, moves on when 0.7 of the last 32 groups' samples are solved, " +

@@ -55,7 +55,7 @@ const bandits = Object.entries(signals).flatMap(([name, signal]) =>
   ),
 );
 
-/** The scale of practice, in update batches. */
+/** Frontier with a given practice scale, counted in update batches. */
 const scales = [1, 2, 4, 8, 16].map((times): Candidate => ({
   name: `frontier, practice_scale of ${times} update batches`,
   says: "",

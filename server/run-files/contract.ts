@@ -1,5 +1,8 @@
-/** Fields that a run file may have: the run's id, and the contract's RunConfig. */
+/** Fields that a run file may have: the run's id, and the contract's RunConfig. Some have a word for their default. */
 import type { DescField } from "@bufbuild/protobuf";
 import { CreateRunRequestSchema, RunConfigSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 
 export const runFields: readonly DescField[] = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
+
+/** Numbers whose default is a rule. A run file may spell it out as auto, which means unset. */
+export const autoFields: ReadonlySet<string> = new Set(["gradus.v1.FrontierPolicy.practice_scale"]);

@@ -16,6 +16,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { didYouMean } from "../../envs/lib/text.ts";
+import { autoFields } from "./contract.ts";
 import { type Read, readAny, readDuration, readEnum, readScalar, shown } from "./read-values.ts";
 
 /** Error in a run file, with its text offset. */
@@ -83,6 +84,11 @@ function isNull(node: Node | undefined): boolean {
   return node !== undefined && isScalar(node) && node.value === null && !isEmpty(node);
 }
 
+/** Returns whether the word auto spells out the field's default. */
+function isAuto({ name, parent }: DescField, node: Node | undefined): boolean {
+  return node !== undefined && isScalar(node) && node.value === "auto" && autoFields.has(`${parent.typeName}.${name}`);
+}
+
 function inWords(node: Node | undefined): string {
   if (isMap(node)) return "fields";
   if (isSeq(node)) return "a list";
@@ -120,7 +126,7 @@ export function readFields(
     }
     if (Object.hasOwn(read, name)) problem(reading, at, "is given twice: remove one");
     reading.offsets.set(at.field, at.offset);
-    if (isNull(value)) continue;
+    if (isNull(value) || isAuto(found, value)) continue;
     const json = readField(reading, found, value, at);
     if (json !== undefined) read[name] = json;
     if (found.oneof === undefined) continue;

@@ -83,6 +83,23 @@ describe("--set", () => {
     });
   });
 
+  test("takes auto for frontier's practice scale, which leaves it unset, and for no other number", () => {
+    const scaleOf = (set: readonly string[]) => {
+      const kind = read(set).config.policy?.kind;
+      return kind?.case === "frontier" ? [kind.value.practiceScale, kind.value.exploration] : kind?.case;
+    };
+    const given = "policy={frontier: {practice_scale: 12, exploration: 0.2}}";
+    expect(scaleOf([given])).toEqual([12, 0.2]);
+    expect(scaleOf([given, "policy.frontier.practice_scale=auto"])).toEqual([undefined, 0.2]);
+    expect(scaleOf(["policy={frontier: {practiceScale: auto}}"])).toEqual([undefined, undefined]);
+    expect(problems("policy={frontier: {exploration: auto}}")).toEqual([
+      "run.yaml: policy.frontier.exploration: wants a number, e.g. 0.5; got 'auto'",
+    ]);
+    expect(problems("policy={frontier: {practice_scale: fast}}")).toEqual([
+      "run.yaml: policy.frontier.practice_scale: wants a number, e.g. 0.5; got 'fast'",
+    ]);
+  });
+
   test.each([
     ["lenght=3", "run.yaml: lenght: is not a known field; did you mean 'length'?"],
     ["length=many", "run.yaml: length: wants a whole number, e.g. 10000; got 'many'"],

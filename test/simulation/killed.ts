@@ -42,8 +42,8 @@ const GENERATIONS = 4;
 export const scenes = {
   bandit: { before: { kind: "bandit" }, after: { kind: "bandit", alpha: 0.3 } },
   frontier: {
-    before: { kind: "frontier", practiceScale: 4 },
-    after: { kind: "frontier", practiceScale: 4, armMeasures: { "real/T0": "solved" } },
+    before: { kind: "frontier" },
+    after: { kind: "frontier", armMeasures: { "real/T0": "solved" } },
   },
   own: {
     before: ownPolicy(0.1),

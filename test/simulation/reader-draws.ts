@@ -89,10 +89,12 @@ function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: bo
 
 function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
   // A frontier's value is made of the first two averages that it keeps: m, as the contract defines it.
-  if (isOf(policy, "frontier"))
-    return (policyState as readonly (readonly [number, number])[]).map(([success, count]) =>
+  if (isOf(policy, "frontier")) {
+    const ofArms = Array.isArray(policyState) ? policyState : (policyState as Config)["arms"];
+    return (ofArms as readonly (readonly [number, number])[]).map(([success, count]) =>
       count > 0 ? (success + 0.15) / (count + 0.3) : 0,
     );
+  }
   if (!isOf(policy, "bandit")) return arms.map(() => 0);
   return isAverages(policy) ? policyState : UNSAID;
 }

@@ -86,7 +86,7 @@ function kindFor(rng: Rng, length: number, reported: boolean, more: readonly str
   if (kind === "mixture") return mixturePolicy();
   if (kind === "bandit" || (kind === "competence" && reported)) return banditFor(rng, reported);
   if (kind === "frontier")
-    return frontierPolicy({ exploration: rng.pick([0.05, 0.3]), practiceScale: rng.pick([1, 8]) });
+    return frontierPolicy({ exploration: rng.pick([0.05, 0.3]), practiceScale: rng.pick([1, 8, "auto"]) });
   const stages = stagesFor(length, more);
   if (kind === "staged") return stagedPolicy(...stages);
   if (kind === "competence") {

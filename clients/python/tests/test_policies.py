@@ -91,6 +91,10 @@ def test_frontier() -> None:
     policy = gradus.frontier(measure="solved", exploration=0.2, practice_scale=64).to_proto().frontier
     assert policy.measure == cur.SUCCESS_MEASURE_SOLVED
     assert (policy.exploration, policy.practice_scale) == (0.2, 64)
+    for policy in (gradus.frontier(), gradus.frontier(practice_scale="auto"), gradus.recommended()):
+        assert not policy.to_proto().frontier.HasField("practice_scale")
+    with pytest.raises(TypeError, match="practice_scale: want a number"):
+        gradus.frontier(practice_scale="fast")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="one of quality, solved, reward, improvement"):
         gradus.frontier(measure="ratio")  # type: ignore[arg-type]
 

@@ -223,10 +223,10 @@ export interface FrontierChoice {
   /** Share of each update batch that is spread evenly over all arms, in (0, 1]. Defaults to 0.1. */
   readonly exploration?: number;
   /**
-   * Number of groups of an arm without progress after which its share is halved. Defaults to promptsPerUpdate, at least
-   * 8.
+   * Amount of practice without progress that halves an arm's share, in groups. Defaults to "auto": the server measures
+   * how much practice progress takes in the run, and begins with promptsPerUpdate, at least 8.
    */
-  readonly practiceScale?: number;
+  readonly practiceScale?: number | "auto";
 }
 
 /** Policy of a run. `constraints` apply to each update batch and `filter` to each task, under any kind of policy. */
@@ -348,7 +348,13 @@ function replayOf({ kind: _, stages, cycles, cycleTasks, instances: which, ...re
   return { case: "replay", value };
 }
 
-function frontierOf({ kind: _, measure, armMeasures = {}, ...numbers }: FrontierChoice): Policy["kind"] {
+function frontierOf({
+  kind: _,
+  measure,
+  armMeasures = {},
+  practiceScale = "auto",
+  ...numbers
+}: FrontierChoice): Policy["kind"] {
   checkNames("frontier", numbers, fieldsOf(FrontierPolicySchema));
   const byArm = Object.entries(armMeasures).map(
     ([id, of]) => [id, chosen(`armMeasures["${id}"]`, measures, of)] as const,
@@ -356,6 +362,7 @@ function frontierOf({ kind: _, measure, armMeasures = {}, ...numbers }: Frontier
   const value = create(FrontierPolicySchema, {
     measure: valueOf("measure", measures, measure),
     armMeasures: Object.fromEntries(byArm),
+    ...(practiceScale !== "auto" && { practiceScale }),
     ...given(numbers),
   });
   return { case: "frontier", value };

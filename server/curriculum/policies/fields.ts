@@ -23,6 +23,8 @@ export interface Fields<Name extends string = string> {
   pathOf(name: Name): string;
   has(name: Name): boolean;
   number(name: Name): number | undefined;
+  /** Returns the field as a number, or as this word. */
+  numberOr<Word extends string>(name: Name, word: Word): number | Word | undefined;
   /** Returns the field as a whole number. */
   count(name: Name): number | undefined;
   flag(name: Name): boolean;
@@ -128,6 +130,7 @@ export function fieldsOf<Name extends string>(json: Json, names: readonly Name[]
     pathOf,
     has: (name) => given.has(name),
     number: (name) => read(name, (value, field) => numberOf(field, value)),
+    numberOr: (name, word) => read(name, (value, field) => (value === word ? word : numberOf(field, value))),
     count: (name) =>
       read(name, (value, field) => {
         // ProtoJSON writes 64-bit numbers as text.

@@ -5,14 +5,18 @@
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { IMPROVEMENT, type MeasureName, measures } from "../signals.ts";
-import { FormatError, type Json, readList, readNumber, readNumbers } from "../json.ts";
+import { FormatError, isList, type Json, readList, readNumber, readNumbers, readObject, readOrNull } from "../json.ts";
 import { invalid } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
 import { first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
 
 const DEFAULT_EXPLORATION = 0.1;
-/** Minimum of the default practice scale, in groups. It suits models that learn within tens of groups. */
+/** Minimum of a practice scale that is not given, in groups. It suits models that learn within tens of groups. */
 const PRACTICE_SCALE_MIN = 8;
+/** Practice scale that follows the practice which progress takes: the default. */
+const AUTO = "auto";
+/** Share by which each progress of an arm moves the mean practice that progress takes. */
+const PACE_RATE = 0.2;
 /** Factors by which a fast and a slow average are multiplied before each group is added. */
 const FAST = 0.9;
 const SLOW = 0.98;
@@ -37,8 +41,11 @@ export interface FrontierConfig {
   readonly armMeasures: Readonly<Record<string, MeasureName>>;
   /** Share of each update batch that is always spread evenly over all arms, in (0, 1]. */
   readonly exploration: number;
-  /** Amount of practice without progress, in groups, that halves an arm's interest. Undefined: see `scaleOf`. */
-  readonly practiceScale: number | undefined;
+  /**
+   * Amount of practice without progress, in groups, that halves an arm's interest, or "auto". Undefined: the default of
+   * servers before "auto", which their journals leave out. See `scaleOf`.
+   */
+  readonly practiceScale: number | typeof AUTO | undefined;
 }
 
 /** Knowledge about an arm. Each average is kept as a weighted sum and the sum of its weights. */
@@ -58,6 +65,11 @@ interface Practised {
 export interface FrontierState {
   /** Knowledge about each arm, by arm index. */
   readonly arms: readonly Practised[];
+  /**
+   * Mean practice, in groups, that the run's arms take for a change of the slow average by MOVED. Null: no arm has
+   * changed by MOVED yet. Undefined: the practice scale is not "auto".
+   */
+  readonly pace: number | null | undefined;
 }
 
 const fresh: Practised = Object.freeze({
@@ -96,9 +108,21 @@ function practised(arm: Practised, q: number, weight: number): Practised {
 
 function observe(_: FrontierConfig, state: FrontierState, groups: readonly ObservedGroup[]): FrontierState {
   const arms = [...state.arms];
-  for (const { arm, signal, weight } of groups)
-    if (signal !== undefined) arms[arm] = practised(arms[arm] ?? fresh, signal, weight);
-  return { arms };
+  let { pace } = state;
+  for (const { arm, signal, weight } of groups) {
+    if (signal === undefined) continue;
+    const before = arms[arm] ?? fresh;
+    const after = practised(before, signal, weight);
+    arms[arm] = after;
+    const progressed = before.reference !== null && after.reference !== before.reference;
+    if (pace !== undefined && progressed) pace = pacedBy(pace, before.practice + weight * signal * (1 - signal));
+  }
+  return { arms, pace };
+}
+
+/** Returns the mean practice that progress takes, after one more progress that took `practice`. */
+function pacedBy(pace: number | null, practice: number): number {
+  return pace === null ? practice : pace + PACE_RATE * (practice - pace);
 }
 
 /** Returns the share of success that is expected of an arm's next group. */
@@ -123,15 +147,15 @@ function interestOf(arm: Practised, scale: number): number {
 
 /**
  * Returns the amount of practice that halves an arm's interest. A model changes less with each group of a large batch,
- * so the default grows with the batch.
+ * so a scale that is not given grows with the batch. "auto" also grows with the practice that progress takes.
  */
-function scaleOf({ practiceScale }: FrontierConfig, promptsPerUpdate: number): number {
-  return practiceScale ?? Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate);
+function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdate: number, pace = 0): number {
+  return typeof practiceScale === "number" ? practiceScale : Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate, pace);
 }
 
-function probabilities(config: FrontierConfig, { arms }: FrontierState, { arms: records, progress }: View) {
+function probabilities(config: FrontierConfig, { arms, pace }: FrontierState, { arms: records, progress }: View) {
   const { exploration } = config;
-  const scale = scaleOf(config, progress.promptsPerUpdate);
+  const scale = scaleOf(config.practiceScale, progress.promptsPerUpdate, pace ?? 0);
   const interest = records.map(({ weight }, i) => (weight > 0 ? interestOf(arms[i] ?? fresh, scale) : 0));
   const drawable = records.filter(({ weight }) => weight > 0).length;
   let total = 0;
@@ -170,18 +194,19 @@ function decodeArm(json: Json): Practised {
   return { fast, fastCount, slow, slowCount, practice, reference: last === null ? null : readNumber(last) };
 }
 
-export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
-  kind: "frontier",
-  read(parameters) {
-    const fields = fieldsOf(parameters, ["measure", "arm_measures", "exploration", "practice_scale"]);
-    return {
-      measure: fields.choice("measure", measures, "SUCCESS_MEASURE_", "QUALITY"),
-      armMeasures: fields.choices("arm_measures", measures, "SUCCESS_MEASURE_", "QUALITY"),
-      exploration: fields.number("exploration") ?? DEFAULT_EXPLORATION,
-      practiceScale: fields.number("practice_scale"),
-    };
-  },
-  write: ({ measure, armMeasures, exploration, practiceScale }) => ({
+/** Reads the configuration. `practiceScale` is the default of the practice scale. */
+function read(parameters: Json, practiceScale: FrontierConfig["practiceScale"]): FrontierConfig {
+  const fields = fieldsOf(parameters, ["measure", "arm_measures", "exploration", "practice_scale"]);
+  return {
+    measure: fields.choice("measure", measures, "SUCCESS_MEASURE_", "QUALITY"),
+    armMeasures: fields.choices("arm_measures", measures, "SUCCESS_MEASURE_", "QUALITY"),
+    exploration: fields.number("exploration") ?? DEFAULT_EXPLORATION,
+    practiceScale: fields.numberOr("practice_scale", AUTO) ?? practiceScale,
+  };
+}
+
+function write({ measure, armMeasures, exploration, practiceScale }: FrontierConfig) {
+  return {
     measure: `SUCCESS_MEASURE_${measure}`,
     ...(Object.keys(armMeasures).length > 0 && {
       arm_measures: Object.fromEntries(
@@ -190,7 +215,34 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
     }),
     exploration,
     ...(practiceScale !== undefined && { practice_scale: practiceScale }),
-  }),
+  };
+}
+
+function initial({ practiceScale }: FrontierConfig, armCount: number): FrontierState {
+  return { arms: new Array<Practised>(armCount).fill(fresh), pace: practiceScale === AUTO ? null : undefined };
+}
+
+/** Encodes the state. Without a pace it has the form of servers before "auto": a list of the arms. */
+function encode({ arms, pace }: FrontierState): Json {
+  const encoded = arms.map(encodeArm);
+  return pace === undefined ? encoded : { arms: encoded, pace };
+}
+
+function decode(json: Json): FrontierState {
+  if (isList(json)) return { arms: json.map(decodeArm), pace: undefined };
+  const { arms, pace } = readObject(json);
+  return { arms: readList(arms).map(decodeArm), pace: readOrNull(pace, readNumber) };
+}
+
+export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
+  kind: "frontier",
+  read: (parameters) => read(parameters, AUTO),
+  readFormer: (parameters) => read(parameters, undefined),
+  write,
+  tell: ({ practiceScale, ...config }, promptsPerUpdate) => {
+    const given = practiceScale ?? (promptsPerUpdate && scaleOf(undefined, promptsPerUpdate));
+    return write({ ...config, practiceScale: given === AUTO ? undefined : given });
+  },
   check: ({ armMeasures, exploration, practiceScale }, { armIds }) =>
     first([
       () => {
@@ -199,9 +251,9 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
       },
       () => positive("exploration", exploration, 1),
       () =>
-        practiceScale === undefined
-          ? undefined
-          : positive("practice_scale", practiceScale, LIMITS.FrontierPolicy.practice_scale.max),
+        typeof practiceScale === "number"
+          ? positive("practice_scale", practiceScale, LIMITS.FrontierPolicy.practice_scale.max)
+          : undefined,
     ]),
   takesFeedback: true,
   signal: measureOf,
@@ -211,16 +263,21 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
     const arm = Object.keys(armMeasures).find((id) => armMeasures[id] === "SOLVED");
     return measure === "SOLVED" ? "measure" : arm && `arm_measures["${arm}"]`;
   },
-  initial: (_, armCount) => ({ arms: new Array<Practised>(armCount).fill(fresh) }),
+  initial,
   /**
-   * Returns the state after a change of configuration. The knowledge is discarded only if a success measure changes.
+   * Returns the state after a change of configuration. The knowledge is discarded only if a success measure changes,
+   * and the pace also if the practice scale was not "auto".
    */
-  inherit: (config, state, before) => (isSameMeasure(config, before) ? state : { arms: state.arms.map(() => fresh) }),
-  resize: (_, { arms }, armCount) => ({ arms: Array.from({ length: armCount }, (__, i) => arms[i] ?? fresh) }),
-  state: {
-    encode: ({ arms }) => arms.map(encodeArm),
-    decode: (json) => ({ arms: readList(json).map(decodeArm) }),
+  inherit(config, state, before) {
+    const anew = initial(config, state.arms.length);
+    if (!isSameMeasure(config, before)) return anew;
+    return { arms: state.arms, pace: anew.pace === null ? (state.pace ?? null) : undefined };
   },
+  resize: (_, { arms, pace }, armCount) => ({
+    arms: Array.from({ length: armCount }, (__, i) => arms[i] ?? fresh),
+    pace,
+  }),
+  state: { encode, decode },
   probabilities,
   sharing: () => [],
   observe,

@@ -128,8 +128,18 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    * Reads the configuration from parameters and fills in defaults. Throws UnreadField if a field has the wrong form.
    */
   read(parameters: Json): Config;
+  /**
+   * Reads parameters by the defaults of earlier servers. A journal leaves out a field only if the field had its default
+   * then, so `write` must spell out a default that has changed since. Unset: no default has changed.
+   */
+  readFormer?(parameters: Json): Config;
   /** Returns a configuration as parameters, in the field names of the contract's JSON. */
   write(config: Config): { readonly [name: string]: Json };
+  /**
+   * Returns a configuration as parameters that its message can hold. `promptsPerUpdate` is undefined if it is not known.
+   * Unset: as `write` does.
+   */
+  tell?(config: Config, promptsPerUpdate: number | undefined): { readonly [name: string]: Json };
   /** Checks that the values of a configuration are in range and fit the run. */
   check(config: Config, run: RunShape): Invalid | undefined;
   /**

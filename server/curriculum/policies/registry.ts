@@ -1,4 +1,5 @@
 /** Registry of policies: those of Gradus, and an operator's own, which must be registered before any run is read. */
+import { isDeepStrictEqual } from "node:util";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { type Codec, FormatError, type Json, readObject, readText } from "../json.ts";
 import { type Constraints, invalid, type Invalid, isInvalid, type Policy, type RankRange } from "../types.ts";
@@ -99,21 +100,34 @@ function under<T>(name: string, read: () => T): T | Invalid {
   }
 }
 
-/** Reads a policy and fills in its defaults. An invalid field is returned as a value. */
-export function readPolicy(given: GivenPolicy): Policy | Invalid {
+/**
+ * Reads a policy and fills in its defaults: those of earlier servers if `former`. An invalid field is returned as a
+ * value.
+ */
+export function readPolicy(given: GivenPolicy, former = false): Policy | Invalid {
   const { name } = given;
   const definition = byKind.get(name);
   if (definition === undefined) {
     const near = didYouMean(name, policyKinds()) || `; there are ${policyKinds().join(", ")}`;
     return invalid("policy.named.name", name === "" ? `must be set${near}` : `there is no policy '${name}'${near}`);
   }
-  const config = under(name, () => definition.read(given.parameters));
+  const config = under(name, () => {
+    const { parameters } = given;
+    return former && definition.readFormer ? definition.readFormer(parameters) : definition.read(parameters);
+  });
   if (isInvalid(config)) return config;
   const constraints = under("constraints", () => readConstraints(given.constraints));
   if (isInvalid(constraints)) return constraints;
   const filter = under("filter", () => readFilter(given.filter));
   if (isInvalid(filter)) return filter;
   return { kind: name, config, constraints, ...(filter && { filter }) };
+}
+
+/** Returns whether a policy was read from a journal by defaults that have changed since. */
+export function isFormer(policy: Policy): boolean {
+  const { config } = policy;
+  const definition = definitionOf(policy);
+  return definition.readFormer !== undefined && !isDeepStrictEqual(definition.read(definition.write(config)), config);
 }
 
 export function writePolicy(policy: Policy): GivenPolicy {
@@ -169,7 +183,7 @@ export const policyCodec: Codec<Policy> = {
   encode: (policy) => ({ ...writePolicy(policy) }),
   decode(json) {
     const { name, parameters = {}, constraints = {}, filter = {} } = readObject(json);
-    const policy = readPolicy({ name: readText(name), parameters, constraints, filter });
+    const policy = readPolicy({ name: readText(name), parameters, constraints, filter }, true);
     if (isInvalid(policy)) throw new FormatError(`${policy.field}: ${policy.message}`);
     return policy;
   },

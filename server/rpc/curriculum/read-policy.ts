@@ -6,7 +6,7 @@ import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/pro
 import { didYouMean } from "../../../envs/lib/text.ts";
 import type { Json } from "../../curriculum/json.ts";
 import { isInvalid, type Policy } from "../../curriculum/types.ts";
-import { ownKinds, readPolicy, writePolicy } from "../../curriculum/policies/registry.ts";
+import { definitionOf, isFormer, ownKinds, readPolicy, writePolicy } from "../../curriculum/policies/registry.ts";
 import { type Policy as Message, PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { invalid, required } from "../request-checks.ts";
 import { matchesPattern } from "./expand-families.ts";
@@ -19,9 +19,15 @@ interface Named {
 
 /**
  * Reads a policy. `prefix` is the path to the policy in errors, e.g. "config.". `armIds` are the ids that patterns in
- * weights can match.
+ * weights can match. `existing` is the policy of the run that a caller creates again: if its journal has defaults of an
+ * earlier server, so has the policy.
  */
-export function policyFromWire(message: Message | undefined, prefix = "", armIds: readonly string[] = []): Policy {
+export function policyFromWire(
+  message: Message | undefined,
+  prefix = "",
+  armIds: readonly string[] = [],
+  existing?: Policy,
+): Policy {
   const { constraints = {}, filter = {}, ...kind } = jsonOf(required(message, `${prefix}policy`), prefix);
   const [field, own] = Object.entries(kind)[0] ?? [];
   if (field === undefined)
@@ -30,7 +36,8 @@ export function policyFromWire(message: Message | undefined, prefix = "", armIds
     field === "named"
       ? (own as Named)
       : { name: field, parameters: expandWeightPatterns(own as JsonObject, armIds, `${prefix}policy.${field}`) };
-  const policy = readPolicy({ name, parameters, constraints, filter });
+  const former = existing?.kind === name && isFormer(existing);
+  const policy = readPolicy({ name, parameters, constraints, filter }, former);
   if (isInvalid(policy)) throw invalid(prefix + policy.field, policy.message);
   return policy;
 }
@@ -44,8 +51,10 @@ function jsonOf(message: Message, prefix: string): JsonObject {
   }
 }
 
-export function policyToWire(policy: Policy): Message {
-  const { name, parameters, ...around } = writePolicy(policy);
+/** Writes the policy of a run with this many prompts per update. Undefined: the number is not known. */
+export function policyToWire(policy: Policy, promptsPerUpdate?: number): Message {
+  const { name, parameters: written, ...around } = writePolicy(policy);
+  const parameters = definitionOf(policy).tell?.(policy.config, promptsPerUpdate) ?? written;
   const hasMessage = PolicySchema.fields.some((field) => field.name === name);
   const kind = hasMessage ? { [name]: parameters } : { named: { name, parameters } };
   return fromJson(PolicySchema, { ...kind, ...around } as JsonObject);

@@ -64,7 +64,7 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
     each(() => evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`), unreadEvaluationArm(arm)),
   );
   const armIds = arms.map(({ id }) => id);
-  const policy = each(() => policyFromWire(config.policy, "config.", armIds), undefined);
+  const policy = each(() => policyFromWire(config.policy, "config.", armIds, deps.existing?.policy), undefined);
   each(() => config.trainer && checkTrainer(config.trainer, "config.trainer"), undefined);
   const rest = {
     arms,

@@ -70,7 +70,7 @@ export function stateToWire(state: StateView): RunState {
     batchesDrawn: BigInt(state.batchesDrawn),
     batchesClosed: BigInt(state.batchesClosed),
     samplesRecorded: BigInt(state.samplesRecorded),
-    policy: policyToWire(state.policy),
+    policy: policyToWire(state.policy, state.shape.promptsPerUpdate),
     arms: state.arms.map(armToWire),
     evaluations: state.evaluations.map(evaluationToWire),
     shape: shapeToWire(state.shape),
@@ -187,7 +187,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
       closeCause: closeCauses.toWire[cause as keyof typeof closeCauses.toWire] ?? CloseCause.UNSPECIFIED,
       by,
       weights: { ...weights },
-      ...(policy && { policy: policyToWire(policy) }),
+      ...(policy && { policy: policyToWire(policy, shape?.promptsPerUpdate) }),
       ...(shape && { shape: shapeToWire(shape) }),
     });
     wire.kind = { case: "control", value };

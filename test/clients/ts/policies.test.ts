@@ -28,6 +28,8 @@ const choices: readonly { readonly choice: PolicyChoice; readonly config: object
     choice: { kind: "frontier", measure: "solved", armMeasures: { a: "improvement" }, practiceScale: 64 },
     config: { measure: "SOLVED", armMeasures: { a: "IMPROVEMENT" }, exploration: 0.1, practiceScale: 64 },
   },
+  { choice: { kind: "frontier", practiceScale: "auto" }, config: { practiceScale: "auto" } },
+  { choice: { kind: "frontier" }, config: { practiceScale: "auto" } },
   {
     choice: { kind: "competence", tiers: [{ a: 1 }, weights], step: "move_on", floor: 0.2 },
     config: { tiers: [{ a: 1 }, weights], step: "MOVE_ON", floor: 0.2, threshold: 0.7, window: 32 },

@@ -208,8 +208,25 @@ def competence(made, tiers, step, threshold, window, floor, newest_share):
         yield [D(0)] * ARMS, p
 
 
-def frontier(made, scale, exploration):
-    """Signals are shares of success."""
+def practised(seed):
+    """60 groups a batch. Each arm's success moves after long practice, and each arm's at another time."""
+    draw = Uniform(seed)
+    made = []
+    for step in range(STEPS):
+        groups = []
+        for _ in range(60):
+            arm = int(draw.float() * ARMS)
+            low = 0.6 if step > 3 + arm else 0.2
+            signal = round(low + 0.4 * draw.float(), 3)
+            weight = 0.5 if draw.float() < 0.2 else 1
+            groups.append({"arm": arm, "signal": signal, "weight": weight, "probability": 0.25})
+        made.append(groups)
+    return made
+
+
+def frontier(made, scale, exploration, measured=False):
+    """Signals are shares of success. If `measured`, the scale is at least the practice that progress takes."""
+    pace = None
     arms = [{"A": D(0), "N": D(0), "S": D(0), "M": D(0), "V": D(0), "ref": None} for _ in range(ARMS)]
     for groups in made:
         for arm, q, w, _ in lessons(groups):
@@ -224,7 +241,9 @@ def frontier(made, scale, exploration):
                 if x["M"] > 8:
                     x["ref"] = mean
             elif abs(mean - x["ref"]) > D("0.15"):
+                pace = x["V"] if pace is None else pace + D("0.2") * (x["V"] - pace)
                 x["ref"], x["V"] = mean, D(0)
+        v0 = max(scale, pace) if measured and pace is not None else scale
         means, interest = [], []
         for x in arms:
             m = (x["A"] + D("0.15")) / (x["N"] + D("0.3"))
@@ -233,18 +252,18 @@ def frontier(made, scale, exploration):
                 rise = max(D(0), min(D(1), (x["A"] / x["N"] - x["S"] / x["M"]) / D("0.15")))
             peak = (D(2) / 7) ** 2 * (D(5) / 7) ** 5
             means.append(m if x["N"] > 0 else D(0))
-            w = m**2 * (1 - m) ** 5 / peak * (D("0.3") + D("0.7") * rise) / (1 + (x["V"] / scale) ** 2)
+            w = m**2 * (1 - m) ** 5 / peak * (D("0.3") + D("0.7") * rise) / (1 + (x["V"] / v0) ** 2)
             interest.append(w)
         whole = max(sum(interest), D("0.1"))
         rest = 1 - (1 - exploration) * sum(interest) / whole
         yield means, [rest / ARMS + (1 - exploration) * w / whole for w in interest]
 
 
-def case(name, policy, seed, rows):
+def case(name, policy, seed, rows, made=batches):
     return {
         "name": name,
         "policy": policy,
-        "batches": [[[*group.values()] for group in batch] for batch in batches(seed)],
+        "batches": [[[*group.values()] for group in batch] for batch in made(seed)],
         "values": [[format(x, ".17g") for x in values] for values, _ in rows],
         "probabilities": [[format(x, ".17g") for x in p] for _, p in rows],
     }
@@ -292,12 +311,26 @@ def tables():
         yield case(name, {"competence": policy}, 8, rows)
 
 
-    yield case("frontier", {"frontier": {}}, 9, list(frontier(batches(9), D(8), D("0.1"))))
+    yield case("frontier", {"frontier": {}}, 9, list(frontier(batches(9), D(8), D("0.1"), measured=True)))
     yield case(
         "frontier that wears off soon",
         {"frontier": {"practiceScale": 0.5, "exploration": 0.25}},
         10,
         list(frontier(batches(10), D("0.5"), D("0.25"))),
+    )
+    yield case(
+        "frontier that measures its scale",
+        {"frontier": {}},
+        11,
+        list(frontier(practised(11), D(8), D("0.1"), measured=True)),
+        practised,
+    )
+    yield case(
+        "frontier with the same groups and a given scale",
+        {"frontier": {"practiceScale": 8}},
+        11,
+        list(frontier(practised(11), D(8), D("0.1"))),
+        practised,
     )
 
 

@@ -127,7 +127,9 @@ const inPolicies: readonly { readonly name: string; readonly policy: Policy }[] 
   { name: "replay-fresh", policy: replayPolicy() },
   { name: "replay-same", policy: replayPolicy({ instances: "SAME", cycle: { kind: "tasks", tasks: 24 } }) },
   { name: "competence", policy: { ...competencePolicy({ floor: 0.1 }), filter } },
-  { name: "frontier", policy: frontierPolicy() },
+  // The default of servers before the scale "auto".
+  { name: "frontier", policy: frontierPolicy({ practiceScale: undefined }) },
+  { name: "frontier-auto", policy: frontierPolicy() },
   { name: "forgetting", policy: { ...forgettingPolicy(), filter } },
 ];
 

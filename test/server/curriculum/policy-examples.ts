@@ -53,6 +53,7 @@ export const policyExamples: readonly { readonly name: string; readonly policy: 
   { name: "competence that moves on", policy: competencePolicy({ step: "MOVE_ON", threshold: 0.4, window: 8 }) },
   { name: "competence with a floor", policy: competencePolicy({ floor: 0.2, newestShare: 0.5, window: 3 }) },
   { name: "frontier", policy: frontierPolicy() },
+  { name: "frontier with a given practice scale", policy: frontierPolicy({ practiceScale: 32 }) },
   {
     name: "frontier of solved samples that wears off at once",
     policy: frontierPolicy({ measure: "SOLVED", exploration: 1e-6, practiceScale: 0.5 }),

@@ -199,7 +199,7 @@ export function frontierPolicy(more: Partial<FrontierConfig> = {}): Policy {
     measure: "QUALITY",
     armMeasures: {},
     exploration: 0.1,
-    practiceScale: undefined,
+    practiceScale: "auto",
     ...more,
   };
   return { kind: "frontier", config, constraints: noConstraints };

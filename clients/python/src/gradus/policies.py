@@ -245,7 +245,7 @@ def frontier(
     measure: SuccessMeasure | None = None,
     arm_measures: Mapping[str, SuccessMeasure] | None = None,
     exploration: float | None = None,
-    practice_scale: float | None = None,
+    practice_scale: float | Literal["auto"] | None = None,
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
@@ -257,11 +257,14 @@ def frontier(
     grade, or whether the answer is right. "solved": whether the sample is solved. "reward": the reward within the range
     of its scheme. "improvement": 0 for the trivial answer, 1 for the optimum. `arm_measures` gives some arms their own
     measure, by id. `exploration` is the share of each update batch that is spread evenly over all arms (None: 0.1).
-    `practice_scale` is the number of groups of practice without progress that halve an arm's share (None:
-    prompts_per_update, at least 8; more suits a model that is known to learn slowly).
+    `practice_scale` is the number of groups of practice without progress that halve an arm's share. "auto" (the default):
+    the server measures how much practice progress takes in the run, and begins with prompts_per_update, at least 8.
     """
     made = FrontierPolicy(
-        measure=measure, arm_measures=arm_measures or {}, exploration=exploration, practice_scale=practice_scale
+        measure=measure,
+        arm_measures=arm_measures or {},
+        exploration=exploration,
+        practice_scale=None if practice_scale == "auto" else practice_scale,
     )
     return _checked(frontier=made, constraints=constraints, filter=task_filter)
 
