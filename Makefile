@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are compiled at their first import. To compile all 25,000 of the trainers at once takes 90 s.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv play-trl study study-sequences check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv play-trl study study-growth study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -108,6 +108,9 @@ $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
 study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of curricula (hours; finished trainings are kept), write its tables and plots into out/
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py countdown
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py packing
+
+study-growth: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of growth (two hours of two cores; finished trainings are kept), write its report into out/
+	$(STUDY)/bin/python $(STUDY_FOLDER)/growth.py
 
 study-sequences: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of sequences (three hours of one core; finished trainings are kept), write its report into out/
 	$(STUDY)/bin/python $(STUDY_FOLDER)/sequences.py

@@ -1,5 +1,6 @@
 /**
- * Draws the chart of a run over the cursor, which counts its tasks: shares drawn, probabilities, values and success.
+ * Draws the chart of a run over the cursor, which counts its tasks, or over the lengths of its completions: shares
+ * drawn, probabilities, values and success.
  */
 import * as Plot from "@observablehq/plot";
 import { type Colour, coloursOf, darkStyle, GROUND, INK } from "../colours.ts";
@@ -88,7 +89,7 @@ const TASKS_TICKED = 10;
 function cursorAxis(series: Series): Plot.ScaleOptions {
   const [from, to] = extentOf(series);
   return {
-    label: "cursor (tasks) →",
+    label: `${series.axis?.words ?? "cursor (tasks)"} →`,
     domain: [from, to],
     // Set ticks at whole tasks.
     ...(to - from < TASKS_TICKED && { ticks: Array.from({ length: to - from + 1 }, (_, i) => from + i) }),

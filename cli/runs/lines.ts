@@ -3,7 +3,7 @@
  * terminal.
  */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { FormatWarning, RunConfig, RunState } from "../../clients/ts/src/public.ts";
+import { type FormatWarning, lengthFigure, type RunConfig, type RunState } from "../../clients/ts/src/public.ts";
 import type { Series, Step } from "./series.ts";
 import { topArms, topOf } from "./top-arms.ts";
 
@@ -76,8 +76,9 @@ export function armLines({ arms: all }: RunState, width: number): readonly strin
   const arms = topOf(all.map(({ probability }) => probability)).flatMap((place) => all[place] ?? []);
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ armId }) => armId.length)));
   // Width of the two bars: what the other columns leave. Figures take, with their spaces: probability 5, value 7,
-  // solved 5, reward 7, tasks 8.
-  const forBars = Math.max(8, width - name - 38);
+  // solved 5, reward 7, tasks 8, and below it lengths 18.
+  const lengths = lengthColumns(arms);
+  const forBars = Math.max(8, width - name - 38 - (lengths === undefined ? 0 : 18));
   const [wide, narrow] = [Math.ceil(forBars * 0.6), Math.floor(forBars * 0.4)];
   const row = (cells: readonly [string, string, string, string, string, string, string, string]): string => {
     const [id, p, pText, value, solved, solvedText, reward, tasks] = cells;
@@ -90,19 +91,40 @@ export function armLines({ arms: all }: RunState, width: number): readonly strin
     ];
     return [...parts, solvedText.padStart(4), reward.padStart(7), tasks.padStart(7)].join(" ").trimEnd();
   };
-  const head = row(["arm", "probability", "", "value", "solved", "", "reward", "tasks"]);
-  const rows = arms.map(({ armId, probability, value, recentSolvedShare, recentRewardMean, issued, ...arm }) => {
+  const head = row(["arm", "probability", "", "value", "solved", "", "reward", "tasks"]) + (lengths?.head ?? "");
+  const rows = arms.map(({ armId, probability, value, recentSolvedShare, recentRewardMean, issued, ...arm }, i) => {
     if (arm.removed) return `${clippedId(armId, name)} removed, after ${issued} tasks`.slice(0, width);
     if (arm.maskedReason !== undefined)
       return `${clippedId(armId, name)} not drawn: ${arm.maskedReason}`.slice(0, width);
-    return row([
+    const cells = row([
       ...([armId, bar(probability, wide), percent(probability), small(value)] as const),
       ...([bar(recentSolvedShare ?? 0, narrow), percent(recentSolvedShare)] as const),
       ...([recentRewardMean === undefined ? "–" : small(recentRewardMean), String(issued)] as const),
     ]);
+    return cells + (lengths?.rows[i] ?? "");
   });
   const left = all.length - arms.length;
   return [head, ...rows, ...(left === 0 ? [] : [`and ${left} arms that are less probable`])];
+}
+
+/** Formats a number for a narrow column, e.g. "812" or "1.3M". */
+function brief(value: number): string {
+  const [unit, size] = value >= 1e9 ? ["G", 1e9] : value >= 1e6 ? ["M", 1e6] : value >= 1e4 ? ["k", 1e3] : ["", 1];
+  return `${unit === "" ? Math.round(value) : Number((value / size).toPrecision(3))}${unit}`;
+}
+
+/**
+ * Returns the heading and the cells of two columns: the mean length of each arm's completions, and their sum. An arm
+ * whose unit differs from the heading's has none. Undefined: no arm has lengths.
+ */
+function lengthColumns(arms: RunState["arms"]) {
+  const figures = arms.map(({ lengths }) => lengthFigure(lengths));
+  const units = figures.flatMap((figure) => figure?.unit ?? []);
+  const unit = units.includes("tokens") ? "tokens" : units[0];
+  if (unit === undefined) return undefined;
+  const cells = (mean: string, spent: string): string => ` ${mean.padStart(10)} ${spent.padStart(6)}`;
+  const rows = figures.map((of) => (of?.unit === unit ? cells(brief(of.mean), brief(of.total)) : cells("–", "–")));
+  return { head: cells(unit, "spent"), rows };
 }
 
 /** Returns a line for the latest round of evaluation on each evaluation arm. */
@@ -137,9 +159,9 @@ export function stateLines(config: RunConfig | undefined, state: RunState, width
 const namesWidth = (arms: readonly string[]): number =>
   Math.min(NAME_MAX, Math.max("solved".length, ...arms.map(({ length }) => length)));
 
-/** Returns a text chart of what a run drew: for each arm its share of the tasks, over the cursor. */
+/** Returns a text chart of what a run drew: for each arm its share of the tasks, over the axis of the series. */
 export function drawnLines(series: Series, width: number): readonly string[] {
-  const { arms, steps, tasks, drawn } = topArms(series);
+  const { arms, steps, tasks, drawn, axis } = topArms(series);
   const name = namesWidth(arms);
   const columns = drawnColumns(arms, width);
   const row = (id: string, line: string, count: string, share: string): string =>
@@ -157,7 +179,8 @@ export function drawnLines(series: Series, width: number): readonly string[] {
     spread.map((step) => step?.solvedShare ?? 0),
     1,
   );
-  const ends = `0${`${tasks} tasks`.padStart(columns - 1)}`;
+  const end = axis === undefined ? `${tasks} tasks` : `${Math.round(axis.end)} ${axis.words}`;
+  const ends = `0${end.padStart(columns - 1)}`;
   return [
     row("arm", steps.length === 0 ? "share drawn" : `share drawn (█ is ${percent(highest)})`, "tasks", ""),
     ...rows,

@@ -1,10 +1,14 @@
-/** Converts what a run drew into a series of steps over its cursor. Long series are reduced to a number of steps. */
-import type { HistoryRecord } from "../../clients/ts/src/public.ts";
+/**
+ * Converts what a run drew into a series of steps over its cursor, or over the lengths of its completions. Long series
+ * are reduced to a number of steps.
+ */
+import { type HistoryRecord, lengthAxis, lengthWords } from "../../clients/ts/src/public.ts";
 
 /** Step of a series: consecutive update batches, combined. */
 export interface Step {
-  /** Cursor of the first task of the step. */
+  /** Cursor of the first task of the step, or the length of all completions before it. */
   readonly cursor: number;
+  /** Number of tasks of the step, or the length of their completions. */
   readonly tasks: number;
   /** Share of the tasks that each arm had, in the order of the arms, like the next two fields. */
   readonly shares: readonly number[];
@@ -22,7 +26,10 @@ export interface Change {
   readonly kind: string;
 }
 
-export type Series = ReturnType<typeof seriesOf>;
+export type Series = ReturnType<typeof seriesOf> & {
+  /** Horizontal axis in place of the cursor, and the length at its end. Unset: the axis is the cursor. */
+  readonly axis?: { readonly words: string; readonly end: number };
+};
 
 type Batch = Extract<HistoryRecord["kind"], { readonly case: "batch" }>["value"];
 
@@ -58,6 +65,23 @@ export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly Histo
   const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
   // Families decide the arms' colours in charts. `tasks` counts all drawn tasks, and `drawn` the tasks of each arm.
   return { arms, families, steps, changes, tasks: sum(drawn), drawn };
+}
+
+/**
+ * Returns the series over the lengths of the run's completions, in tokens if the trainer reported them. Undefined: the
+ * history has no lengths.
+ */
+export function overLengths(series: Series, history: readonly HistoryRecord[]): Series | undefined {
+  const axis = lengthAxis(history);
+  if (axis === undefined) return undefined;
+  const at = (cursor: number): number => axis.at(BigInt(cursor));
+  const steps = series.steps.map(({ cursor, tasks, ...step }) => {
+    return { ...step, cursor: at(cursor), tasks: at(cursor + tasks) - at(cursor) };
+  });
+  const changes = series.changes.map(({ cursor, kind }) => ({ cursor: at(cursor), kind }));
+  const last = steps.at(-1);
+  const end = last === undefined ? 0 : last.cursor + last.tasks;
+  return { ...series, steps, changes, axis: { words: lengthWords(axis), end } };
 }
 
 function stepOf(batches: readonly Batch[], armCount: number): Step {

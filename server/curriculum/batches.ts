@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RecordedNumbers } from "./by-arm.ts";
 import type { GroupOutcome } from "./advantages.ts";
+import type { Lengths } from "./lengths.ts";
 import type { DynamicSampling, InstanceKey, RunConfig } from "./types.ts";
 
 /** Result of scoring one sample. */
@@ -52,6 +53,8 @@ export interface GroupResults {
    */
   readonly digests: readonly string[];
   readonly results: readonly SampleResult[];
+  /** Lengths of these samples' completions together. Unset: not known. */
+  readonly lengths?: Lengths | undefined;
 }
 
 /** Results of all samples of one task. Position i holds sample i, or null if it has not arrived. */
@@ -137,6 +140,8 @@ interface GroupBase<Key extends InstanceKey> {
    * digest.
    */
   readonly digests: readonly (string | null)[];
+  /** Lengths of the completions that have results, together. Unset: not known. */
+  readonly lengths?: Lengths | undefined;
 }
 
 /** Completions of one task, some of which still have no result. */

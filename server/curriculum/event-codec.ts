@@ -18,6 +18,7 @@ import type { DrawnTask, GroupResults, SampleResult, SampleScan } from "./batche
 import type { RunEvent } from "./events.ts";
 import { type Codec, FormatError, type Json, parseJson } from "./json.ts";
 import { differenceOf, withDifference } from "./json-changes.ts";
+import type { Lengths } from "./lengths.ts";
 import type { Range, RunState } from "./state.ts";
 import {
   type Arm,
@@ -256,11 +257,16 @@ export function samplesFrom(samples: readonly wire.Sample[]): Samples {
 }
 
 export function resultsDraft(group: GroupResults): Draft<wire.GroupResults> {
-  return { cursor: group.cursor, samples: sampleMessages(group) };
+  return { cursor: group.cursor, samples: sampleMessages(group), lengths: group.lengths };
 }
 
-export function resultsFrom({ cursor, samples }: wire.GroupResults): GroupResults {
-  return { cursor, ...samplesFrom(samples) };
+export function resultsFrom({ cursor, samples, lengths }: wire.GroupResults): GroupResults {
+  return { cursor, ...samplesFrom(samples), ...lengthsFrom(lengths) };
+}
+
+/** Returns the field `lengths` of an object, or no field if the message has none. */
+export function lengthsFrom(lengths: wire.Lengths | undefined): { readonly lengths?: Lengths } {
+  return lengths === undefined ? {} : { lengths: bare(lengths) };
 }
 
 export const rangeDraft = ([first, last]: Range): Draft<wire.Range> => ({ first, last });

@@ -5,6 +5,7 @@
 import { REWARD_MAX } from "./check-config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
+import { addLengths, type Lengths } from "./lengths.ts";
 import { type MalformedRecord, recordedKind } from "./malformed-samples.ts";
 import { readsOf } from "./policies/registry.ts";
 import { blankSamples, type Group, type GroupResults, isKeyed, keyedDigest, type SampleResult } from "./batches.ts";
@@ -25,6 +26,8 @@ export interface FeedbackItem extends GroupRef {
   /** Short digest of the completion's text. It tells a repeated result from a result of another completion. */
   readonly digest: string;
   readonly result: SampleResult;
+  /** Length of the completion. Unset: not known. */
+  readonly lengths?: Lengths;
   /** Hash of the scored instance, if known. The result is refused if the group's instance has another hash. */
   readonly hash?: string;
   /** Computes extra values of the score, by name. Called only if the run's policy reads some of them. */
@@ -97,6 +100,7 @@ interface Pending {
   readonly indices: number[];
   readonly digests: string[];
   readonly results: SampleResult[];
+  lengths: Lengths | undefined;
   /** Digests by sample index, both earlier ones and those of the new results. */
   readonly known: (string | null)[];
 }
@@ -171,6 +175,7 @@ function take(pending: Pending, item: FeedbackItem, recording: Recording): Feedb
   pending.indices.push(sample);
   pending.digests.push(digest);
   pending.results.push(recordedResult(item, recording));
+  if (item.evaluation === undefined) pending.lengths = addLengths(pending.lengths, item.lengths);
   return recorded;
 }
 
@@ -211,10 +216,10 @@ export interface DecidedFeedback {
 function sorted(pending: readonly Pending[]): Omit<DecidedFeedback, "statuses"> {
   const groups: GroupResults[] = [];
   const rounds = new Map<string, EvaluationResults & { readonly tasks: GroupResults[] }>();
-  for (const { of, indices, digests, results } of pending) {
+  for (const { of, indices, digests, results, lengths } of pending) {
     if (indices.length === 0) continue;
     const { evaluation, cursor } = of;
-    const recorded = { cursor, indices, digests, results };
+    const recorded = { cursor, indices, digests, results, ...(lengths && { lengths }) };
     if (evaluation === undefined) {
       groups.push(recorded);
       continue;
@@ -236,7 +241,8 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
     if (known?.of.incarnation === item.incarnation) return known;
     const target = targetOf(state, item);
     if ("kind" in target) return target;
-    const pending = { target, of: item, indices: [], digests: [], results: [], known: [...target.digests] };
+    const known = [...target.digests];
+    const pending: Pending = { target, of: item, indices: [], digests: [], results: [], lengths: undefined, known };
     byPlace.set(key, pending);
     return pending;
   };

@@ -3,7 +3,7 @@
  * groups.
  */
 import type { HandedOut } from "./events.ts";
-import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange, type RewardSums } from "./advantages.ts";
+import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange } from "./advantages.ts";
 import {
   type Batch,
   batchEnd,
@@ -19,6 +19,7 @@ import {
   type TaskSamples,
   withSamples,
 } from "./batches.ts";
+import { addLengths, type Lengths, lengthsOf } from "./lengths.ts";
 import { type ArmCounters, positionAt, type RunState } from "./state.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
@@ -56,8 +57,9 @@ export function soFar(group: TaskSamples, range?: RewardRange): GroupOutcome {
 
 /** Returns the group closed with this outcome. */
 export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome: GroupOutcome): ClosedGroup<Key> {
-  const { task, handedOutAtMs, digests, results } = group;
-  return { kind: "closed", task, handedOutAtMs, digests, results: shared(results), outcome, folded: false };
+  const { task, handedOutAtMs, digests, results, lengths } = group;
+  const base = { task, handedOutAtMs, digests, ...(lengths && { lengths }) };
+  return { kind: "closed", ...base, results: shared(results), outcome, folded: false };
 }
 
 /** Returns the group with new results recorded. It is closed if none is missing any more. */
@@ -67,7 +69,8 @@ export function withResults<Key extends InstanceKey>(
   range: RewardRange | undefined,
 ): Group<Key> {
   const missing = group.missing - recorded.indices.length;
-  const next: OpenGroup<Key> = { ...group, ...withSamples(group, recorded), missing };
+  const lengths = addLengths(group.lengths, recorded.lengths);
+  const next: OpenGroup<Key> = { ...group, ...withSamples(group, recorded), missing, ...(lengths && { lengths }) };
   return missing === 0 ? closed(next, soFar(next, range)) : next;
 }
 
@@ -75,12 +78,17 @@ export function withResults<Key extends InstanceKey>(
  * Adds newly closed groups to an arm's counters, in order. All groups of a change are added at once, because each call
  * copies the list of recent groups.
  */
-function countClosed(arm: ArmCounters, outcomes: readonly RewardSums[]): ArmCounters {
-  const more = outcomes.flatMap(({ count, sum, solved }) => (count === 0 ? [] : [{ count, sum, solved }]));
+function countClosed(before: ArmCounters, groups: readonly ClosedGroup[]): ArmCounters {
+  const more = groups.flatMap(({ outcome: { count, sum, solved } }) => (count === 0 ? [] : [{ count, sum, solved }]));
+  const arm = withLengths(before, addLengths(before.lengths, lengthsOf(groups)));
   if (more.length === 0) return arm;
   const kept = Math.max(0, RECENT_MAX - more.length);
-  const before = arm.recent.length > kept ? arm.recent.slice(arm.recent.length - kept) : arm.recent;
-  return { ...arm, groups: arm.groups + more.length, recent: before.concat(more.slice(-RECENT_MAX)) };
+  const recent = arm.recent.length > kept ? arm.recent.slice(arm.recent.length - kept) : arm.recent;
+  return { ...arm, groups: arm.groups + more.length, recent: recent.concat(more.slice(-RECENT_MAX)) };
+}
+
+function withLengths(arm: ArmCounters, lengths: Lengths | undefined): ArmCounters {
+  return lengths === arm.lengths ? arm : { ...arm, lengths };
 }
 
 /** Returns the index of the first batch, from `from` on, that has an open group. */
@@ -98,7 +106,7 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
   const batches = [...state.batches];
   const arms = [...state.arms];
   const copied = new Map<number, Group<Key>[]>();
-  const outcomes = new Map<number, RewardSums[]>();
+  const closedOf = new Map<number, ClosedGroup[]>();
   let closedNow = 0;
   for (const at of places) {
     const position = positionAt(state, at.cursor);
@@ -114,12 +122,12 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
     if (next.kind === "open") continue;
     closedNow++;
     const { arm } = next.task;
-    const ofArm = outcomes.get(arm);
-    if (ofArm === undefined) outcomes.set(arm, [next.outcome]);
-    else ofArm.push(next.outcome);
+    const ofArm = closedOf.get(arm);
+    if (ofArm === undefined) closedOf.set(arm, [next]);
+    else ofArm.push(next);
   }
   if (closedNow === 0) return { ...state, batches };
-  for (const [arm, ofArm] of outcomes) arms[arm] = countClosed(arms[arm] as ArmCounters, ofArm);
+  for (const [arm, ofArm] of closedOf) arms[arm] = countClosed(arms[arm] as ArmCounters, ofArm);
   let groupsOpen = state.groupsOpen - closedNow;
   for (const position of copied.keys()) {
     const batch = batches[position] as Batch<Key>;
@@ -190,18 +198,20 @@ export function reopened<Spec, Key extends InstanceKey>(
     const batch = batches[position];
     const group = batch?.groups[cursor - batch.cursor];
     if (batch === undefined || group?.kind !== "closed") continue;
-    const { task, digests, results } = group;
+    const { task, digests, results, lengths } = group;
     const missing = results.filter((result) => result === null).length;
-    const open: OpenGroup<Key> = { kind: "open", task, handedOutAtMs: atMs, digests, results, missing };
+    const base = { task, handedOutAtMs: atMs, digests, ...(lengths && { lengths }) };
+    const open: OpenGroup<Key> = { kind: "open", ...base, results, missing };
     batches[position] = { ...batch, groups: batch.groups.with(cursor - batch.cursor, open), open: batch.open + 1 };
-    arms[task.arm] = uncountClosed(arms[task.arm] as ArmCounters, group.outcome);
+    arms[task.arm] = uncountClosed(arms[task.arm] as ArmCounters, group);
     first = Math.min(first, batch.index);
   }
   return { ...state, batches, arms, groupsOpen: state.groupsOpen + cursors.length, batchesClosed: first };
 }
 
 /** Takes a reopened group out of an arm's counters, and out of its recent groups if it is still there. */
-function uncountClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
+function uncountClosed(before: ArmCounters, { outcome: { count, sum, solved }, lengths }: ClosedGroup): ArmCounters {
+  const arm = withLengths(before, addLengths(before.lengths, lengths, -1));
   if (count === 0) return arm;
   const place = arm.recent.findLastIndex((one) => one.count === count && one.sum === sum && one.solved === solved);
   return { ...arm, groups: arm.groups - 1, recent: arm.recent.filter((_, i) => i !== place) };

@@ -9,6 +9,7 @@ import { soFar } from "./group-changes.ts";
 import { whyClosed } from "./groups.ts";
 import { outcomeOf, type RewardSums } from "./advantages.ts";
 import { type Batch, type Group, usefulGroups } from "./batches.ts";
+import { type Lengths, lengthsOf } from "./lengths.ts";
 import type { EvaluationRound, RunState } from "./state.ts";
 import type { Policy, RunConfig } from "./types.ts";
 import { type EvaluationView, evaluationView, means, type RunShape, shapeOf } from "./run-view.ts";
@@ -32,6 +33,8 @@ interface BatchRecord {
    */
   readonly rewardSums?: readonly number[] | undefined;
   readonly rewardCounts?: readonly number[] | undefined;
+  /** Lengths of the completions so far. Unset: not known. */
+  readonly lengths?: Lengths | undefined;
 }
 
 interface ControlRecord {
@@ -129,6 +132,7 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
   const { index, cursor, epoch, drawnAtMs, probabilities, values, open, groups, prompts } = batch;
   const counts = probabilities.map(() => 0);
   const sums = groups.map(sumsOf);
+  const lengths = lengthsOf(groups);
   for (const { arm } of [...groups.map(({ task }) => task), ...batch.reserve]) counts[arm] = (counts[arm] ?? 0) + 1;
   return {
     kind: "batch",
@@ -144,6 +148,7 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
     released: groups.length,
     useful: usefulGroups(batch, config),
     ...means(sums),
+    ...(lengths && { lengths }),
     ...(!isMany(probabilities.length) && rewardsByArm(groups, sums, probabilities.length)),
   };
 }

@@ -146,7 +146,7 @@ function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> 
 }
 
 function armView(state: RunState, i: number, probability: number, value: number) {
-  const { issued, groups, recent, repeats } = state.arms[i] as ArmCounters;
+  const { issued, groups, recent, repeats, lengths } = state.arms[i] as ArmCounters;
   const { rewardMean, solvedShare } = meansOfRecent(recent);
   return {
     armId: state.config.arms[i]?.id ?? "",
@@ -158,6 +158,7 @@ function armView(state: RunState, i: number, probability: number, value: number)
     recentRewardMean: rewardMean,
     recentSolvedShare: solvedShare,
     repeats,
+    lengths,
     /** Reason for masking the arm. Undefined: it is not masked. */
     maskedReason: state.masks[i] ?? undefined,
     removed: state.config.arms[i]?.removed ?? false,

@@ -23,6 +23,7 @@ import {
   otherFormat,
   policyFrom,
   factsFrom,
+  lengthsFrom,
   policyStateFrom,
   policyStateText,
   policyText,
@@ -109,7 +110,8 @@ function sumsFrom<Sums extends wire.RewardSums | wire.Tally | wire.GroupOutcome>
 
 function countersFrom(message: wire.ArmCounters): ArmCounters {
   const folded = sumsFrom(required(message.folded, "the sum of an arm's folded groups"));
-  return { ...bare(message), recent: message.recent.map(sumsFrom), folded };
+  const { lengths, ...counters } = bare(message);
+  return { ...counters, recent: message.recent.map(sumsFrom), folded, ...lengthsFrom(lengths) };
 }
 
 function groupDraft(group: Group, keys: Codecs["keys"]): Draft<wire.Group> {
@@ -119,6 +121,7 @@ function groupDraft(group: Group, keys: Codecs["keys"]): Draft<wire.Group> {
     samples: sampleMessages(recordedOf(group)),
     outcome: group.kind === "closed" ? { ...group.outcome, facts: group.outcome.facts ?? {} } : null,
     folded: group.kind === "closed" && group.folded,
+    lengths: group.lengths,
   };
 }
 
@@ -129,10 +132,10 @@ function checkSamples(samples: readonly wire.Sample[], numGenerations: number): 
 }
 
 function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number): Group {
-  const { samples, handedOutAtMs, outcome, folded } = message;
+  const { samples, handedOutAtMs, outcome, folded, lengths } = message;
   checkSamples(samples, numGenerations);
   const known = withSamples(blankSamples(numGenerations), samplesFrom(samples));
-  const base = { task, handedOutAtMs: handedOutAtMs ?? null, ...known };
+  const base = { task, handedOutAtMs: handedOutAtMs ?? null, ...known, ...lengthsFrom(lengths) };
   if (outcome === undefined) return { kind: "open", ...base, missing: numGenerations - samples.length };
   const { deviation = null, advantage = null, quality } = outcome;
   const { facts: all, ...sums } = sumsFrom(outcome);

@@ -10,6 +10,7 @@ import {
   type TaskSamples,
 } from "./batches.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
+import type { Lengths } from "./lengths.ts";
 import type { MalformedRecord } from "./malformed-samples.ts";
 import type { Progress } from "./policies/policy.ts";
 import type { RowList } from "./row-lists.ts";
@@ -77,6 +78,8 @@ export interface ArmCounters {
   readonly recent: readonly RewardSums[];
   /** Sums over the groups from which the policy has learned. */
   readonly folded: Tally;
+  /** Lengths of the completions in all closed groups. Unset: not known. */
+  readonly lengths?: Lengths | undefined;
 }
 
 /** First and last of a range of successive numbers. */

@@ -157,6 +157,8 @@ export function withLimits<Service extends DescService>(
 
 // The next functions check completions.
 
+const TOKENS_MAX = LIMITS.Completion.tokens.max;
+
 /**
  * Throws INVALID_ARGUMENT for malformed groups, e.g. too many. Problems of a single task or completion are reported in
  * its outcome instead.
@@ -170,8 +172,11 @@ export function checkGroups(
     checkBytes(group.groupId, LIMITS.CompletionGroup.group_id.max, `groups[${i}].group_id`);
     checkCount(group.completions.length, limits.maxCompletions, `groups[${i}].completions`, 1);
     checkDistinct(group.completions, `groups[${i}]`);
-    for (const [j, completion] of group.completions.entries())
+    for (const [j, completion] of group.completions.entries()) {
+      const { tokens = 0 } = completion;
       if (hasTurn(completion)) checkTurn(completion, `groups[${i}].completions[${j}].`);
+      if (tokens > TOKENS_MAX) checkRange(tokens, 0, TOKENS_MAX, `groups[${i}].completions[${j}].tokens`);
+    }
   }
 }
 

@@ -24,6 +24,8 @@ export interface RunSample {
   readonly cursor: number;
   readonly evaluationRound?: number | undefined;
   readonly policyVersion?: number | undefined;
+  /** Number of the completion's tokens, as the trainer reported it. */
+  readonly tokens?: number | undefined;
   readonly completion: string;
   /** Rest of the episode that the completion ends. Undefined: the completion is alone, or an older server kept it. */
   readonly conversation?: Conversation;

@@ -11,6 +11,8 @@ import {
   rangeAt,
   alikeOf,
   freshGroup,
+  joinLengths,
+  readLengths,
   samplesOf,
 } from "./reader-state.ts";
 import { countMalformed } from "./reader-malformed.ts";
@@ -22,8 +24,9 @@ const RECENT_MAX = 256;
 function close(run: ReadRun, group: ReadGroup, outcome: ReadOutcome): void {
   group.closed = outcome;
   const { count, sum, solved } = outcome;
-  if (count === 0) return;
   const arm = run.arms[group.arm] as ReadArm;
+  arm.lengths = joinLengths(arm.lengths, group.lengths);
+  if (count === 0) return;
   arm.groups++;
   arm.recent = [...arm.recent, { count, sum, solved }].slice(-RECENT_MAX);
 }
@@ -57,8 +60,9 @@ function countClosed(run: ReadRun): void {
 export function feedback(reader: Reader, { groups }: Feedback): void {
   const { run } = reader;
   const known = new Set(run.malformed.kinds);
-  for (const { cursor, samples } of groups) {
+  for (const { cursor, samples, lengths } of groups) {
     const group = groupAt(run, cursor);
+    if (group !== undefined) group.lengths = joinLengths(group.lengths, readLengths(lengths));
     for (const { sample, digest, result } of samplesOf(samples)) {
       lastOf(reader).entries.push({ cursor, sample, digest, result });
       run.samplesRecorded++;
@@ -126,8 +130,9 @@ export function reopened(reader: Reader, cursors: readonly number[], atMs: numbe
     if (isFolded) faults.push(`${cursor} is opened again although a draw has folded it in`);
     Object.assign(group, { closed: undefined, handedOutAtMs: atMs });
     run.batchesClosed = Math.min(run.batchesClosed, batch.index);
-    if (outcome.count === 0) continue;
     const arm = run.arms[group.arm] as ReadArm;
+    arm.lengths = joinLengths(arm.lengths, group.lengths, -1);
+    if (outcome.count === 0) continue;
     const at = arm.recent.findLastIndex(
       ({ count, sum, solved }) => count === outcome.count && sum === outcome.sum && solved === outcome.solved,
     );

@@ -9,6 +9,7 @@ import {
   type ByArm,
   type DrawnTask,
   type Group,
+  type Lengths,
   type Range,
   type RewardSums,
   type RunConfig,
@@ -62,6 +63,21 @@ export interface ReadGroup extends ReadTask {
   /** Undefined: the group is open. */
   closed: ReadOutcome | undefined;
   folded: boolean;
+  lengths: ReadLengths;
+}
+
+/** Sums of completions' lengths: tokens, samples with tokens, characters of the others, and their number. */
+export type ReadLengths = readonly [number, number, number, number];
+
+export function readLengths(message: Lengths | undefined): ReadLengths {
+  const { tokens = 0, tokenSamples = 0, characters = 0, characterSamples = 0 } = message ?? {};
+  return [tokens, tokenSamples, characters, characterSamples];
+}
+
+/** Returns the sums of both, or with a sign of −1 their differences. */
+export function joinLengths(one: ReadLengths, other: ReadLengths, sign = 1): ReadLengths {
+  const at = (i: 0 | 1 | 2 | 3): number => one[i] + sign * other[i];
+  return [at(0), at(1), at(2), at(3)];
 }
 
 export interface ReadBatch {
@@ -85,6 +101,8 @@ export interface ReadArm {
   groups: number;
   recent: readonly Sums[];
   folded: Sums & { readonly groups: number };
+  /** Lengths of the completions in closed groups. */
+  lengths: ReadLengths;
 }
 
 export type Config = { readonly [name: string]: Data };
@@ -207,7 +225,8 @@ export function configOf(message: RunConfig | undefined): Config {
 
 export function freshGroup(task: ReadTask, generations: number): ReadGroup {
   const none = (): null[] => new Array<null>(generations).fill(null);
-  return { ...task, handedOutAtMs: null, digests: none(), results: none(), closed: undefined, folded: false };
+  const blank = { handedOutAtMs: null, digests: none(), results: none(), closed: undefined, folded: false };
+  return { ...task, ...blank, lengths: readLengths(undefined) };
 }
 
 /** Returns each sample with its result. */
@@ -224,9 +243,10 @@ function sums(of: Pick<RewardSums, "count" | "sum" | "solved">): Sums {
 
 export const rangeOf = ({ first, last }: Range) => [first, last] as const;
 
-function readGroup({ task, handedOutAtMs, samples, outcome, folded }: Group, generations: number): ReadGroup {
+function readGroup({ task, handedOutAtMs, samples, outcome, folded, lengths }: Group, generations: number): ReadGroup {
   const group = freshGroup(taskOf(task as DrawnTask), generations);
   group.handedOutAtMs = handedOutAtMs ?? null;
+  group.lengths = readLengths(lengths);
   for (const { sample, digest, result } of samplesOf(samples))
     [group.digests[sample], group.results[sample]] = [digest, result];
   if (outcome === undefined) return group;
@@ -236,9 +256,10 @@ function readGroup({ task, handedOutAtMs, samples, outcome, folded }: Group, gen
   return group;
 }
 
-function readArm({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCounters): ReadArm {
+function readArm({ issued, repeats, nextOrdinal, groups, recent, folded, lengths }: ArmCounters): ReadArm {
   const tally = { ...sums(folded as RewardSums & typeof folded), groups: folded?.groups ?? 0 };
-  return { issued, repeats, nextOrdinal, groups, recent: recent.map(sums), folded: tally };
+  const counted = { issued, repeats, nextOrdinal, groups, recent: recent.map(sums), folded: tally };
+  return { ...counted, lengths: readLengths(lengths) };
 }
 
 /** Returns the first part of a state. */

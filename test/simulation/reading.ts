@@ -123,6 +123,7 @@ export const noArm = (): ReadArm => ({
   groups: 0,
   recent: [],
   folded: { groups: 0, count: 0, sum: 0, solved: 0 },
+  lengths: [0, 0, 0, 0],
 });
 
 export function armsOf(config: Config): readonly Config[] {

@@ -1,15 +1,17 @@
 /** `gradus run history`: shows what a run drew and how it was changed, in lines, as JSON, or as a chart. */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Command } from "commander";
-import { type HistoryRecord, HistoryRecordSchema, type RunHandle } from "../../../clients/ts/src/public.ts";
+import { type Command, Option } from "commander";
+import { type HistoryRecord, HistoryRecordSchema, lengthAxis, type RunHandle } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { writeOut } from "../../out.ts";
+import { CliProblem } from "../../problem.ts";
 import { jsonOf, number, print, printJson, table, terminalWidth } from "../../print.ts";
 import { drawnColumns, drawnLines } from "../../runs/lines.ts";
-import { type DrawnArm, seriesOf } from "../../runs/series.ts";
+import { type DrawnArm, overLengths, type Series, seriesOf } from "../../runs/series.ts";
 
 interface Flags extends ConnectionFlags {
   readonly chart?: string;
+  readonly over?: string;
   readonly records?: boolean;
   readonly json?: boolean;
 }
@@ -20,13 +22,22 @@ export function addHistory(group: Command): void {
     .description("show what a run drew, over its tasks")
     .argument("<run>", "its id")
     .option("--chart <file>", "write an SVG: shares, probabilities, values and success over the cursor")
+    .addOption(
+      new Option("--over <axis>", "axis of the charts; tokens are characters if the trainer reports none")
+        .choices(["tasks", "tokens"])
+        .default("tasks"),
+    )
     .option("--records", "print each update batch and each change, one on a line")
     .option("--json", "print JSON: the contract's HistoryRecords");
   addServerOptions(command).action(async (id: string, flags: Flags) => {
-    const { arms, history } = await withServer(flags, (client) => drawnBy(client.run(id)));
-    if (flags.chart !== undefined) await writeChart("--chart", flags.chart, id, { arms, history });
+    const drawn = await withServer(flags, (client) => drawnBy(client.run(id)));
+    const { history } = drawn;
+    if (flags.over === "tokens" && lengthAxis(history) === undefined)
+      throw new CliProblem("usage", `--over tokens: the history of run '${id}' has no lengths of completions yet`);
+    const asked = { ...drawn, isOverTokens: flags.over === "tokens" };
+    if (flags.chart !== undefined) await writeChart("--chart", flags.chart, id, asked);
     if (flags.json) return printJson(history.map((record) => jsonOf(HistoryRecordSchema, record)));
-    print(flags.records ? recordTable(history) : drawnText({ arms, history }));
+    print(flags.records ? recordTable(history) : drawnText(asked));
     if (flags.chart !== undefined) print(`\n${flags.chart}`);
   });
 }
@@ -35,6 +46,14 @@ export interface RunHistory {
   /** Arms in the order of the run's state. */
   readonly arms: readonly DrawnArm[];
   readonly history: readonly HistoryRecord[];
+  /** Whether charts are over the lengths of completions in place of the cursor. Defaults to false. */
+  readonly isOverTokens?: boolean;
+}
+
+/** Returns the series of a chart of at most this many steps. */
+function chartSeries({ arms, history, isOverTokens = false }: RunHistory, stepsMax: number): Series {
+  const series = seriesOf(arms, history, stepsMax);
+  return (isOverTokens ? overLengths(series, history) : undefined) ?? series;
 }
 
 export async function drawnBy(run: RunHandle): Promise<RunHistory> {
@@ -47,20 +66,15 @@ export async function drawnBy(run: RunHandle): Promise<RunHistory> {
 const idsOf = (arms: readonly DrawnArm[]): readonly string[] => arms.map(({ id }) => id);
 
 /** Returns the run's draws as a text chart for a terminal. */
-export function drawnText({ arms, history }: RunHistory): string {
+export function drawnText(drawn: RunHistory): string {
   const width = terminalWidth();
-  return drawnLines(seriesOf(arms, history, drawnColumns(idsOf(arms), width)), width).join("\n");
+  return drawnLines(chartSeries(drawn, drawnColumns(idsOf(drawn.arms), width)), width).join("\n");
 }
 
-export async function writeChart(
-  option: string,
-  path: string,
-  title: string,
-  { arms, history }: RunHistory,
-): Promise<void> {
+export async function writeChart(option: string, path: string, title: string, drawn: RunHistory): Promise<void> {
   // Load the chart module only here, because Plot takes longer to load than most commands take to run.
   const { CHART_STEPS_MAX, runChart } = await import("../../runs/chart.ts");
-  await writeOut(option, path, runChart(title, seriesOf(arms, history, CHART_STEPS_MAX)));
+  await writeOut(option, path, runChart(title, chartSeries(drawn, CHART_STEPS_MAX)));
 }
 
 function means(solvedShare: number | undefined, rewardMean: number | undefined): readonly string[] {

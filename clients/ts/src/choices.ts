@@ -198,6 +198,11 @@ export interface SampleChoice {
   readonly finishReason?: FinishReasonName | undefined;
   /** Version of the policy model that wrote the completion, e.g. its number of updates. */
   readonly policyVersion?: number;
+  /**
+   * Number of tokens by the trainer's tokenizer; on the last call of an episode, of all its completions. The run sums
+   * them for people to read. Unset: the run counts characters.
+   */
+  readonly tokens?: number;
 }
 
 /** Completions of one task. A plain string gets its position in the list as sample_index. */

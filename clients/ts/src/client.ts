@@ -33,6 +33,8 @@ import type { Items } from "./windowed.ts";
 /** Rest of a completion beside its text, and options of the call. */
 export interface StepChoice extends CallOptions, TurnChoice {
   readonly sampleIndex?: number | undefined;
+  /** Number of tokens, see SampleChoice. */
+  readonly tokens?: number | undefined;
 }
 
 /** Client of one server. The first call connects. */
@@ -111,7 +113,9 @@ function environmentCalls({
     step: async ({ taskId, groupId, runId }, completion, options = {}) => {
       const sampleIndex = options.sampleIndex ?? 0;
       const text = sendable(completion, `sample ${sampleIndex}`);
-      const request = { taskId, groupId, sampleIndex, completion: text, ...turnFieldsOf(options) };
+      const { tokens } = options;
+      const place = { taskId, groupId, sampleIndex, ...(tokens !== undefined && { tokens }) };
+      const request = { ...place, completion: text, ...turnFieldsOf(options) };
       const outcome = outcomeOf(present((await unary(method.step, request, options)).outcome, "outcome"));
       feedback.note({ runId, outcomes: [outcome] });
       return outcome;

@@ -33,6 +33,8 @@ export { GradusError } from "./errors.ts";
 export type { ConnectionMistake, GradusCode } from "./errors.ts";
 export { FeedbackError } from "./feedback.ts";
 export type { FeedbackCounts, OnFeedback } from "./feedback.ts";
+export { lengthAxis, lengthFigure, lengthWords } from "./lengths.ts";
+export type { LengthAxis, LengthFigure } from "./lengths.ts";
 export { rewardOf } from "./outcomes.ts";
 export type {
   AnswerSpan,

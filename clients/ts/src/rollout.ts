@@ -15,6 +15,8 @@ export interface PolicyTurn extends TurnChoice {
   /** Text of the completion. Defaults to "". */
   readonly text?: string;
   readonly policyVersion?: number;
+  /** Number of tokens of this completion alone. The rollout adds those of the episode's earlier completions. */
+  readonly tokens?: number;
 }
 
 /** Position of an episode, from which the policy goes on. */
@@ -55,10 +57,12 @@ export function rollout(
   const play = async (sampleIndex: number): Promise<PlayedEpisode> => {
     let { taskId, callsMax: callsLeft } = task;
     let messages: readonly ChatMessage[] = task.prompt;
+    let tokens: number | undefined = 0;
     for (;;) {
-      const written = await generate({ task, sampleIndex, messages, callsLeft });
+      const { tokens: own, ...written } = await generate({ task, sampleIndex, messages, callsLeft });
+      tokens = own === undefined || tokens === undefined ? undefined : tokens + own;
       const transcript = isSent ? messages.slice(task.prompt.length) : [];
-      const outcome = await sent(caller, task, { ...written, taskId, sampleIndex, transcript }, options);
+      const outcome = await sent(caller, task, { ...written, tokens, taskId, sampleIndex, transcript }, options);
       messages = [...messages, messageOf(written, written.text ?? "")];
       const turn = outcome.kind === "unscored" ? outcome.turn : undefined;
       if (turn === undefined) return { sampleIndex, messages, outcome };
@@ -73,17 +77,18 @@ export function rollout(
 async function sent(
   { unary, feedback, deadlineMsOf }: Caller,
   { groupId, runId }: Task,
-  written: PolicyTurn & {
+  written: Omit<PolicyTurn, "tokens"> & {
+    readonly tokens: number | undefined;
     readonly taskId: string;
     readonly sampleIndex: number;
     readonly transcript: readonly ChatMessage[];
   },
   options: CallOptions,
 ): Promise<Outcome> {
-  const { text = "", taskId, sampleIndex, policyVersion, transcript } = written;
+  const { text = "", taskId, sampleIndex, policyVersion, tokens, transcript } = written;
   const completion = sendable(text, `sample ${String(sampleIndex)}`);
-  const place = { taskId, groupId, sampleIndex, ...(policyVersion !== undefined && { policyVersion }) };
-  const request = { ...place, completion, ...turnFieldsOf(written, transcript) };
+  const known = { ...(policyVersion !== undefined && { policyVersion }), ...(tokens !== undefined && { tokens }) };
+  const request = { taskId, groupId, sampleIndex, ...known, completion, ...turnFieldsOf(written, transcript) };
   const endsAt = performance.now() + deadlineMsOf(options);
   for (;;) {
     const reply = await unary(EnvironmentService.method.step, request, options);

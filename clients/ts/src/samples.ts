@@ -65,6 +65,8 @@ export interface RunSample {
   readonly toolCalls?: readonly ToolCall[];
   readonly outcome?: Outcome;
   readonly policyVersion?: number;
+  /** Number of tokens, as the trainer reported it. */
+  readonly tokens?: number;
   /** Time at which the completion was scored. */
   readonly time: Date;
   /** Task. Set only if the request asked for tasks. */
@@ -76,7 +78,7 @@ export interface RunSample {
 /** Converts the message of a completion that a run keeps. */
 export function runSampleOf(message: RunSampleMessage): RunSample {
   const { number, taskId, groupId, sampleIndex, armId, cursor, completion, transcript, toolCalls } = message;
-  const { evaluationRound, outcome, policyVersion, time, task } = message;
+  const { evaluationRound, outcome, policyVersion, tokens, time, task } = message;
   return {
     number,
     taskId,
@@ -92,6 +94,7 @@ export function runSampleOf(message: RunSampleMessage): RunSample {
     ...(transcript.length > 0 && { transcript }),
     ...(toolCalls.length > 0 && { toolCalls }),
     ...(policyVersion !== undefined && { policyVersion }),
+    ...(tokens !== undefined && { tokens }),
     ...(task && { task }),
   };
 }

@@ -2,7 +2,7 @@
  * Lists the arms of a run, with search and sorting. Lays out only the visible rows, so that there may be any number.
  */
 import { useMemo } from "preact/hooks";
-import type { ArmState } from "../../../clients/ts/src/public.ts";
+import { type ArmState, lengthFigure, lengthWords } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, named, refine } from "../address.ts";
 import { Search, Select, Share, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
@@ -28,6 +28,8 @@ const orders: Readonly<Record<string, Order>> = {
   solved: { text: "solved share", of: ({ arm }) => arm.recentSolvedShare ?? -1 },
   reward: { text: "mean reward", of: ({ arm }) => arm.recentRewardMean ?? Number.NEGATIVE_INFINITY },
   issued: { text: "tasks issued", of: ({ arm }) => Number(arm.issued) },
+  length: { text: "mean length", of: ({ arm }) => lengthFigure(arm.lengths)?.mean ?? -1 },
+  spent: { text: "tokens spent", of: ({ arm }) => lengthFigure(arm.lengths)?.total ?? -1 },
 };
 
 export function Arms({ run }: { readonly run: ReadRun }) {
@@ -55,7 +57,10 @@ export function Arms({ run }: { readonly run: ReadRun }) {
       </div>
       <Rows
         label="Arms"
-        columns={["arm", "environment", "probability", "value", "solved", "reward", "weight", "issued", "groups", ""]}
+        columns={[
+          ...["arm", "environment", "probability", "value", "solved", "reward", "weight", "issued", "groups"],
+          ...["mean length", "spent", ""],
+        ]}
         count={sorted.length}
         keyOf={(at) => sorted[at]?.arm.armId ?? at}
         row={(at) => cellsOf(sorted[at] as Row, most, run)}
@@ -81,6 +86,7 @@ function grouped(rows: readonly Row[]): readonly Row[] {
 
 function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
   const { armId, probability, value, weight, issued, groups, recentSolvedShare, recentRewardMean } = arm;
+  const length = lengthFigure(arm.lengths);
   const hasRows = run.config.arms.find(({ id }) => id === armId)?.rows !== undefined;
   return [
     <a href={hrefOf(["runs", run.runId, "samples"], { arm: armId })}>{armId}</a>,
@@ -96,6 +102,8 @@ function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
     figure(weight),
     count(issued),
     count(groups),
+    length === undefined ? "–" : `${count(Math.round(length.mean))} ${lengthWords(length)}`,
+    length === undefined ? "–" : count(length.total),
     <>
       {hasRows && (
         <a href={hrefOf(["runs", run.runId, "rows"], { arm: armId })} aria-label={`Rows of ${armId}`}>

@@ -1,4 +1,4 @@
-/** Draws the charts of a run over its rollouts. */
+/** Draws the charts of a run over its rollouts or its tokens. */
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Pen, pensOf } from "../ui/colours.ts";
@@ -7,9 +7,10 @@ import { Panel } from "../ui/parts.tsx";
 import { Chart, type ChartProps, SHARES } from "../ui/plot.tsx";
 import { Swatch } from "../ui/swatch.tsx";
 import { count, figure, percent } from "../words.ts";
+import { AxisChoice } from "./axis-choice.tsx";
 import { labelsOf } from "./labels.ts";
 import type { Line } from "./lines.ts";
-import type { Point, Series } from "./series.ts";
+import type { Over, Point, Series } from "./series.ts";
 
 const HEIGHT = 210;
 const [LEFT, RIGHT] = [46, 26];
@@ -21,15 +22,14 @@ interface Shown {
   readonly chosen: string | undefined;
 }
 
-export function RunCharts({
-  series,
-  chosen,
-  onChoose,
-}: {
+interface RunChartsProps {
   readonly series: Series;
+  readonly over: Over;
   readonly chosen: string | undefined;
   readonly onChoose: (name: string | undefined) => void;
-}) {
+}
+
+export function RunCharts({ series, over, chosen, onChoose }: RunChartsProps) {
   const { lines, points, evaluations } = series;
   const pens = useMemo(() => pensOf(lines.length), [lines]);
   if (points.length === 0)
@@ -37,6 +37,7 @@ export function RunCharts({
   const shown = { series, pens, chosen };
   return (
     <>
+      {series.hasLengths && <AxisChoice over={over} />}
       <Legend lines={lines} pens={pens} chosen={chosen} onChoose={onChoose} />
       <div class="charts">
         <Panel title="Share of the tasks, by arm">
@@ -91,30 +92,30 @@ function Legend({ lines, pens, chosen, onChoose }: LegendProps) {
   );
 }
 
-interface OverRollouts extends Pick<ChartProps, "label" | "inputs"> {
+interface OverRun extends Pick<ChartProps, "label" | "inputs"> {
   readonly series: Series;
   /** Plot options of the vertical axis. */
   readonly y: object;
   readonly marks: Marks;
 }
 
-/** Draws a chart over all rollouts of the run, with the operators' changes marked. */
-function OverRollouts({ label, inputs, series, y, marks }: OverRollouts) {
-  const { end } = series;
+/** Draws a chart over the whole run, with the operators' changes marked. */
+function OverRun({ label, inputs, series, y, marks }: OverRun) {
+  const { axis, end } = series;
   return (
     <Chart
-      label={label}
+      label={`${label}, over ${axis}`}
       height={HEIGHT}
       inputs={inputs}
       options={(width) => ({
         marginLeft: LEFT,
         marginRight: RIGHT,
-        x: { label: "rollouts", tickFormat: short, domain: [0, end] },
+        x: { label: axis, tickFormat: short, domain: [0, end] },
         y: { label: null, grid: true, ticks: 5, ...y },
         marks: [
           ...marks,
           ...changes(
-            series.marks.map(({ rollouts }) => rollouts),
+            series.marks.map(({ x }) => x),
             labelsOf(series.marks, { left: LEFT, right: width - RIGHT, from: 0, to: end }),
           ),
         ],
@@ -134,7 +135,7 @@ function short(value: number): string {
 }
 
 function spotsOf({ points }: Series, of: (point: Point) => number | undefined): readonly Spot[] {
-  return points.map((point) => ({ x: point.rollouts, y: of(point) }));
+  return points.map((point) => ({ x: point.x, y: of(point) }));
 }
 
 /** Returns the opacity of a line: pale if another line is highlighted. */
@@ -153,8 +154,8 @@ function SharesChart({ series, pens, chosen }: Shown) {
     ),
   }));
   return (
-    <OverRollouts
-      label="Stacked areas: the share of the tasks that each arm had, over rollouts"
+    <OverRun
+      label="Stacked areas: the share of the tasks that each arm had"
       inputs={[series, chosen]}
       series={series}
       y={{ ...SHARES, domain: [0, 100] }}
@@ -173,8 +174,8 @@ function ArmChart({ of, what, isShare = false, series, pens, chosen }: ArmChartP
   const spots = series.lines.map((_, at) => spotsOf(series, (point) => of(point)[at]));
   const said = (value: number) => (isShare ? percent(value) : figure(value));
   return (
-    <OverRollouts
-      label={`Lines: the ${what} of each arm, over rollouts`}
+    <OverRun
+      label={`Lines: the ${what} of each arm`}
       inputs={[series, chosen]}
       series={series}
       y={{ ...(isShare && SHARES), zero: true }}
@@ -195,7 +196,7 @@ function ArmChart({ of, what, isShare = false, series, pens, chosen }: ArmChartP
 function SuccessChart({ series }: { readonly series: Series }) {
   const solved = spotsOf(series, (point) => point.solved);
   const useful = spotsOf(series, (point) => point.useful);
-  const evaluated = series.evaluations.map(({ arm, rollouts, solved: y }) => ({ x: rollouts, y, title: arm }));
+  const evaluated = series.evaluations.map(({ arm, x, solved: y }) => ({ x, y, title: arm }));
   if (!hasValues([...solved, ...useful, ...evaluated])) return <Nothing>No sample is scored yet.</Nothing>;
   return (
     <>
@@ -203,8 +204,8 @@ function SuccessChart({ series }: { readonly series: Series }) {
         <span class="solid">solved samples</span> <span class="dashed">useful groups</span>
         {evaluated.length > 0 && <span class="dots">solved in evaluations</span>}
       </p>
-      <OverRollouts
-        label="Lines: the share of samples solved, and of groups that an update learns from, over rollouts"
+      <OverRun
+        label="Lines: the share of samples solved, and of groups that an update learns from"
         inputs={[series]}
         series={series}
         y={{ ...SHARES, domain: [0, 100] }}
@@ -235,8 +236,8 @@ function RewardChart({ series, pens, chosen }: Shown) {
           <span class="solid">of all samples, as drawn</span> <span class="dashed">with all arms counted alike</span>
         </p>
       )}
-      <OverRollouts
-        label="Lines: the mean reward of all samples, of each arm, and with all arms counted alike, over rollouts"
+      <OverRun
+        label="Lines: the mean reward of all samples, of each arm, and with all arms counted alike"
         inputs={[series, chosen]}
         series={series}
         y={{ zero: true }}
@@ -263,8 +264,8 @@ function SecondsChart({ series }: { readonly series: Series }) {
   if (!hasValues(seconds))
     return <Nothing>The time between two update batches is known from the second one on.</Nothing>;
   return (
-    <OverRollouts
-      label="A line: seconds for an update batch, over rollouts"
+    <OverRun
+      label="A line: seconds for an update batch"
       inputs={[series]}
       series={series}
       y={{ zero: true }}

@@ -1,4 +1,4 @@
-/** Compares runs: one figure of each run in one chart, over their rollouts. */
+/** Compares runs: one figure of each run in one chart, over their rollouts or their tokens. */
 import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { type Pen, pensOf } from "../ui/colours.ts";
@@ -7,7 +7,8 @@ import { Answered, Panel, Segments } from "../ui/parts.tsx";
 import { Chart, SHARES } from "../ui/plot.tsx";
 import { Swatch } from "../ui/swatch.tsx";
 import { readHistory, STEPS } from "./history.ts";
-import { type Point, seriesOf } from "./series.ts";
+import { AxisChoice } from "./axis-choice.tsx";
+import { type Over, type Point, type Series, seriesOf } from "./series.ts";
 import type { ReadRun } from "./state.ts";
 
 interface Measure {
@@ -31,12 +32,12 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
         runs.map(async (run) => {
           const { runId, state } = run;
           const history = await readHistory(gradus, undefined, { runId, state, steps: STEPS, signal });
-          return { runId, points: seriesOf(run, history).points };
+          return { runId, rollouts: seriesOf(run, history), tokens: seriesOf(run, history, "tokens") };
         }),
       ),
     [runs.map(({ runId, state }) => `${runId} ${state.batchesDrawn} ${state.batchesClosed}`).join()],
   );
-  const { measure = "solved" } = address.value.query;
+  const { measure = "solved", over } = address.value.query;
   return (
     <Panel title="Laid over each other">
       <Segments
@@ -45,23 +46,36 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
         options={Object.entries(measures).map(([value, { text }]) => ({ value, text }))}
         onChoose={(value) => refine({ measure: value })}
       />
-      <Answered answer={answer}>{(lines) => <Overlay lines={lines} measure={measure} />}</Answered>
+      <Answered answer={answer}>{(lines) => <Overlay lines={lines} measure={measure} isOverTokens={over === "tokens"} />}</Answered>
     </Panel>
   );
 }
 
-/** Points of a run's line, with the run's id. While other runs are being loaded, the previous lines stay visible. */
+/** Data of a run over both axes, with the run's id. While other runs are being loaded, the previous lines stay visible. */
 interface Line {
   readonly runId: string;
-  readonly points: readonly Point[];
+  readonly rollouts: Series;
+  readonly tokens: Series;
 }
 
-function Overlay({ lines, measure }: { readonly lines: readonly Line[]; readonly measure: string }) {
+interface OverlayProps {
+  readonly lines: readonly Line[];
+  readonly measure: string;
+  readonly isOverTokens: boolean;
+}
+
+function Overlay({ lines, measure, isOverTokens }: OverlayProps) {
   const pens = pensOf(lines.length);
   const { text, of, isShare } = named(measures, measure) ?? solved;
-  const spots = lines.map(({ points }) => points.map((point) => ({ x: point.rollouts, y: of(point) })));
+  // Lengths can be compared only in one unit.
+  const units = new Set(lines.map(({ tokens }) => tokens.axis));
+  const haveLengths = units.size === 1 && lines.every(({ tokens }) => tokens.hasLengths);
+  const over: Over = isOverTokens && haveLengths ? "tokens" : "rollouts";
+  const axis = lines[0]?.[over].axis ?? over;
+  const spots = lines.map((line) => line[over].points.map((point) => ({ x: point.x, y: of(point) })));
   return (
     <>
+      {haveLengths && <AxisChoice over={over} />}
       <ul class="legend" aria-label="Runs">
         {lines.map(({ runId }, at) => (
           <li key={runId}>
@@ -74,12 +88,12 @@ function Overlay({ lines, measure }: { readonly lines: readonly Line[]; readonly
         <p class="empty">None of them has a {text} yet.</p>
       ) : (
         <Chart
-          label={`Lines: ${text} of each run, over rollouts`}
+          label={`Lines: ${text} of each run, over ${axis}`}
           height={280}
-          inputs={[lines, measure]}
+          inputs={[lines, measure, over]}
           options={() => ({
             marginLeft: 46,
-            x: { label: "rollouts", domain: [0, Math.max(1, ...spots.flat().map(({ x }) => x))] },
+            x: { label: axis, domain: [0, Math.max(1, ...spots.flat().map(({ x }) => x))] },
             y: { label: null, grid: true, zero: true, ...(isShare && SHARES) },
             marks: spots.flatMap((each, at) => line(each, { ...(pens[at] as Pen), width: 1.8 })),
           })}

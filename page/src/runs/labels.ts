@@ -37,7 +37,7 @@ export function labelsOf(marks: readonly Mark[], axis: Axis): readonly Label[] {
   const placedAt = (some: readonly Mark[]): Placed => {
     const words = wordsOf(some);
     const half = (words.length * LETTER_PX) / 2;
-    const ends = [some[0], some.at(-1)].map((mark) => left + ((mark?.rollouts ?? from) - from) * scale);
+    const ends = [some[0], some.at(-1)].map((mark) => left + ((mark?.x ?? from) - from) * scale);
     const middle = ((ends[0] ?? left) + (ends[1] ?? left)) / 2;
     const inside = Math.max(half, Math.min(right + MARGIN_PX - half, middle));
     return { marks: some, words, start: inside - half, end: inside + half };

@@ -119,9 +119,10 @@ function Progress({ run }: { readonly run: ReadRun }) {
 }
 
 function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonly followed: Followed }) {
-  const { q = "", arm } = address.value.query;
+  const { q = "", arm, over: asked } = address.value.query;
+  const over = asked === "tokens" ? "tokens" : "rollouts";
   // Recompute on a new history only, because states come more often.
-  const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, history)), [history]);
+  const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, history, over)), [history, over]);
   const why = mostDrawn(run);
   return (
     <>
@@ -146,7 +147,12 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
       {series === undefined ? (
         <Waiting />
       ) : (
-        <RunCharts series={series} chosen={arm} onChoose={(name) => refine({ arm: name })} />
+        <RunCharts
+          series={series}
+          over={over}
+          chosen={arm}
+          onChoose={(name) => refine({ arm: name })}
+        />
       )}
     </>
   );

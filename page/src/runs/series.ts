@@ -1,13 +1,17 @@
-/** Computes the data of a run's charts from its history: points over its rollouts, for each line. */
-import type { BatchRecord } from "../../../clients/ts/src/public.ts";
+/** Computes the data of a run's charts from its history: points over its rollouts or its tokens, for each line. */
+import { type BatchRecord, lengthAxis, lengthWords } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
 import type { Line } from "./lines.ts";
 import { rolloutsOf } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
 
+/** Horizontal axis of charts. "tokens" are characters if the trainer reports no tokens. */
+export type Over = "rollouts" | "tokens";
+
 /** The values of all charts at one step of a run. Lists have one entry for each line, in order. */
 export interface Point {
-  readonly rollouts: number;
+  /** Position on the horizontal axis, like the field `x` of marks and evaluations. */
+  readonly x: number;
   readonly shares: readonly number[];
   readonly probabilities: readonly number[];
   /** Value that the policy gives to each line's arms, averaged. */
@@ -28,13 +32,13 @@ export interface Point {
 }
 
 export interface Mark {
-  readonly rollouts: number;
+  readonly x: number;
   readonly words: string;
 }
 
 export interface Evaluated {
   readonly arm: string;
-  readonly rollouts: number;
+  readonly x: number;
   readonly solved: number | undefined;
 }
 
@@ -43,16 +47,22 @@ export interface Series {
   readonly points: readonly Point[];
   readonly marks: readonly Mark[];
   readonly evaluations: readonly Evaluated[];
-  /** Number of rollouts at the end of the last update batch. */
+  /** Name of the horizontal axis, e.g. "rollouts". */
+  readonly axis: string;
+  /** Position of the end of the last update batch. */
   readonly end: number;
+  /** Whether lengths of completions are known, so that charts can be over tokens. */
+  readonly hasLengths: boolean;
 }
 
 /** Kinds of changes that charts do not mark, because they are frequent, automatic and do not affect the charts. */
 const PASSED_OVER = ["close_groups", "reopen_groups"];
 
-export function seriesOf({ config }: Pick<ReadRun, "config">, history: History): Series {
+export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, over: Over = "rollouts"): Series {
   const { lines } = history;
-  const rollouts = rolloutsOf(config, history.records);
+  const lengths = lengthAxis(history.records);
+  const overLengths = over === "tokens" ? lengths : undefined;
+  const xOf = overLengths?.at ?? rolloutsOf(config, history.records);
   const points: Point[] = [];
   const marks: Mark[] = [];
   const evaluations: Evaluated[] = [];
@@ -67,19 +77,21 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History):
       before = { at, batches: Math.max(1, kind.value.merged) };
       const point = pointOf(kind.value, lines);
       for (const [line, reward] of point.rewards.entries()) latest[line] = reward ?? latest[line];
-      points.push({ rollouts: rollouts(kind.value.cursor), seconds, ...point, rewardAlike: meanOf(latest) });
-      end = rollouts(kind.value.cursor + BigInt(total(kind.value.counts)));
+      points.push({ x: xOf(kind.value.cursor), seconds, ...point, rewardAlike: meanOf(latest) });
+      end = xOf(kind.value.cursor + BigInt(total(kind.value.counts)));
     } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {
-      marks.push({ rollouts: rollouts(kind.value.cursor), words: kind.value.kind.replaceAll("_", " ") });
+      marks.push({ x: xOf(kind.value.cursor), words: kind.value.kind.replaceAll("_", " ") });
     } else if (kind.case === "evaluation") {
       const { armId, cursor, solvedShare } = kind.value;
-      evaluations.push({ arm: armId, rollouts: rollouts(cursor), solved: solvedShare });
+      evaluations.push({ arm: armId, x: xOf(cursor), solved: solvedShare });
     }
   }
-  return { lines, points, marks, evaluations, end: Math.max(end, ...marks.map((mark) => mark.rollouts)) };
+  const axis = overLengths === undefined ? "rollouts" : lengthWords(overLengths);
+  const latestMark = Math.max(end, ...marks.map(({ x }) => x));
+  return { lines, points, marks, evaluations, axis, end: latestMark, hasLengths: lengths !== undefined };
 }
 
-function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "rollouts" | "seconds" | "rewardAlike"> {
+function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | "seconds" | "rewardAlike"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
   const { rewardSums, rewardCounts } = batch;
   const tasks = total(counts);

@@ -3,6 +3,7 @@
  * history has millions of numbers.
  */
 import type { HistoryEntry } from "../../curriculum/history.ts";
+import { addLengths, type Lengths } from "../../curriculum/lengths.ts";
 
 export type BatchEntry = HistoryEntry & { readonly kind: "batch" };
 
@@ -68,6 +69,7 @@ export function mergingOf(): Merging {
   let closed = true;
   const totals = { prompts: 0, released: 0, useful: 0 };
   const [reward, solved] = [meaning(), meaning()];
+  let lengths: Lengths | undefined;
   type Sums = Record<(typeof BY_ARM)[number], number[]>;
   const sums = Object.fromEntries(BY_ARM.map((name): [string, number[]] => [name, []])) as Sums;
   /** Number of batches for each number of arms. An arm that was added to the run occurs only in later batches. */
@@ -80,6 +82,7 @@ export function mergingOf(): Merging {
       for (const name of TOTALS) totals[name] += batch[name];
       reward.add(batch.rewardMean);
       solved.add(batch.solvedShare);
+      lengths = addLengths(lengths, batch.lengths);
       for (const name of BY_ARM) addAll(sums[name], batch[name] ?? []);
       sizes.set(batch.counts.length, (sizes.get(batch.counts.length) ?? 0) + 1);
     },
@@ -101,6 +104,7 @@ export function mergingOf(): Merging {
         closed,
         rewardMean: reward.mean(),
         solvedShare: solved.mean(),
+        lengths,
       };
     },
   };

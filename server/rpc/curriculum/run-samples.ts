@@ -54,9 +54,9 @@ export function keepGroup(
   const toKeep = samples.flatMap(({ sampleIndex, result }, i) => {
     const completion = group.completions[i];
     if (completion === undefined || result.kind === "turn" || !isKept(i)) return [];
-    const { text, policyVersion } = completion;
+    const { text, policyVersion, tokens } = completion;
     const index = feedback?.[i]?.sampleIndex ?? sampleIndex;
-    const place = { taskId, groupId, index, incarnation, arm, cursor, evaluationRound, policyVersion };
+    const place = { taskId, groupId, index, incarnation, arm, cursor, evaluationRound, policyVersion, tokens };
     const conversation = conversationOf(completion);
     const isAlone = Object.keys(conversation).length === 0;
     return [{ ...place, completion: text, result, ...(!isAlone && { conversation }) }];
@@ -172,7 +172,7 @@ async function toWire(
   advantages: ReadonlyMap<string, Advantages>,
 ): Promise<WireSample> {
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
-  const { conversation = {} } = sample;
+  const { conversation = {}, tokens } = sample;
   const outcome = outcomeToWire(index, result);
   // For tasks of evaluation arms `cursor` is an ordinal, so they have no key.
   const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
@@ -192,6 +192,7 @@ async function toWire(
     ...conversationToWire(conversation, brief),
     outcome,
     ...(policyVersion !== undefined && { policyVersion }),
+    ...(tokens !== undefined && { tokens }),
     time: timestampFromMs(atMs),
     ...(task && { task }),
   });

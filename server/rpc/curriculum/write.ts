@@ -8,6 +8,7 @@ import type { ListItem } from "../../runs/listing.ts";
 import type { ListedView } from "../../runs/journal.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
 import type { HistoryEntry } from "../../curriculum/history.ts";
+import type { Lengths } from "../../curriculum/lengths.ts";
 import { formatWarning } from "../../curriculum/malformed-samples.ts";
 import { warningToWire } from "../write-outcome.ts";
 import type { EvaluationView, RunShape, StateView } from "../../curriculum/run-view.ts";
@@ -17,6 +18,7 @@ import {
   ArmStateSchema,
   BatchRecordSchema,
   CloseCause,
+  CompletionLengthsSchema,
   ControlRecordSchema,
   type EvaluationRecord,
   EvaluationRecordSchema,
@@ -97,6 +99,19 @@ function evaluationToWire(view: EvaluationView): EvaluationRecord {
   });
 }
 
+function lengthsToWire({ lengths }: { readonly lengths?: Lengths | undefined }) {
+  if (lengths === undefined) return undefined;
+  const { tokens, tokenSamples, characters, characterSamples } = lengths;
+  return {
+    lengths: create(CompletionLengthsSchema, {
+      tokens: BigInt(tokens),
+      tokenSamples: BigInt(tokenSamples),
+      characters: BigInt(characters),
+      characterSamples: BigInt(characterSamples),
+    }),
+  };
+}
+
 function armToWire(arm: StateView["arms"][number]): ArmState {
   const { armId, probability, value, weight, recentRewardMean, recentSolvedShare, maskedReason, removed } = arm;
   return create(ArmStateSchema, {
@@ -108,6 +123,7 @@ function armToWire(arm: StateView["arms"][number]): ArmState {
     issued: BigInt(arm.issued),
     groups: BigInt(arm.groups),
     repeats: BigInt(arm.repeats),
+    ...lengthsToWire(arm),
     ...(recentRewardMean !== undefined && { recentRewardMean }),
     ...(recentSolvedShare !== undefined && { recentSolvedShare }),
     ...(maskedReason !== undefined && { maskedReason }),
@@ -173,6 +189,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
       useful: record.useful,
       ...(rewardMean !== undefined && { rewardMean }),
       ...(solvedShare !== undefined && { solvedShare }),
+      ...lengthsToWire(record),
     });
     wire.kind = { case: "batch", value };
   } else if (record.kind === "evaluation") {

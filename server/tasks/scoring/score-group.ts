@@ -7,6 +7,7 @@ import { factsOf } from "../../../envs/score.ts";
 import { hash } from "node:crypto";
 import { advantagesOf } from "../../curriculum/advantages.ts";
 import type { FeedbackItem, FeedbackStatus } from "../../curriculum/feedback.ts";
+import { lengthOfSample } from "../../curriculum/lengths.ts";
 import type { Caller, RunSample, ScoredSample } from "./async-scorer.ts";
 import type { CompletionForm, PlayedCompletion } from "./play-turn.ts";
 import { type ContrastPair, contrastPairs, scanned, type ScoredCompletion } from "./contrast-pairs.ts";
@@ -35,6 +36,10 @@ function keyDigest(key: string): string {
 interface Completion extends PlayedCompletion {
   /** Version of the trained model that wrote the completion. Unset: the trainer does not give it. */
   readonly policyVersion?: number | undefined;
+  /** Number of tokens of the completion. Unset: the trainer does not give it. */
+  readonly tokens?: number | undefined;
+  /** Earlier messages of the episode. */
+  readonly transcript?: readonly { readonly role: string; readonly content: string }[];
   /** Id of the completion's own task. Empty: it is the group's task. */
   readonly taskId?: string;
 }
@@ -173,7 +178,9 @@ function scoreOne(
   const hasTurns = own.token.calls !== undefined;
   const result = hasTurns ? scorer.play(own, completion, how) : scorer.score(how.isCut ? asCut(own) : own, text);
   const itemOf = (): FeedbackItem | undefined =>
-    run.kind === "run" ? run.itemOf(completion, digestOf(result) ?? completionDigest(text), result) : undefined;
+    run.kind === "run"
+      ? run.itemOf(completion, digestOf(result) ?? completionDigest(text), result, text.length)
+      : undefined;
   return { sampleIndex, result, item: isOfSample(result) ? itemOf() : undefined };
 }
 
@@ -247,7 +254,7 @@ export async function scoreGroupAsync(
     const sample = sampleKey === "" ? sampleIndex : `key ${sampleKey}`;
     const key = `${task.groupId} ${run.hash} ${sample} ${digest}${more}`;
     const itemOf = (result: StepResult): FeedbackItem | undefined =>
-      isOfSample(result) ? run.itemOf(completion, digestOf(result) ?? digest, result) : undefined;
+      isOfSample(result) ? run.itemOf(completion, digestOf(result) ?? digest, result, text.length) : undefined;
     return { runId: run.runId, key, itemOf };
   };
   const begun = await mapInSlices(group.completions, (completion, i): ScoredSample | Promise<ScoredSample> => {
@@ -329,8 +336,11 @@ type GroupRun =
       readonly runId: string;
       /** Hash of the task's instance. */
       readonly hash: string;
-      /** Returns the feedback for a result. Undefined: the sample has no final result yet. */
-      itemOf(completion: Completion, digest: string, result: StepResult): FeedbackItem | undefined;
+      /**
+       * Returns the feedback for a result. `units` is the length of the completion's text. Undefined: the sample has no
+       * final result yet.
+       */
+      itemOf(completion: Completion, digest: string, result: StepResult, units: number): FeedbackItem | undefined;
     };
 
 const NO_RUN: GroupRun = Object.freeze({ kind: "none" });
@@ -345,7 +355,12 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const { incarnation, cursor, runId, arm, evaluationRound } = run;
   const { hash } = key;
   const evaluation = evaluationRound === undefined ? undefined : { arm, round: evaluationRound };
-  const itemOf = (completion: Completion, digest: string, result: StepResult): FeedbackItem | undefined => {
+  const itemOf = (
+    completion: Completion,
+    digest: string,
+    result: StepResult,
+    units: number,
+  ): FeedbackItem | undefined => {
     const put = resultOf(result, completion);
     if (put === undefined) return undefined;
     const { sampleIndex: sample, sampleKey = "" } = completion;
@@ -356,12 +371,18 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
       ...(sampleKey !== "" && { sampleKey: keyDigest(sampleKey) }),
       digest,
       result: put,
+      lengths: lengthOfSample(completion.tokens, units + unitsBefore(completion)),
       hash,
       ...factsIn(task, result),
     };
     return evaluation === undefined ? item : { ...item, evaluation };
   };
   return { kind: "run", runId, hash, itemOf };
+}
+
+/** Returns the length of the episode's earlier completions, if the trainer sent them. */
+function unitsBefore({ transcript = [] }: Completion): number {
+  return transcript.reduce((sum, { role, content }) => (role === "assistant" ? sum + content.length : sum), 0);
 }
 
 /**

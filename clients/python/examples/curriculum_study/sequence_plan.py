@@ -26,18 +26,23 @@ LENGTHS = range(1, LENGTH_MAX + 1)
 
 @dataclass(frozen=True)
 class Family:
-    """One rule on sequences; `imitated`: the policy first imitates right answers of length 1."""
+    """One rule on sequences.
+
+    `imitated`: the policy first imitates right answers of length 1. `lengths`: those that are held out, of which the
+    last is the longest that the policy reads.
+    """
 
     name: str
     environment: str
     symbols: int
     imitated: bool = False
+    lengths: Sequence[int] = LENGTHS
 
-    def arms(self) -> list[Arm]:
+    def arms(self, lengths: Sequence[int] = LENGTHS) -> list[Arm]:
         """An arm for each length."""
         return [
             gradus.arm(self.environment, parameters=self.parameters(length), arm_id=arm_of(length))
-            for length in LENGTHS
+            for length in lengths
         ]
 
     def parameters(self, length: int) -> Mapping[str, float]:
@@ -48,11 +53,6 @@ class Family:
 def arm_of(length: int) -> str:
     """Returns the id of a length's arm."""
     return f"length-{length:02}"
-
-
-def length_of(arm_id: str) -> int:
-    """The length whose arm it is."""
-    return int(arm_id.removeprefix("length-"))
 
 
 def _weights(lengths: Sequence[int]) -> dict[str, float]:
@@ -71,6 +71,8 @@ class Condition:
         Condition whose mean shares it draws. It is trained after all seeds of that condition.
     options
         More options of the run.
+    arms
+        Returns the run's arms.
 
     """
 
@@ -78,6 +80,7 @@ class Condition:
     policy: Callable[[int, Sequence[float]], Policy]
     needs: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    arms: Callable[[Family], list[Arm]] = Family.arms
 
 
 def _until_mastered(lengths: Sequence[int]) -> Policy:
@@ -104,7 +107,8 @@ CONDITIONS: Mapping[str, Condition] = {
     each.name: each
     for each in (
         Condition(EQUAL, lambda _, __: gradus.mixture()),
-        Condition(FRONTIER, lambda _, __: gradus.frontier()),
+        # The study ran when the default scale of practice was the prompts of an update.
+        Condition(FRONTIER, lambda _, __: gradus.frontier(practice_scale=PROMPTS)),
         Condition(OLD, lambda _, __: _until_mastered(LENGTHS)),
         Condition("staged", lambda _, __: _staged()),
         Condition("bandit", lambda _, __: gradus.bandit()),

@@ -18,31 +18,29 @@ import optax
 from model import Parameters, causal, initial_layers, layer, norm, normal
 
 LENGTH_MAX = 10
-"""Digits of the longest sequence."""
+"""Digits of the longest sequence, unless a family has longer ones."""
 _MARK, _PAD, _VOCABULARY = 10, 11, 12
-_GIVEN = LENGTH_MAX + 1
-_PLACES = _GIVEN + LENGTH_MAX
 _WIDTH, _LAYERS, _HEADS = 64, 2, 4
 
 Rows = npt.NDArray[np.int32]
 State = tuple[Parameters, optax.OptState]
 
 
-def initial(seed: int) -> Parameters:
-    """Random weights, a function of the seed alone."""
+def initial(seed: int, length_max: int = LENGTH_MAX) -> Parameters:
+    """Random weights, a function of the seed and of the digits of the longest sequence."""
     rng = np.random.default_rng([seed, 29])
     return {
         "tokens": normal(rng, _VOCABULARY, _WIDTH, scale=0.02),
-        "places": normal(rng, _PLACES, _WIDTH, scale=0.02),
+        "places": normal(rng, 2 * length_max + 1, _WIDTH, scale=0.02),
         "digits": normal(rng, _WIDTH, 10, scale=0.02),
         "norm": jnp.ones(_WIDTH),
         "layers": initial_layers(rng, _WIDTH, _LAYERS),
     }
 
 
-def given_rows(sequences: Sequence[Sequence[int]]) -> Rows:
-    """Sequences as rows that a policy reads, (rows, 11): padded, and with the mark at the end."""
-    rows = np.full((len(sequences), _GIVEN), _PAD, np.int32)
+def given_rows(sequences: Sequence[Sequence[int]], length_max: int = LENGTH_MAX) -> Rows:
+    """Sequences as rows that a policy reads, (rows, length_max + 1): padded, and with the mark at the end."""
+    rows = np.full((len(sequences), length_max + 1), _PAD, np.int32)
     for row, digits in zip(rows, sequences, strict=True):
         row[: len(digits)] = digits
     rows[:, -1] = _MARK
@@ -59,25 +57,26 @@ def _logits(p: Parameters, x: jnp.ndarray, symbols: int) -> jnp.ndarray:
 
 
 def log_probabilities(p: Parameters, given: jnp.ndarray, answers: jnp.ndarray, symbols: int) -> jnp.ndarray:
-    """Log-probability of each digit of answers (rows, 10), given the digits before it: (rows, 10)."""
+    """Log-probability of each digit of answers (rows, length_max), given the digits before it: (rows, length_max)."""
     x = _embedded(p, jnp.concatenate([given, answers[:, :-1]], axis=1), 0)
     for w in p["layers"]:
         x = layer(w, _HEADS, x, causal)
-    every = jax.nn.log_softmax(_logits(p, x[:, _GIVEN - 1 :], symbols))
+    every = jax.nn.log_softmax(_logits(p, x[:, given.shape[1] - 1 :], symbols))
     return jnp.take_along_axis(every, answers[..., None], axis=-1)[..., 0]
 
 
 @partial(jax.jit, static_argnames="symbols")
 def sample(p: Parameters, given: jnp.ndarray, key: jax.Array, symbols: int) -> jnp.ndarray:
-    """Answers to rows (rows, 11) at temperature 1: (rows, 10), of which a task takes as many digits as it has."""
-    rows = given.shape[0]
-    empty = jnp.zeros((rows, _PLACES, _HEADS, _WIDTH // _HEADS))
+    """Answers to rows (rows, length_max + 1) at temperature 1: (rows, length_max). A task takes as many as it has."""
+    rows, first_written = given.shape
+    places_max = 2 * first_written - 1
+    empty = jnp.zeros((rows, places_max, _HEADS, _WIDTH // _HEADS))
     cache = [(empty, empty)] * _LAYERS
 
     def read(cache: Any, tokens: jnp.ndarray, first: int | jnp.ndarray) -> tuple[Any, jnp.ndarray]:
         """Reads further tokens, the first of which is at place `first`."""
         places = first + jnp.arange(tokens.shape[1])
-        visible = jnp.arange(_PLACES)[None] <= places[:, None]
+        visible = jnp.arange(places_max)[None] <= places[:, None]
         kept: list[tuple[jnp.ndarray, jnp.ndarray]] = []
 
         def attend(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
@@ -100,7 +99,7 @@ def sample(p: Parameters, given: jnp.ndarray, key: jax.Array, symbols: int) -> j
         digit = jax.random.categorical(jax.random.fold_in(key, place), logits, axis=-1).astype(jnp.int32)
         return read(cache, digit[:, None], place), digit
 
-    _, answers = jax.lax.scan(write, read(cache, given, 0), jnp.arange(_GIVEN, _PLACES))
+    _, answers = jax.lax.scan(write, read(cache, given, 0), jnp.arange(first_written, places_max))
     return answers.T
 
 
@@ -121,7 +120,7 @@ def improve(
 ) -> State:
     """Takes one step of RLOO on rows with advantages (rows,). With right answers and advantages of 1 it imitates."""
     p, kept = state
-    written = jnp.arange(LENGTH_MAX) < lengths[:, None]
+    written = jnp.arange(answers.shape[1]) < lengths[:, None]
 
     def loss(p: Parameters) -> jnp.ndarray:
         of_answer = (log_probabilities(p, given, answers, symbols) * written).sum(axis=1)

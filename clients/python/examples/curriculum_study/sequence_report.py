@@ -61,7 +61,7 @@ def evaluation_noise(raw: Raw) -> float:
     """Returns the area's standard deviation by the draw of held-out tasks and answers, which is binomial."""
     at = np.array([each["rollouts"] for each in raw["curve"]], float)
     right = np.array([each["right"] for each in raw["curve"]])
-    of_score = (right * (1 - right) / HELD_OUT).sum(axis=1) / len(LENGTHS) ** 2
+    of_score = (right * (1 - right) / HELD_OUT).sum(axis=1) / right.shape[1] ** 2
     steps = np.diff(at)
     weights = (np.concatenate([steps, [0]]) + np.concatenate([[0], steps])) / 2 / (at[-1] - at[0])
     return float(np.sqrt((weights**2 * of_score).sum()))

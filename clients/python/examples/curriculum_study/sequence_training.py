@@ -11,17 +11,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from sequence_plan import (
-    CONDITIONS,
     EVALUATE_EVERY,
     GENERATIONS,
     HELD_OUT,
     IMITATION_ROWS,
     IMITATION_STEPS,
-    LENGTHS,
     PROMPTS,
     RATE,
+    Condition,
     Part,
-    length_of,
 )
 from sequence_policy import Rows, State, given_rows, improve, initial, optimizer, sample
 from tqdm import tqdm
@@ -42,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Trained:
-    """Result of one seed of one condition; `drawn`: tasks of each arm by update batch, (batches, arms)."""
+    """Result of one seed of one condition; `drawn`: tasks of each length by update batch, (batches, lengths)."""
 
     part: str
     condition: str
@@ -63,9 +61,10 @@ class _Rows:
     advantages: np.ndarray
 
     @classmethod
-    def none(cls) -> _Rows:
+    def none(cls, length_max: int) -> _Rows:
         """No rows."""
-        return cls(given_rows([]), np.zeros((0, len(LENGTHS)), np.int32), np.zeros(0, np.int32), np.zeros(0))
+        empty = np.zeros((0, length_max), np.int32)
+        return cls(given_rows([], length_max), empty, np.zeros(0, np.int32), np.zeros(0))
 
     def and_those_of(self, more: _Rows) -> _Rows:
         """Returns these rows and others."""
@@ -87,10 +86,11 @@ class _Rows:
 class SequenceTrainer:
     """Trains one policy, from start to end."""
 
-    def __init__(self, client: Client, part: Part, condition: str, seed: int, shares: Sequence[float]) -> None:
+    def __init__(self, client: Client, part: Part, condition: Condition, seed: int, shares: Sequence[float]) -> None:
         self.client, self.part, self.family = client, part, part.family
-        self.condition, self.seed, self.shares = CONDITIONS[condition], seed, shares
-        weights = initial(seed)
+        self.condition, self.seed, self.shares = condition, seed, shares
+        self.length_max = max(part.family.lengths)
+        weights = initial(seed, self.length_max)
         self.state: State = (weights, optimizer(RATE).init(weights))
         self.rollouts = 0
 
@@ -102,21 +102,21 @@ class SequenceTrainer:
         held_out = self._held_out()
         curve = [self._point(held_out)]
         drawn: list[list[int]] = []
-        rows, batch_of_rows = _Rows.none(), -1
+        rows, batch_of_rows = _Rows.none(self.length_max), -1
         label = f"{self.part.name}: {self.condition.name}, seed {self.seed}"
         progress = tqdm(total=self.part.rollouts, desc=label, unit="rollout")
         for batch in self._run().batches():
             # With a reserve, a batch goes on until enough groups are useful. Only then is there a step.
             if batch.tasks[0].update_batch != batch_of_rows:
                 self._learn(rows)
-                rows, batch_of_rows = _Rows.none(), batch.tasks[0].update_batch
-                drawn.append([0] * len(LENGTHS))
+                rows, batch_of_rows = _Rows.none(self.length_max), batch.tasks[0].update_batch
+                drawn.append([0] * self.length_max)
                 if self.rollouts >= len(curve) * _EVALUATED_EVERY:
                     curve.append(self._point(held_out))
                 if self.rollouts >= self.part.rollouts:
                     break
             for task in batch.tasks:
-                drawn[-1][length_of(task.arm_id) - 1] += 1
+                drawn[-1][len(_sequence(task)) - 1] += 1
             rows = rows.and_those_of(self._rollouts(batch.tasks))
             progress.update(len(batch.tasks) * GENERATIONS)
         else:
@@ -143,14 +143,14 @@ class SequenceTrainer:
         return run
 
     def _arms(self) -> list[Arm]:
-        arms = self.family.arms()
+        arms = self.condition.arms(self.family)
         if not self.condition.needs:
             return arms
         return [replace(arm, weight=share) for arm, share in zip(arms, self.shares, strict=True)]
 
     def _rollouts(self, tasks: Sequence[Task]) -> _Rows:
         sequences = [_sequence(task) for task in tasks for _ in range(GENERATIONS)]
-        given = given_rows(sequences)
+        given = given_rows(sequences, self.length_max)
         # The number of rows is constant, so that jax compiles only one shape.
         padded = np.concatenate([given, np.repeat(given[-1:], PROMPTS * GENERATIONS - len(given), axis=0)])
         answers = self._sample(padded, self.rollouts)[: len(given)]
@@ -166,7 +166,11 @@ class SequenceTrainer:
     def _score(self, tasks: Sequence[Task], sequences: Sequence[Sequence[int]], answers: Rows) -> list[GroupOutcome]:
         texts = _texts(sequences, answers)
         each = len(texts) // len(tasks)
-        groups = [task.group(texts[i * each : (i + 1) * each]) for i, task in enumerate(tasks)]
+        # A token is a digit.
+        groups = [
+            task.group(texts[i * each : (i + 1) * each], tokens=[len(_sequence(task))] * each)
+            for i, task in enumerate(tasks)
+        ]
         found = {result.group.group_id: result.result() for result in self.client.stream_steps(groups)}
         return [found[task.group_id] for task in tasks]
 
@@ -192,10 +196,10 @@ class SequenceTrainer:
         rng = np.random.default_rng([self.seed, 31])
         for _ in range(IMITATION_STEPS):
             digits = rng.integers(self.family.symbols, size=IMITATION_ROWS)
-            answers = np.zeros((IMITATION_ROWS, len(LENGTHS)), np.int32)
+            answers = np.zeros((IMITATION_ROWS, self.length_max), np.int32)
             answers[:, 0] = [right[digit] for digit in digits]
             ones = np.ones(IMITATION_ROWS)
-            self._step(_Rows(given_rows(digits[:, None].tolist()), answers, ones.astype(np.int32), ones), RATE / 10)
+            self._step(_Rows(given_rows(digits[:, None].tolist(), self.length_max), answers, ones.astype(np.int32), ones), RATE / 10)
 
     def _right_digits(self) -> dict[int, int]:
         """Returns the right answer for each single digit, which it finds by the server's scores."""
@@ -212,7 +216,7 @@ class SequenceTrainer:
     def _held_out(self) -> list[list[Task]]:
         """Returns held-out tasks by length, which depend on the seed alone."""
         sets = []
-        for length in LENGTHS:
+        for length in self.family.lengths:
             spec = task_spec(
                 self.family.environment,
                 parameters=self.family.parameters(length),
@@ -227,10 +231,10 @@ class SequenceTrainer:
         tasks = [task for tasks in held_out for task in tasks]
         sequences = [_sequence(task) for task in tasks]
         # The seed differs from those of all rollouts.
-        answers = self._sample(given_rows(sequences), (1 << 30) + self.rollouts)
+        answers = self._sample(given_rows(sequences, self.length_max), (1 << 30) + self.rollouts)
         groups = [task.group([text]) for task, text in zip(tasks, _texts(sequences, answers), strict=True)]
         solved = [group.outcomes[0].solved for group in self.client.batch_step(groups)]
-        by_length = np.array(solved, float).reshape(len(LENGTHS), HELD_OUT).mean(axis=1)
+        by_length = np.array(solved, float).reshape(len(held_out), HELD_OUT).mean(axis=1)
         return Point(self.rollouts, by_length.tolist())
 
 

@@ -15,12 +15,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sequence_plan import CONDITIONS, PARTS, Part
+from sequence_plan import CONDITIONS, PARTS, Condition, Part
 from sequence_report import write_report
 from sequence_training import SequenceTrainer, shares_of
 from server import REPOSITORY, serving
@@ -29,7 +29,19 @@ from tqdm import tqdm
 
 from gradus import Client
 
-_WORK = REPOSITORY / "out" / "sequences"
+
+@dataclass(frozen=True)
+class Study:
+    """A study of trainings on sequences: its plan, its script, and how its report is written."""
+
+    name: str
+    script: str
+    parts: Mapping[str, Part]
+    conditions: Mapping[str, Condition]
+    write_report: Callable[[Path], str]
+
+
+SEQUENCES = Study("sequences", __file__, PARTS, CONDITIONS, write_report)
 
 
 @dataclass(frozen=True)
@@ -46,37 +58,39 @@ class Job:
         return results / f"{'-'.join(words)}.{self.seed}.json"
 
 
-def jobs_of(parts: Sequence[str], conditions: Sequence[str], seeds: int | None) -> list[Job]:
+def jobs_of(
+    parts: Sequence[str], conditions: Sequence[str], seeds: int | None, study: Study = SEQUENCES
+) -> list[Job]:
     """Trainings in the order that they are done in: seed by seed, and what needs others' draws after those."""
     chosen = [
         Job(part, condition, seed)
-        for part in (PARTS[name] for name in parts)
+        for part in (study.parts[name] for name in parts)
         for seed in part.seeds[:seeds]
         for condition in part.conditions
         if condition in conditions
     ]
-    return sorted(chosen, key=lambda job: bool(CONDITIONS[job.condition].needs))
+    return sorted(chosen, key=lambda job: bool(study.conditions[job.condition].needs))
 
 
-def drawn_by_needed(job: Job, results: Path) -> list[float]:
+def drawn_by_needed(job: Job, results: Path, study: Study) -> list[float]:
     """The mean shares that the condition drew which this one needs; none, where it needs none."""
-    needed = CONDITIONS[job.condition].needs
+    needed = study.conditions[job.condition].needs
     if not needed:
         return []
     paths = [Job(job.part, needed, seed).result(results) for seed in job.part.seeds]
     missing = [path.name for path in paths if not path.exists()]
     if missing:
         raise SystemExit(
-            f"sequences: '{job.condition}' needs all seeds of '{needed}', and these are not there: {missing}"
+            f"{study.name}: '{job.condition}' needs all seeds of '{needed}', and these are not there: {missing}"
         )
     return shares_of([json.loads(path.read_text())["drawn"] for path in paths])
 
 
-def train_one(job: Job, results: Path, address: str) -> None:
+def train_one(job: Job, results: Path, address: str, study: Study = SEQUENCES) -> None:
     """Trains one, and writes its figures whole or not at all."""
     with Client(address) as client:
-        shares = drawn_by_needed(job, results)
-        trained = SequenceTrainer(client, job.part, job.condition, job.seed, shares).train()
+        shares = drawn_by_needed(job, results, study)
+        trained = SequenceTrainer(client, job.part, study.conditions[job.condition], job.seed, shares).train()
     path = job.result(results)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
@@ -84,7 +98,7 @@ def train_one(job: Job, results: Path, address: str) -> None:
     unfinished.rename(path)
 
 
-def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int) -> None:
+def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int, study: Study) -> None:
     """Trains what has no figures yet, `processes` at a time."""
     work.mkdir(parents=True, exist_ok=True)
     with serving(work) as address, ThreadPoolExecutor(processes) as workers:
@@ -94,7 +108,7 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
             which = ["--part", job.part.name, "--only", job.condition, "--seed", str(job.seed)]
             threads = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}"}
             with (work / f"{job.result(results).stem}.log").open("w") as log:
-                command = [sys.executable, __file__, *which, *here]
+                command = [sys.executable, study.script, *which, *here]
                 return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
 
         # First all that need no others' draws, then those that do.
@@ -102,40 +116,40 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
             missing = [
                 job
                 for job in jobs
-                if bool(CONDITIONS[job.condition].needs) == needs and not job.result(results).exists()
+                if bool(study.conditions[job.condition].needs) == needs and not job.result(results).exists()
             ]
             codes = list(tqdm(workers.map(start, missing), total=len(missing), desc="trainings", unit="training"))
             failed = [job.result(results).stem for job, code in zip(missing, codes, strict=True) if code]
             if failed:
                 raise SystemExit(
-                    f"sequences: {len(failed)} trainings failed: {failed}. Their logs are in {work}; the same command"
+                    f"{study.name}: {len(failed)} trainings failed: {failed}. Their logs are in {work}; the same command"
                     " tries them again."
                 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, study: Study = SEQUENCES) -> int:
     """Reads the command line; 0 is success."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--part", action="append", choices=list(PARTS), help="may be given several times (default: all)"
-    )
-    parser.add_argument("--only", action="append", choices=list(CONDITIONS), help="a condition (default: all)")
+    parser = argparse.ArgumentParser(description=f"The study of {study.name}.")
+    work = REPOSITORY / "out" / study.name
+    parts_of, conditions_of = list(study.parts), list(study.conditions)
+    parser.add_argument("--part", action="append", choices=parts_of, help="may be given several times (default: all)")
+    parser.add_argument("--only", action="append", choices=conditions_of, help="a condition (default: all)")
     parser.add_argument("--seeds", type=int, help="the first so many of each condition (default: all)")
     parser.add_argument("--processes", type=int, default=2, help="trainings at a time (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="train nothing")
-    parser.add_argument("--results", type=Path, default=_WORK / "results", help="folder of figures, report and plots")
-    parser.add_argument("--work", type=Path, default=_WORK, help="folder of logs")
+    parser.add_argument("--results", type=Path, default=work / "results", help="folder of figures, report and plots")
+    parser.add_argument("--work", type=Path, default=work, help="folder of logs")
     parser.add_argument("--server", help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    parts, conditions = options.part or [*PARTS], options.only or [*CONDITIONS]
+    parts, conditions = options.part or parts_of, options.only or conditions_of
     if options.server:
-        train_one(Job(PARTS[parts[0]], conditions[0], options.seed), options.results, options.server)
+        train_one(Job(study.parts[parts[0]], conditions[0], options.seed), options.results, options.server, study)
         return 0
     if not options.report:
-        jobs = jobs_of(parts, conditions, options.seeds)
-        train_missing(jobs, options.results, options.work, options.processes)
-    print(write_report(options.results))
+        jobs = jobs_of(parts, conditions, options.seeds, study)
+        train_missing(jobs, options.results, options.work, options.processes, study)
+    print(study.write_report(options.results))
     return 0
 
 

@@ -142,6 +142,7 @@ class ClientCore(PlanCore, RolloutCore):
         group_id: str = "",
         finish_reason: FinishReason | None = None,
         policy_version: int | None = None,
+        tokens: int | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[Outcome]:
         """Scores one completion.
@@ -156,7 +157,7 @@ class ClientCore(PlanCore, RolloutCore):
             Index of the completion in its group, from 0.
         group_id
             The task's group, where `task` is an id; wanted for tasks of a run.
-        finish_reason, policy_version
+        finish_reason, policy_version, tokens
             See `Completion`.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
@@ -175,6 +176,7 @@ class ClientCore(PlanCore, RolloutCore):
             completion=sendable(completion, "completion", f"sample {sample_index}"),
             finish_reason=finish_reason_value(finish_reason),
             policy_version=policy_version,
+            tokens=tokens,
         )
         outcome = yield from self.call(
             environment_call("Step", request, lambda got: Outcome.from_proto(got.outcome)), options

@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Going:
-    """An episode that is not over. `place`: its number among the episodes that are played together."""
+    """An episode that is not over.
+
+    `place`: its number among the episodes that are played together. `tokens`: number of tokens of its completions so
+    far; None: not known.
+    """
 
     place: int
     position: EpisodePosition
     task_id: str
     written: tuple[int, ...] = ()
     transcript: tuple[task_pb2.ChatMessage, ...] = ()
+    tokens: int | None = 0
 
     def after(self, turn: PolicyTurn, outcome: Outcome) -> _Going | PlayedEpisode:
         """Returns the episode after a completion."""
@@ -42,7 +47,7 @@ class _Going:
         position = replace(position, messages=messages, calls_left=next_turn.calls_left)
         said = spoken(replace(turn, message=None).to_message())
         transcript = (*self.transcript, said, *map(spoken, next_turn.messages, next_turn.rewards))
-        return _Going(self.place, position, next_turn.task_id, written, transcript)
+        return _Going(self.place, position, next_turn.task_id, written, transcript, turn.tokens)
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,7 @@ class RolloutCore(CallMaker):
             generated = yield generate([each.position for each in going])
             if len(generated) != len(going):
                 raise ValueError(f"generate: want {len(going)} completions, one a position; got {len(generated)}")
-            turns = [*map(turn_of, generated)]
+            turns = [turn_of(made).after(each.tokens) for each, made in zip(going, generated, strict=True)]
             sent = [
                 Sent(
                     each.position.task,

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from gradus._arguments import listed
 from gradus._values import Derived, Value, message_of
 from gradus.enums import CloseCause
+from gradus.lengths import CompletionLengths
 from gradus.outcomes import ContrastPair
 from gradus.policy_values import Policy
 from gradus.runs import EvaluationRecord, RunShape
@@ -125,6 +126,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
         Number of update batches that the record summarizes; 0: one.
     reward_sums, reward_counts
         Sum and number of the rewards of each arm in the batch; empty: the server is older than these fields.
+    lengths
+        Lengths of the samples' completions so far; None: there are none yet, or the server is older than this field.
 
     """
 
@@ -142,6 +145,7 @@ class BatchRecord(Value, message=cur.BatchRecord):
     merged: int = 0
     reward_sums: tuple[float, ...] = ()
     reward_counts: tuple[int, ...] = ()
+    lengths: CompletionLengths | None = None
 
 
 @dataclass(frozen=True)

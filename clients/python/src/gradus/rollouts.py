@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gradus._arguments import shown
@@ -39,6 +39,9 @@ class PolicyTurn:
         Format of tool calls that the server reads from the text; None: it reads none.
     policy_version
         Version of the policy that wrote it, e.g. its number of updates.
+    tokens
+        Number of tokens of this completion alone. A rollout adds those of the episode's earlier completions. None: not
+        known.
     message
         Message for the conversation, if it has more than text and calls. None: it is made from these.
 
@@ -51,6 +54,7 @@ class PolicyTurn:
     text_tools: TextTools | None = None
     policy_version: int | None = None
     message: ChatMessage | None = None
+    tokens: int | None = None
 
     @classmethod
     def of_message(cls, message: Mapping[str, Any], **more: Any) -> Self:
@@ -69,6 +73,11 @@ class PolicyTurn:
         calls = tuple(map(_call_of, message.get("tool_calls") or ()))
         made: Any = dict(message)
         return cls(f"<think>{thoughts}</think>{content}" if thoughts else content, calls, message=made, **more)
+
+    def after(self, tokens: int | None) -> Self:
+        """Returns the completion with the tokens of the episode's earlier completions, `tokens`; None: not known."""
+        own = 0 if self.tokens is None and not self.text and not self.tool_calls else self.tokens
+        return replace(self, tokens=None if own is None or tokens is None else own + tokens)
 
     def to_message(self) -> ChatMessage:
         """Returns the message for the conversation."""
@@ -99,6 +108,7 @@ class PolicyTurn:
             text=sendable(self.text, f"text of {place}"),
             finish_reason=finish_reason_value(self.finish_reason),
             policy_version=self.policy_version,
+            tokens=self.tokens,
             tool_calls=[_sendable(each, place).to_proto() for each in self.tool_calls],
             task_id=task_id,
             sample_key=sample_key,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from gradus._values import Derived, Named, Value, message_of
 from gradus.enums import AlikeOutcomes, AnswerFormat, FeedbackSource
+from gradus.lengths import CompletionLengths
 from gradus.policy_values import Policy
 from gradus.tasks import RewardScheme, Task, TaskSpec
 from gradus.v1 import curriculum_pb2 as cur
@@ -276,6 +277,8 @@ class ArmState(Value, message=cur.ArmState):
         Mean reward and share of solved samples in the last 256 of those groups; None: there is none yet.
     masked_reason
         Reason why the arm is not drawn although its weight is above 0; None: it is drawn.
+    lengths
+        Lengths of the completions in the arm's closed groups; None: not known.
 
     """
 
@@ -290,6 +293,7 @@ class ArmState(Value, message=cur.ArmState):
     recent_solved_share: float | None
     masked_reason: str | None
     removed: bool
+    lengths: CompletionLengths | None = None
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
         The task. None: the request did not ask for tasks, or the server cannot make it.
     transcript, tool_calls
         An episode's messages before the completion, and the calls in it, as they were sent.
+    tokens
+        Number of tokens, as the trainer reported it. None: it did not.
 
     """
 
@@ -77,3 +79,4 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     task: Task | None
     transcript: Annotated[list[ChatMessage], Derived(transcript_in, "transcript")] = field(default_factory=list)
     tool_calls: tuple[ToolCall, ...] = ()
+    tokens: int | None = None

@@ -199,7 +199,8 @@ async def generate(args: Any, sample: Sample, sampling_params: dict[str, Any]) -
             break
         ids = sample.tokens[len(sample.tokens) - len(sample.loss_mask) + open_from :]
         text = tokenizer.decode(ids, skip_special_tokens=True)
-        turn = PolicyTurn(text, finish_reason="length" if reason == "length" else "stop", text_tools="hermes")
+        cut: FinishReason = "length" if reason == "length" else "stop"
+        turn = PolicyTurn(text, finish_reason=cut, text_tools="hermes", tokens=len(ids))
         place, outcome = await asyncio.to_thread(place.after, client, turn, PATIENCE_SECONDS)
         if outcome.turn is not None and place is not None:
             replies = chat.replies(outcome.turn.messages, bool(ids) and ids[-1] == tokenizer.eos_token_id)
@@ -266,7 +267,10 @@ async def _outcome(sample: Sample) -> Outcome:
         return played
     task = TaskReference.from_row(sample.metadata[_TASK])
     finish_reason = _REASONS.get(sample.status.value)
-    return await score_one(WrittenCompletion(task, sample.response, sample.metadata[_INDEX], finish_reason))
+    written = WrittenCompletion(
+        task, sample.response, sample.metadata[_INDEX], finish_reason, tokens=sample.response_length or None
+    )
+    return await score_one(written)
 
 
 def _check(run: RunConfig, args: Any) -> None:

@@ -150,6 +150,9 @@ class Completion:
         Why generation ended; "length": the completion is truncated. None: not known.
     policy_version
         Version of the policy that wrote it, e.g. its number of updates. None: not known.
+    tokens
+        Number of tokens by the trainer's tokenizer; on the last call of an episode, of all its completions. The run
+        sums them for people to read. None: not known, so that the run counts characters.
 
     """
 
@@ -157,6 +160,7 @@ class Completion:
     text: str
     finish_reason: FinishReason | None = None
     policy_version: int | None = None
+    tokens: int | None = None
 
     def __init__(
         self,
@@ -164,6 +168,7 @@ class Completion:
         text: str,
         finish_reason: FinishReason | None = None,
         policy_version: int | None = None,
+        tokens: int | None = None,
     ) -> None:
         if not isinstance(text, str):
             check_text(text, f"text of sample {sample_index}")
@@ -177,6 +182,8 @@ class Completion:
             known["finish_reason"] = finish_reason
         if policy_version is not None:
             known["policy_version"] = policy_version
+        if tokens is not None:
+            known["tokens"] = tokens
 
 
 @dataclass(frozen=True)
@@ -217,6 +224,8 @@ class CompletionGroup:
                     completion.finish_reason = finish_reason_value(each.finish_reason)
                 if each.policy_version is not None:
                     completion.policy_version = each.policy_version
+                if each.tokens is not None:
+                    completion.tokens = each.tokens
         except (AttributeError, TypeError, ValueError):
             self._name_problem()
             # The only possible error now is a surrogate in a completion.
@@ -231,6 +240,7 @@ class CompletionGroup:
                 sendable(each.text, f"text of sample {each.sample_index}", owner),
                 each.finish_reason,
                 each.policy_version,
+                each.tokens,
             )
             for each in self.completions
         )
@@ -244,7 +254,7 @@ class CompletionGroup:
         for each in listed(self.completions, Completion, "completions"):
             if not isinstance(each, Completion):
                 raise TypeError(f"completions: want a Completion each, as Task.group makes; got {shown(each)}")
-            named = {name: getattr(each, name) for name in ("sample_index", "policy_version")}
+            named = {name: getattr(each, name) for name in ("sample_index", "policy_version", "tokens")}
             message_of(environment_pb2.Completion, finish_reason=finish_reason_value(each.finish_reason), **named)
 
 
@@ -341,6 +351,7 @@ class Task(Value, message=task_pb2.Task):
         *,
         finish_reasons: Iterable[FinishReason | None] | None = None,
         policy_version: int | None = None,
+        tokens: Iterable[int] | None = None,
     ) -> CompletionGroup:
         """Returns a group of completions of this task.
 
@@ -356,6 +367,8 @@ class Task(Value, message=task_pb2.Task):
             Why each generation ended, (n,); None: not known.
         policy_version
             Version of the policy that wrote them, e.g. its number of updates.
+        tokens
+            Numbers of tokens of the texts, (n,); None: not known. See `Completion`.
 
         """
         written = listed(texts, str, "texts")
@@ -366,9 +379,12 @@ class Task(Value, message=task_pb2.Task):
         reasons = [None] * len(written) if finish_reasons is None else listed(finish_reasons, str, "finish_reasons")
         if len(reasons) != len(written):
             raise ValueError(f"finish_reasons: want one for each text, {len(written)}; got {len(reasons)}")
+        lengths = [None] * len(written) if tokens is None else listed(tokens, "whole number", "tokens")
+        if len(lengths) != len(written):
+            raise ValueError(f"tokens: want one number for each text, {len(written)}; got {len(lengths)}")
         completions = tuple(
-            Completion(index, text, reason, policy_version)
-            for index, (text, reason) in enumerate(zip(written, reasons, strict=True), first_index)
+            Completion(index, text, reason, policy_version, length)
+            for index, (text, reason, length) in enumerate(zip(written, reasons, lengths, strict=True), first_index)
         )
         return CompletionGroup(self.task_id, self.group_id, completions, num_generations, self.run_id)
 

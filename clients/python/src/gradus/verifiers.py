@@ -244,7 +244,9 @@ async def _play(client: AsyncOpenAI, model: str, messages: Any, trace: vf.Trace,
             return [PolicyTurn(end=True)]
         choice = reply.choices[0]
         reason = "length" if choice.finish_reason == "length" else "stop"
-        return [PolicyTurn.of_message(choice.message.model_dump(exclude_none=True), finish_reason=reason)]
+        tokens = reply.usage.completion_tokens if reply.usage else None
+        message = choice.message.model_dump(exclude_none=True)
+        return [PolicyTurn.of_message(message, finish_reason=reason, tokens=tokens)]
 
     start = EpisodePosition(task, 0, messages, task.calls_max, uuid4().hex)
     server = replace(RunAddress.parse(reference.address), run_id="", evaluation_arm="")

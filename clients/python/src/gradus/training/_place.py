@@ -30,6 +30,8 @@ class Place:
         Id for the next completion. It contains the whole state of the episode.
     sample_key
         Random text for a sample whose index is not known; "": the index counts.
+    tokens
+        Number of tokens of the episode's completions so far; None: not known.
 
     """
 
@@ -38,6 +40,7 @@ class Place:
     size: int
     task_id: str
     sample_key: str = ""
+    tokens: int | None = 0
 
     def to_text(self) -> str:
         """Returns the position as text."""
@@ -48,7 +51,8 @@ class Place:
         """Reads the text of `to_text`; raises ValueError for another text."""
         try:
             read: Any = json.loads(text)
-            return Place(**{**read, "task": Task.from_json(read["task"])})
+            # Texts of older versions do not have the number of tokens.
+            return Place(**{"tokens": None, **read, "task": Task.from_json(read["task"])})
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"the text is no snapshot of an episode: {error}") from None
 
@@ -58,10 +62,11 @@ class Place:
         If the server still asks for the sample again after `patience` seconds, its group is closed, because the run
         would wait for it.
         """
+        turn = turn.after(self.tokens)
         sent = Sent(self.task, turn.to_proto(self.sample_index, self.task_id, self.sample_key), self.size)
         (outcome,) = run(client._core.scored([sent], {"timeout": patience}))
         if outcome.turn is not None:
-            return replace(self, task_id=outcome.turn.task_id), outcome
+            return replace(self, task_id=outcome.turn.task_id, tokens=turn.tokens), outcome
         lost = outcome.no_reward is not None and outcome.no_reward.retry_delay is not None
         if lost and self.task.run_id and self.task.evaluation_round is None:
             client.run(self.task.run_id).close_groups([self.task.group_id], "the environment got no score in time")

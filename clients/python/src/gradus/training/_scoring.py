@@ -39,7 +39,8 @@ class UnscoredError(Exception):
 class WrittenCompletion:
     """A completion to be scored.
 
-    `sample_index` is its index in its group, from 0; None: not known, and a free one is taken.
+    `sample_index` is its index in its group, from 0; None: not known, and a free one is taken. `tokens`: see
+    `Completion`.
     """
 
     task: TaskReference
@@ -47,6 +48,7 @@ class WrittenCompletion:
     sample_index: int | None = None
     finish_reason: FinishReason | None = None
     policy_version: int | None = None
+    tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Raises TypeError unless the completion is a text. Later, its whole message would fail."""
@@ -182,8 +184,9 @@ def _group(tries: Iterable[_Try]) -> CompletionGroup:
     held = list(tries)
     task = held[0].written.task
     completions = tuple(
-        Completion(each.index, each.written.text, each.written.finish_reason, each.written.policy_version)
+        Completion(each.index, made.text, made.finish_reason, made.policy_version, made.tokens)
         for each in held
+        for made in (each.written,)
     )
     return CompletionGroup(task.task_id, task.group_id, completions, task.num_generations, task.run_id)
 

@@ -136,6 +136,7 @@ class Rewards:
             rank=self._args.process_index,
             num_generations=size,
             policy_version=step,
+            tokens=[*map(len, completion_ids)],
         )
         rewards = self._scorer.score(groups)
         self._log(tasks, rewards, time.perf_counter() - began, log_metric)

@@ -208,6 +208,7 @@ class _Batch:
             text_tools=self._text_tools,
             policy_version=self._trainer.state.global_step,
             message=message,
+            tokens=len(kept),
         )
 
 

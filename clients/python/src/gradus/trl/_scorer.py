@@ -37,6 +37,7 @@ def groups_of(
     rank: int,
     num_generations: int,
     policy_version: int,
+    tokens: Sequence[int] | None = None,
 ) -> list[CompletionGroup]:
     """Returns a rank's completions as groups or parts of groups, in order.
 
@@ -55,14 +56,17 @@ def groups_of(
         Number of samples in a whole group.
     policy_version
         The optimizer step that the policy is of.
+    tokens
+        Numbers of tokens of the texts, (n,); None: not known.
 
     """
+    lengths = tokens or [None] * len(texts)
     parts: list[tuple[Task, list[Completion]]] = []
-    for i, (task, text, reason) in enumerate(zip(tasks, texts, reasons, strict=True)):
+    for i, (task, text, reason, length) in enumerate(zip(tasks, texts, reasons, lengths, strict=True)):
         index = index_in_group(i, rank, len(tasks), num_generations)
         if not parts or parts[-1][0].group_id != task.group_id or parts[-1][1][-1].sample_index >= index:
             parts.append((task, []))
-        parts[-1][1].append(Completion(index, text, reason, policy_version))
+        parts[-1][1].append(Completion(index, text, reason, policy_version, length))
     return [
         CompletionGroup(task.task_id, task.group_id, tuple(completions), num_generations, task.run_id)
         for task, completions in parts

@@ -134,7 +134,7 @@ class _Episode:
                 ToolCall(each.tool_call_id or f"call{number:05}", each.name, each.arguments)
                 for number, each in enumerate(found)
             ]
-        turn = PolicyTurn(text, tuple(calls), finish_reason="length" if cut else "stop")
+        turn = PolicyTurn(text, tuple(calls), finish_reason="length" if cut else "stop", tokens=len(ids))
         # The next replies follow this message.
         self._seen.append(turn.to_message())
         return turn

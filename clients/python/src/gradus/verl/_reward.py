@@ -16,6 +16,9 @@ TASK = "gradus_task"
 FINISH_REASON = "gradus_finish_reason"
 """Key of `extra_info` for the reason why generation ended; set by `gradus.verl.RewardManager`."""
 
+TOKENS = "gradus_tokens"
+"""Key of `extra_info` that holds the number of the completion's tokens, if `gradus.verl.RewardManager` calls."""
+
 
 async def compute_score(
     data_source: str,
@@ -56,7 +59,8 @@ async def compute_score(
             f"the row of data source {data_source!r} is not of gradus.verl.RunDataset: see data.custom_cls"
         )
     task = TaskReference.from_row(extra_info[ROW])
-    written = WrittenCompletion(task, solution_str, finish_reason=extra_info.get(FINISH_REASON))
+    reason, tokens = extra_info.get(FINISH_REASON), extra_info.get(TOKENS)
+    written = WrittenCompletion(task, solution_str, finish_reason=reason, tokens=tokens)
     outcome = await score_one(written)
     solved = float("nan") if outcome.solved is None else float(outcome.solved)
     return {"score": reward_or(outcome, unscored), "acc": solved}
