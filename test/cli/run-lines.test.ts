@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import {
+  CompletionLengthsSchema,
   EvaluationRecordSchema,
   FormatWarningSchema,
   type HistoryRecord,
@@ -11,7 +12,7 @@ import {
 } from "../../clients/ts/src/public.ts";
 import { runChart } from "../../cli/runs/chart.ts";
 import { armLines, bar, drawnColumns, drawnLines, plainLine, stateLines } from "../../cli/runs/lines.ts";
-import { seriesOf } from "../../cli/runs/series.ts";
+import { overLengths, seriesOf } from "../../cli/runs/series.ts";
 
 const config = create(RunConfigSchema, { arms: [{ id: "easy" }, { id: "hard<&>" }], promptsPerUpdate: 4, length: 40n });
 
@@ -78,6 +79,32 @@ describe("a run as it stands", () => {
     expect(easy).toMatch(/^easy \S+ +75% +0\.125 \S+ +50% +1\.250 +6$/);
     expect(hard).toMatch(/^hard \S+ +25% +0\.000 +– +– +2$/);
     expect(down).toBe("down not drawn: the judge does not answer");
+  });
+
+  const [first, second, third] = state.arms;
+  const spent = (tokens: bigint, tokenSamples: bigint, characters = 0n, characterSamples = 0n) =>
+    create(CompletionLengthsSchema, { tokens, tokenSamples, characters, characterSamples });
+
+  test("says how long completions are and what was spent, in one unit, where the terminal has room", () => {
+    const known = create(RunStateSchema, {
+      ...state,
+      arms: [{ ...first!, lengths: spent(3_400_000n, 8000n) }, { ...second!, lengths: spent(0n, 0n, 900n, 2n) }, third!],
+    });
+    const [head = "", easy = "", hard = "", down = ""] = armLines(known, 100);
+    expect(head).toMatch(/ tasks {5}tokens {2}spent$/);
+    expect(easy).toMatch(/ 6 {8}425 {2}3\.4M$/);
+    expect(hard).toMatch(/ 2 {10}– {6}–$/);
+    expect(down).toBe("down not drawn: the judge does not answer");
+    for (const width of [60, 80, 100, 200])
+      expect(Math.max(...armLines(known, width).map(({ length }) => length))).toBeLessThanOrEqual(width);
+    expect(armLines(known, 60)).toEqual(armLines(state, 60));
+    const characters = create(RunStateSchema, {
+      ...state,
+      arms: [{ ...first!, lengths: spent(0n, 0n, 12_345n, 3n) }],
+    });
+    const [unit = "", line = ""] = armLines(characters, 100);
+    expect(unit).toMatch(/ characters {2}spent$/);
+    expect(line).toMatch(/ 4115 {2}12\.3k$/);
   });
 
   test("tells apart arms whose long ids begin alike", () => {
@@ -167,6 +194,28 @@ describe("what was drawn", () => {
     // 4 of 40 tasks, and 36 of them.
     expect(easy).toBe(Math.round(columns / 10));
     expect(hard).toBe(columns - Number(easy));
+  });
+
+  test("is over tokens too: an update batch is as wide as its completions are long", () => {
+    const long = (record: HistoryRecord, tokens: bigint): HistoryRecord => {
+      if (record.kind.case === "batch")
+        record.kind.value.lengths = create(CompletionLengthsSchema, { tokens, tokenSamples: 8n });
+      return record;
+    };
+    const told = [long(batch(0, [4, 0]), 100n), change("weights", 4), long(batch(1, [0, 4]), 300n)];
+    const columns = drawnColumns(ids, 80);
+    const series = overLengths(seriesOf(arms, told, columns), told);
+    if (series === undefined) throw new Error("there are lengths");
+    expect(series.steps.map(({ cursor, tasks }) => [cursor, tasks])).toEqual([
+      [0, 100],
+      [100, 300],
+    ]);
+    expect(series.changes).toEqual([{ cursor: 100, kind: "weights" }]);
+    const lines = drawnLines(series, 80);
+    expect((lines[1] ?? "").split("█").length - 1).toBe(Math.round(columns / 4));
+    expect(lines.at(-1)).toMatch(/^ +0 +400 tokens$/);
+    expect(runChart("over tokens", series)).toContain("tokens →");
+    expect(overLengths(seriesOf(arms, history, columns), history)).toBeUndefined();
   });
 
   test("of a run that drew nothing says so too", () => {

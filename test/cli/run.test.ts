@@ -58,6 +58,10 @@ test("a run from its file to its end, with every change on the way", async () =>
   );
   expect(await ok("update-shape", "small", "--num-generations", "2")).toBe("from task 0 on\n");
   expect(await ok("set-weights", "small", "a=1")).toBe("from task 0 on\n");
+  expect(await run("history", "small", "--over", "tokens")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("the history of run 'small' has no lengths of completions yet") as string,
+  });
   const state = join(folder.path, "small.run");
   expect(await ok("export", "small", "--out", state)).toMatch(/small\.run: run small at task 0, \d+ bytes/);
   expect(await ok("import", state, "--run-id", "copy")).toContain("run copy stands at task 0; no tasks were open");
@@ -78,6 +82,8 @@ test("a run from its file to its end, with every change on the way", async () =>
   const drawn = await ok("history", "small", "--chart", chart);
   expect(drawn).toMatch(/^a +\S.* \d+ +\d+%$/m);
   expect(readFileSync(chart, "utf8")).toContain(">small</text>");
+  expect(await ok("history", "small", "--over", "tokens", "--chart", chart)).toMatch(/ \d+ characters$/m);
+  expect(readFileSync(chart, "utf8")).toContain("characters →");
   expect(await ok("history", "small", "--records")).toMatch(/weights .*a=3 b=0\.5/);
   const records = JSON.parse(await ok("history", "small", "--json")) as readonly object[];
   expect(records.filter((record) => "batch" in record)).toHaveLength(4);
@@ -85,7 +91,8 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("groups", "small", "--batch", "1")).toMatch(/small\/\S+ +4 +1 +[ab] +closed/);
   const more = write("more.yaml", "arms:\n  - { id: c, spec: { environment: countdown, level: T1 } }\n");
   expect(await ok("update-shape", "small", more, "--length", "24")).toBe("from task 16 on\n");
-  expect(await ok("get", "small")).toMatch(/^c .* 0$/m);
+  expect(await ok("get", "small")).toMatch(/^c .* 0 +– +–$/m);
+  expect(await ok("get", "small")).toMatch(/^arm .* characters +spent$/m);
   // The list shows the run's present shape, not the one that it was created with.
   expect(await ok("list")).toMatch(/^small +bandit +going on +16 of 24 +\d+ +3$/m);
   expect(await run("update-shape", "small", more)).toMatchObject({

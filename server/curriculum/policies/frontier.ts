@@ -205,7 +205,8 @@ function read(parameters: Json, practiceScale: FrontierConfig["practiceScale"]):
   };
 }
 
-function write({ measure, armMeasures, exploration, practiceScale }: FrontierConfig) {
+function write(config: FrontierConfig): { readonly [name: string]: Json } {
+  const { measure, armMeasures, exploration, practiceScale } = config;
   return {
     measure: `SUCCESS_MEASURE_${measure}`,
     ...(Object.keys(armMeasures).length > 0 && {
