@@ -35,7 +35,7 @@ function rightAnswer({ hints }: SeenTask): string {
 
 /** Half of an arm's samples are right for many batches, and then all. Practice without progress comes before progress. */
 function completionsOf(task: SeenTask, batch: number): readonly string[] {
-  const learnt = batch >= (task.armId === "T0" ? 12 : 16);
+  const learnt = batch >= (task.armId === "T0" ? 12 : 30);
   return Array.from({ length: GENERATIONS }, (_, sample) => (learnt || sample === 0 ? rightAnswer(task) : "unknown"));
 }
 

@@ -169,7 +169,7 @@ describe("the parameter", () => {
 
 const GENERATIONS = 2;
 /** An arm's successes: half of them for long, then all. */
-const qualityOf = (arm: number, batch: number): number => (arm === 2 ? 0 : batch < 14 + 6 * arm ? 0.5 : 1);
+const qualityOf = (arm: number, batch: number): number => (arm === 2 ? 0 : batch < 14 + 22 * arm ? 0.5 : 1);
 
 async function play(runs: Runs, batches: number, from = 0): Promise<readonly (readonly number[])[]> {
   const shares: (readonly number[])[] = [];
