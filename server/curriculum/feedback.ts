@@ -241,8 +241,8 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
     if (known?.of.incarnation === item.incarnation) return known;
     const target = targetOf(state, item);
     if ("kind" in target) return target;
-    const known = [...target.digests];
-    const pending: Pending = { target, of: item, indices: [], digests: [], results: [], lengths: undefined, known };
+    const nothing = { indices: [], digests: [], results: [], lengths: undefined };
+    const pending: Pending = { target, of: item, ...nothing, known: [...target.digests] };
     byPlace.set(key, pending);
     return pending;
   };

@@ -216,7 +216,7 @@ function listFrom({ walks, gone, ...list }: wire.RowList): RowList {
 function* stateParts(state: RunState, codecs: Codecs, journal: string): Generator<Part> {
   yield { case: "head", value: headDraft(state, codecs, journal) };
   for (const list of state.lists) yield { case: "rowList", value: listDraft(list) };
-  for (const value of state.arms) yield { case: "arm", value };
+  for (const arm of state.arms) yield { case: "arm", value: { ...arm, lengths: arm.lengths } };
   for (const [i, batch] of state.batches.entries()) yield* batchParts(batch, state.batches[i - 1], codecs.keys);
   for (const round of state.evaluations) yield* roundParts(round, state.config);
   for (const piece of packedHashes(state.issued, SAMPLES_PER_PART))

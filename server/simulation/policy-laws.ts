@@ -71,8 +71,7 @@ function shareBy(rng: Rng): number {
   return rng.int(0, n) / n;
 }
 
-function groupBy(rng: Rng, facts: readonly string[]): ObservedGroup {
-  const arm = rng.int(0, COUNT - 1);
+function groupBy(rng: Rng, facts: readonly string[], arm = rng.int(0, COUNT - 1)): ObservedGroup {
   const mean = shareBy(rng);
   return {
     arm,
@@ -92,8 +91,10 @@ function groupBy(rng: Rng, facts: readonly string[]): ObservedGroup {
 
 function updatesBy(rng: Rng, { policy, definition }: Subject): readonly Update[] {
   const facts = definition.reads?.(policy.config) ?? [];
+  // In some cases one arm has all groups, so that its knowledge is that of a long run.
+  const only = rng.int(0, 3) === 0 ? rng.int(0, COUNT - 1) : undefined;
   return Array.from({ length: rng.int(0, UPDATES_MAX) }, () => ({
-    groups: Array.from({ length: rng.int(0, GROUPS_MAX) }, () => groupBy(rng, facts)),
+    groups: Array.from({ length: rng.int(0, GROUPS_MAX) }, () => groupBy(rng, facts, only)),
     advances: rng.int(0, 1) === 1,
   }));
 }

@@ -88,7 +88,11 @@ describe("a run as it stands", () => {
   test("says how long completions are and what was spent, in one unit, where the terminal has room", () => {
     const known = create(RunStateSchema, {
       ...state,
-      arms: [{ ...first!, lengths: spent(3_400_000n, 8000n) }, { ...second!, lengths: spent(0n, 0n, 900n, 2n) }, third!],
+      arms: [
+        { ...first!, lengths: spent(3_400_000n, 8000n) },
+        { ...second!, lengths: spent(0n, 0n, 900n, 2n) },
+        third!,
+      ],
     });
     const [head = "", easy = "", hard = "", down = ""] = armLines(known, 100);
     expect(head).toMatch(/ tasks {5}tokens {2}spent$/);

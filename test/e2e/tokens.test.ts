@@ -74,7 +74,10 @@ const guess = "<answer>[0, 1, 2]</answer>";
 
 test("an episode counts the tokens of all its completions, if all are known", async () => {
   const last = { text: "out", finishReason: "length" } as const;
-  const turns = [{ text: guess, tokens: 10 }, { ...last, tokens: 3 }];
+  const turns = [
+    { text: guess, tokens: 10 },
+    { ...last, tokens: 3 },
+  ];
   expect(await playedLengths("episodes", turns, true)).toMatchObject({ tokens: 52n, tokenSamples: 4n });
   const unknown = [{ text: guess }, { ...last, tokens: 3 }];
   expect(await playedLengths("unknown", unknown, true)).toMatchObject({

@@ -17,7 +17,9 @@ export function lengthFigure(lengths: CompletionLengths | undefined): LengthFigu
   if (lengths === undefined) return undefined;
   const { tokens, tokenSamples, characters, characterSamples } = lengths;
   const [unit, total, samples] =
-    tokenSamples > 0n ? (["tokens", tokens, tokenSamples] as const) : (["characters", characters, characterSamples] as const);
+    tokenSamples > 0n
+      ? (["tokens", tokens, tokenSamples] as const)
+      : (["characters", characters, characterSamples] as const);
   if (samples === 0n) return undefined;
   const share = Number(samples) / Number(tokenSamples + characterSamples);
   return { unit, total: Number(total), mean: Number(total) / Number(samples), share };

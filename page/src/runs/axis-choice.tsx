@@ -1,7 +1,7 @@
 /** Lets a person choose the horizontal axis of charts of runs. */
 import { refine } from "../address.ts";
 import { Segments } from "../ui/parts.tsx";
-import type { Over } from "./series.ts";
+import type { Over } from "./rollouts.ts";
 
 export function AxisChoice({ over }: { readonly over: Over }) {
   return (

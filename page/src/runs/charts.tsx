@@ -10,7 +10,8 @@ import { count, figure, percent } from "../words.ts";
 import { AxisChoice } from "./axis-choice.tsx";
 import { labelsOf } from "./labels.ts";
 import type { Line } from "./lines.ts";
-import type { Over, Point, Series } from "./series.ts";
+import type { Over } from "./rollouts.ts";
+import type { Point, Series } from "./series.ts";
 
 const HEIGHT = 210;
 const [LEFT, RIGHT] = [46, 26];

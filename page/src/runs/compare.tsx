@@ -8,7 +8,8 @@ import { Chart, SHARES } from "../ui/plot.tsx";
 import { Swatch } from "../ui/swatch.tsx";
 import { readHistory, STEPS } from "./history.ts";
 import { AxisChoice } from "./axis-choice.tsx";
-import { type Over, type Point, type Series, seriesOf } from "./series.ts";
+import type { Over } from "./rollouts.ts";
+import { type Point, type Series, seriesOf } from "./series.ts";
 import type { ReadRun } from "./state.ts";
 
 interface Measure {
@@ -46,7 +47,9 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
         options={Object.entries(measures).map(([value, { text }]) => ({ value, text }))}
         onChoose={(value) => refine({ measure: value })}
       />
-      <Answered answer={answer}>{(lines) => <Overlay lines={lines} measure={measure} isOverTokens={over === "tokens"} />}</Answered>
+      <Answered answer={answer}>
+        {(lines) => <Overlay lines={lines} measure={measure} isOverTokens={over === "tokens"} />}
+      </Answered>
     </Panel>
   );
 }

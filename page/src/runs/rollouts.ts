@@ -1,8 +1,27 @@
 /**
- * Converts cursors to rollouts, the horizontal axis of a run's charts. UpdateShape may change the number of completions
- * for each task.
+ * Converts cursors to rollouts or tokens, the horizontal axis of a run's charts. UpdateShape may change the number of
+ * completions for each task.
  */
-import type { HistoryRecord, RunConfig } from "../../../clients/ts/src/public.ts";
+import { type HistoryRecord, lengthAxis, lengthWords, type RunConfig } from "../../../clients/ts/src/public.ts";
+
+/** Horizontal axis of charts. "tokens" are characters if the trainer reports no tokens. */
+export type Over = "rollouts" | "tokens";
+
+export interface Axis {
+  /** Name of the axis, e.g. "rollouts". */
+  readonly words: string;
+  readonly at: (cursor: bigint) => number;
+  /** Whether lengths of completions are known, so that charts can be over tokens. */
+  readonly hasLengths: boolean;
+}
+
+/** Returns the axis of a run's charts. It is in rollouts if the history has no lengths. */
+export function axisOf(config: Pick<RunConfig, "numGenerations">, records: readonly HistoryRecord[], over: Over): Axis {
+  const lengths = lengthAxis(records);
+  if (over === "tokens" && lengths !== undefined)
+    return { words: lengthWords(lengths), at: lengths.at, hasLengths: true };
+  return { words: "rollouts", at: rolloutsOf(config, records), hasLengths: lengths !== undefined };
+}
 
 /**
  * Returns a function from a cursor to the number of completions before it. Each task counts the completions of the

@@ -147,12 +147,7 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
       {series === undefined ? (
         <Waiting />
       ) : (
-        <RunCharts
-          series={series}
-          over={over}
-          chosen={arm}
-          onChoose={(name) => refine({ arm: name })}
-        />
+        <RunCharts series={series} over={over} chosen={arm} onChoose={(name) => refine({ arm: name })} />
       )}
     </>
   );

@@ -1,12 +1,9 @@
 /** Computes the data of a run's charts from its history: points over its rollouts or its tokens, for each line. */
-import { type BatchRecord, lengthAxis, lengthWords } from "../../../clients/ts/src/public.ts";
+import type { BatchRecord } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
 import type { Line } from "./lines.ts";
-import { rolloutsOf } from "./rollouts.ts";
+import { axisOf, type Over } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
-
-/** Horizontal axis of charts. "tokens" are characters if the trainer reports no tokens. */
-export type Over = "rollouts" | "tokens";
 
 /** The values of all charts at one step of a run. Lists have one entry for each line, in order. */
 export interface Point {
@@ -60,9 +57,7 @@ const PASSED_OVER = ["close_groups", "reopen_groups"];
 
 export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, over: Over = "rollouts"): Series {
   const { lines } = history;
-  const lengths = lengthAxis(history.records);
-  const overLengths = over === "tokens" ? lengths : undefined;
-  const xOf = overLengths?.at ?? rolloutsOf(config, history.records);
+  const { words: axis, at: xOf, hasLengths } = axisOf(config, history.records, over);
   const points: Point[] = [];
   const marks: Mark[] = [];
   const evaluations: Evaluated[] = [];
@@ -86,9 +81,7 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, 
       evaluations.push({ arm: armId, x: xOf(cursor), solved: solvedShare });
     }
   }
-  const axis = overLengths === undefined ? "rollouts" : lengthWords(overLengths);
-  const latestMark = Math.max(end, ...marks.map(({ x }) => x));
-  return { lines, points, marks, evaluations, axis, end: latestMark, hasLengths: lengths !== undefined };
+  return { lines, points, marks, evaluations, axis, end: Math.max(end, ...marks.map(({ x }) => x)), hasLengths };
 }
 
 function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | "seconds" | "rewardAlike"> {

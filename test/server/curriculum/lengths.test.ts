@@ -99,7 +99,12 @@ describe("a run", () => {
 
   test("without lengths has none, as a journal of an older server", async () => {
     const { runs, tasks } = await started();
-    value(await runs.recordFeedback("run", tasks.flatMap((task) => [0, 1].map((sample) => feedbackFor(task, sample)))));
+    value(
+      await runs.recordFeedback(
+        "run",
+        tasks.flatMap((task) => [0, 1].map((sample) => feedbackFor(task, sample))),
+      ),
+    );
     expect(await lengthsByArm(runs)).toEqual([undefined, undefined, undefined]);
     expect((await batchesOf(runs, "run"))[0]).not.toHaveProperty("lengths");
   });
