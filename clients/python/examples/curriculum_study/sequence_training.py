@@ -199,7 +199,10 @@ class SequenceTrainer:
             answers = np.zeros((IMITATION_ROWS, self.length_max), np.int32)
             answers[:, 0] = [right[digit] for digit in digits]
             ones = np.ones(IMITATION_ROWS)
-            self._step(_Rows(given_rows(digits[:, None].tolist(), self.length_max), answers, ones.astype(np.int32), ones), RATE / 10)
+            self._step(
+                _Rows(given_rows(digits[:, None].tolist(), self.length_max), answers, ones.astype(np.int32), ones),
+                RATE / 10,
+            )
 
     def _right_digits(self) -> dict[int, int]:
         """Returns the right answer for each single digit, which it finds by the server's scores."""

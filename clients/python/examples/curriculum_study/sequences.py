@@ -58,9 +58,7 @@ class Job:
         return results / f"{'-'.join(words)}.{self.seed}.json"
 
 
-def jobs_of(
-    parts: Sequence[str], conditions: Sequence[str], seeds: int | None, study: Study = SEQUENCES
-) -> list[Job]:
+def jobs_of(parts: Sequence[str], conditions: Sequence[str], seeds: int | None, study: Study = SEQUENCES) -> list[Job]:
     """Trainings in the order that they are done in: seed by seed, and what needs others' draws after those."""
     chosen = [
         Job(part, condition, seed)

@@ -13,7 +13,7 @@ from gradus.verl._reward import FINISH_REASON, TOKENS
 
 
 class RewardManager(NaiveRewardManager):
-    """verl's own manager, which hands `compute_score` a text alone; this one adds why generation ended, and the number of tokens.
+    """verl's own manager gives `compute_score` a text; this one adds why generation ended, and the number of tokens.
 
     verl does not keep the reason: its servers report "completed" for complete and for cut completions. A completion was
     cut if it has all `actor_rollout_ref.rollout.response_length` tokens and does not end with a special token, such as
