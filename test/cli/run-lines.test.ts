@@ -96,7 +96,7 @@ describe("a run as it stands", () => {
     });
     const [head = "", easy = "", hard = "", down = ""] = armLines(known, 100);
     expect(head).toMatch(/ tasks {5}tokens {2}spent$/);
-    expect(easy).toMatch(/ 6 {8}425 {2}3\.4M$/);
+    expect(easy).toMatch(/ 6 {8}425 {3}3\.4M$/);
     expect(hard).toMatch(/ 2 {10}– {6}–$/);
     expect(down).toBe("down not drawn: the judge does not answer");
     for (const width of [60, 80, 100, 200])

@@ -1,4 +1,4 @@
-"""The study of growth: does an arm that grows need no range that fits?
+"""The study of growth, which asks whether an arm that grows needs no range that fits.
 
     python growth.py                                    # all of it, two trainings at a time, then the report
     python growth.py --part cipher --only grow --seeds 2

@@ -120,8 +120,8 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
             failed = [job.result(results).stem for job, code in zip(missing, codes, strict=True) if code]
             if failed:
                 raise SystemExit(
-                    f"{study.name}: {len(failed)} trainings failed: {failed}. Their logs are in {work}; the same command"
-                    " tries them again."
+                    f"{study.name}: {len(failed)} trainings failed: {failed}. Their logs are in {work}; the same"
+                    " command tries them again."
                 )
 
 

@@ -257,8 +257,9 @@ def frontier(
     grade, or whether the answer is right. "solved": whether the sample is solved. "reward": the reward within the range
     of its scheme. "improvement": 0 for the trivial answer, 1 for the optimum. `arm_measures` gives some arms their own
     measure, by id. `exploration` is the share of each update batch that is spread evenly over all arms (None: 0.1).
-    `practice_scale` is the number of groups of practice without progress that halve an arm's share. "auto" (the default):
-    the server measures how much practice progress takes in the run, and begins with prompts_per_update, at least 8.
+    `practice_scale` is the number of groups of practice without progress that halve an arm's share. With "auto" (the
+    default) the server measures how much practice progress takes in the run, and begins with prompts_per_update, at
+    least 8.
     """
     made = FrontierPolicy(
         measure=measure,
