@@ -502,8 +502,15 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  * Reference: let m̃ = (S + .5) / (M + 1). Once M > 8 the reference is m̃. Whenever m̃
  * has moved from it by more than .15, the reference becomes m̃ and V becomes 0.
  *
+ * Pace: one number H for the run, at first unset. Whenever a reference moves, let v be
+ * the arm's V with this group, before it becomes 0. If H is unset, H becomes v. If not,
+ * H ← H + .2 (v − H). The first reference of an arm is no move.
+ *
  * At a draw, let m = (A + .15) / (N + .3), and rise = (A/N − S/M) / .15 within [0, 1] (1
- * for an arm without groups). V₀ is the practice_scale, and ε the exploration. Then:
+ * for an arm without groups). V₀ is the practice_scale, and ε the exploration. Without a
+ * practice_scale, V₀ = max(prompts_per_update, 8, H), or max(prompts_per_update, 8)
+ * while H is unset. The rule for H was found with simulated students
+ * (docs/decisions/0013-default-curriculum.md). Then:
  *
  * w = m² (1 − m)⁵ / ((2/7)² (5/7)⁵) · (.3 + .7 rise) / (1 + (V/V₀)²)
  *
@@ -536,9 +543,10 @@ export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
 
   /**
    * Amount of practice without progress that halves an arm's share, in groups, above 0
-   * and at most 1e9. Unset: prompts_per_update, at least 8, because with larger batches
-   * each group moves a model less. A larger value suits a model that learns slowly, but
-   * holds on longer to an arm that teaches nothing.
+   * and at most 1e9. A larger value suits a model that learns slowly, but holds on
+   * longer to an arm that teaches nothing. Unset, which a run file may write as auto: V₀
+   * follows the practice that progress takes in the run, as above. A run that a server
+   * without this rule created has prompts_per_update, at least 8, and its state says so.
    */
   practiceScale?: number | undefined;
 };
@@ -1090,9 +1098,37 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
 
   /** Whether UpdateShape removed the arm. */
   removed: boolean;
+
+  /**
+   * Lengths of the completions in the arm's closed groups: its mean length, and what was
+   * spent on it. Unset: there are none, or they are not known, as under
+   * FEEDBACK_SOURCE_REPORTED.
+   */
+  lengths?: CompletionLengths | undefined;
 };
 
 export declare const ArmStateSchema: GenMessage<ArmState>;
+
+/**
+ * Lengths of completions, for people to read. A sample counts in tokens if its trainer
+ * reported them (StepRequest.tokens), and otherwise in characters. The mean length of a
+ * sample is tokens / token_samples, or characters / character_samples.
+ */
+export declare type CompletionLengths = Message<"gradus.v1.CompletionLengths"> & {
+  /** Sum of the tokens of the samples that have them. */
+  tokens: bigint;
+
+  /** Number of samples in `tokens`. */
+  tokenSamples: bigint;
+
+  /** Sum of the characters of the other samples, in UTF-16 code units. */
+  characters: bigint;
+
+  /** Number of samples in `characters`. */
+  characterSamples: bigint;
+};
+
+export declare const CompletionLengthsSchema: GenMessage<CompletionLengths>;
 
 /** Round of an evaluation arm: one pass over its set. */
 export declare type EvaluationRecord = Message<"gradus.v1.EvaluationRecord"> & {
@@ -2323,7 +2359,7 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
   /**
    * Number of update batches merged in this record, see GetHistoryRequest. 0: it is one
    * batch. In a merged record, batch, cursor and time are those of the first one.
-   * counts, prompts, released and useful are sums. Others are means over the batches
+   * counts, prompts, released, useful and lengths are sums. Others are means over the batches
    * that have a value. `closed` is true if all are closed.
    */
   merged: number;
@@ -2339,6 +2375,12 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
 
   /** Number of samples in each sum of reward_sums. 0: there are none yet. */
   rewardCounts: number[];
+
+  /**
+   * Lengths of the samples' completions so far, of all arms together. In a merged record
+   * it is the sum. Unset: there are none yet, or they are not known.
+   */
+  lengths?: CompletionLengths | undefined;
 };
 
 export declare const BatchRecordSchema: GenMessage<BatchRecord>;
@@ -2540,6 +2582,9 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
    * there were none, or the request set `brief`.
    */
   toolCalls: ToolCall[];
+
+  /** Number of tokens from the request. Unset: the request had none. */
+  tokens?: number | undefined;
 };
 
 export declare const RunSampleSchema: GenMessage<RunSample>;

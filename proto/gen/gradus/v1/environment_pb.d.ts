@@ -611,6 +611,15 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
    * text together.
    */
   transcript: ChatMessage[];
+
+  /**
+   * Number of tokens of the completion, by the trainer's tokenizer, at most 16,777,216.
+   * On the last call of an episode: of all its completions together. A run sums tokens
+   * for people to read (CompletionLengths), and no policy uses them. Unset: not known,
+   * so that the run counts the characters of `completion` and of the completions in
+   * `transcript`.
+   */
+  tokens?: number | undefined;
 };
 
 export declare const StepRequestSchema: GenMessage<StepRequest>;
@@ -801,6 +810,9 @@ export declare type Completion = Message<"gradus.v1.Completion"> & {
    * together.
    */
   transcript: ChatMessage[];
+
+  /** Number of tokens, see StepRequest.tokens. At most 16,777,216. */
+  tokens?: number | undefined;
 };
 
 export declare const CompletionSchema: GenMessage<Completion>;

@@ -517,6 +517,7 @@ class ArmState(_message.Message):
     REPEATS_FIELD_NUMBER: _ClassVar[int]
     MASKED_REASON_FIELD_NUMBER: _ClassVar[int]
     REMOVED_FIELD_NUMBER: _ClassVar[int]
+    LENGTHS_FIELD_NUMBER: _ClassVar[int]
     arm_id: str
     probability: float
     value: float
@@ -528,7 +529,19 @@ class ArmState(_message.Message):
     repeats: int
     masked_reason: str
     removed: bool
-    def __init__(self, arm_id: _Optional[str] = ..., probability: _Optional[float] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., issued: _Optional[int] = ..., groups: _Optional[int] = ..., recent_reward_mean: _Optional[float] = ..., recent_solved_share: _Optional[float] = ..., repeats: _Optional[int] = ..., masked_reason: _Optional[str] = ..., removed: bool = ...) -> None: ...
+    lengths: CompletionLengths
+    def __init__(self, arm_id: _Optional[str] = ..., probability: _Optional[float] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., issued: _Optional[int] = ..., groups: _Optional[int] = ..., recent_reward_mean: _Optional[float] = ..., recent_solved_share: _Optional[float] = ..., repeats: _Optional[int] = ..., masked_reason: _Optional[str] = ..., removed: bool = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
+
+class CompletionLengths(_message.Message):
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    CHARACTERS_FIELD_NUMBER: _ClassVar[int]
+    CHARACTER_SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    tokens: int
+    token_samples: int
+    characters: int
+    character_samples: int
+    def __init__(self, tokens: _Optional[int] = ..., token_samples: _Optional[int] = ..., characters: _Optional[int] = ..., character_samples: _Optional[int] = ...) -> None: ...
 
 class EvaluationRecord(_message.Message):
     ARM_ID_FIELD_NUMBER: _ClassVar[int]
@@ -1178,6 +1191,7 @@ class BatchRecord(_message.Message):
     MERGED_FIELD_NUMBER: _ClassVar[int]
     REWARD_SUMS_FIELD_NUMBER: _ClassVar[int]
     REWARD_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    LENGTHS_FIELD_NUMBER: _ClassVar[int]
     batch: int
     cursor: int
     probabilities: _containers.RepeatedScalarFieldContainer[float]
@@ -1192,7 +1206,8 @@ class BatchRecord(_message.Message):
     merged: int
     reward_sums: _containers.RepeatedScalarFieldContainer[float]
     reward_counts: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, batch: _Optional[int] = ..., cursor: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ..., closed: bool = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., prompts: _Optional[int] = ..., released: _Optional[int] = ..., useful: _Optional[int] = ..., merged: _Optional[int] = ..., reward_sums: _Optional[_Iterable[float]] = ..., reward_counts: _Optional[_Iterable[int]] = ...) -> None: ...
+    lengths: CompletionLengths
+    def __init__(self, batch: _Optional[int] = ..., cursor: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ..., closed: bool = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., prompts: _Optional[int] = ..., released: _Optional[int] = ..., useful: _Optional[int] = ..., merged: _Optional[int] = ..., reward_sums: _Optional[_Iterable[float]] = ..., reward_counts: _Optional[_Iterable[int]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
 
 class ControlRecord(_message.Message):
     class WeightsEntry(_message.Message):
@@ -1281,6 +1296,7 @@ class RunSample(_message.Message):
     TASK_FIELD_NUMBER: _ClassVar[int]
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
     number: int
     task_id: str
     group_id: str
@@ -1295,7 +1311,8 @@ class RunSample(_message.Message):
     task: _task_pb2.Task
     transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
     tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
-    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ...) -> None: ...
+    tokens: int
+    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class ListRunSamplesResponse(_message.Message):
     SAMPLES_FIELD_NUMBER: _ClassVar[int]

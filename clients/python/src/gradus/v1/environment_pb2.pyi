@@ -338,6 +338,7 @@ class StepRequest(_message.Message):
     END_FIELD_NUMBER: _ClassVar[int]
     TEXT_TOOLS_FIELD_NUMBER: _ClassVar[int]
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
     task_id: str
     group_id: str
     sample_index: int
@@ -349,7 +350,8 @@ class StepRequest(_message.Message):
     end: bool
     text_tools: _task_pb2.TextTools
     transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
-    def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
+    tokens: int
+    def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class StepResponse(_message.Message):
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
@@ -433,6 +435,7 @@ class Completion(_message.Message):
     END_FIELD_NUMBER: _ClassVar[int]
     TEXT_TOOLS_FIELD_NUMBER: _ClassVar[int]
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
     sample_index: int
     text: str
     finish_reason: FinishReason
@@ -443,7 +446,8 @@ class Completion(_message.Message):
     end: bool
     text_tools: _task_pb2.TextTools
     transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
-    def __init__(self, sample_index: _Optional[int] = ..., text: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., task_id: _Optional[str] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
+    tokens: int
+    def __init__(self, sample_index: _Optional[int] = ..., text: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., task_id: _Optional[str] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class CompletionGroup(_message.Message):
     TASK_ID_FIELD_NUMBER: _ClassVar[int]

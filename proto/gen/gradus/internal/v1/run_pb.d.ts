@@ -278,9 +278,23 @@ export declare type GroupResults = Message<"gradus.internal.v1.GroupResults"> & 
   cursor: number;
 
   samples: Sample[];
+
+  lengths?: Lengths | undefined;
 };
 
 export declare const GroupResultsSchema: GenMessage<GroupResults>;
+
+export declare type Lengths = Message<"gradus.internal.v1.Lengths"> & {
+  tokens: number;
+
+  tokenSamples: number;
+
+  characters: number;
+
+  characterSamples: number;
+};
+
+export declare const LengthsSchema: GenMessage<Lengths>;
 
 export declare type Feedback = Message<"gradus.internal.v1.Feedback"> & {
   groups: GroupResults[];
@@ -766,6 +780,8 @@ export declare type ArmCounters = Message<"gradus.internal.v1.ArmCounters"> & {
   recent: RewardSums[];
 
   folded?: Tally | undefined;
+
+  lengths?: Lengths | undefined;
 };
 
 export declare const ArmCountersSchema: GenMessage<ArmCounters>;
@@ -826,6 +842,8 @@ export declare type Group = Message<"gradus.internal.v1.Group"> & {
   outcome?: GroupOutcome | undefined;
 
   folded: boolean;
+
+  lengths?: Lengths | undefined;
 };
 
 export declare const GroupSchema: GenMessage<Group>;
