@@ -60,7 +60,7 @@ def groups_of(
         Numbers of tokens of the texts, (n,); None: not known.
 
     """
-    lengths = tokens or [None] * len(texts)
+    lengths: Sequence[int | None] = tokens or [None] * len(texts)
     parts: list[tuple[Task, list[Completion]]] = []
     for i, (task, text, reason, length) in enumerate(zip(tasks, texts, reasons, lengths, strict=True)):
         index = index_in_group(i, rank, len(tasks), num_generations)
