@@ -1,10 +1,11 @@
 /** Scores a completion of a task: locates the answer, reads it, verifies it, and computes the reward. */
 import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting } from "./answers/locate.ts";
+import { withRemedy } from "./answers/remedy.ts";
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion } from "./commit.ts";
 import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment } from "./environment.ts";
 import type { VerifyContext } from "./resource.ts";
-import { type Failed, type Findings, type GradedFacts, malformed, type Parsed } from "./facts.ts";
+import { type Failed, type Findings, type GradedFacts, type Malformed, malformed, type Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
@@ -94,7 +95,7 @@ export function score<Instance>(task: ScoreTask<Instance>, completion: string): 
     const located = isDoubtRight(task, found) ? trusting(found) : found;
     if (task.scheme.scheme.scan !== undefined) return scoreScanned(task, completion, located, found);
     const findings = located.spans.map((span) => examine(task, span.text));
-    const counts = located.problem === undefined ? (findings.at(-1) as Findings) : malformed(located.problem);
+    const counts = located.problem === undefined ? (findings.at(-1) as Findings) : unread(task, completion, located);
     if (failureOf(task, counts) !== undefined) throw new Error("a synchronous verifier returned a failure");
     return scoreOf(task, completion, located, { counts, spans: located.spans, findings });
   } catch (cause) {
@@ -125,7 +126,8 @@ function scoreScanned<Instance>(
   { doubtful }: Located,
 ): Score {
   const { scheme, parameters } = task.scheme;
-  const counts = located.problem === undefined ? examine(task, located.answer as string) : malformed(located.problem);
+  const counts =
+    located.problem === undefined ? examine(task, located.answer as string) : unread(task, completion, located);
   const isTrusted = located.problem === undefined && doubtful !== undefined;
   const scanned = scanCompletion(completion, {
     format: task.format,
@@ -138,6 +140,11 @@ function scoreScanned<Instance>(
   const { answers, length, complete, commit } = scanned;
   const scored = scoreOf(task, completion, located, { counts, spans: [], findings: [] }, scanned);
   return { ...scored, scan: { answers, length, complete, commit, pairsMax: scheme.scan?.pairsMax(parameters) ?? 0 } };
+}
+
+/** Returns the findings about a completion that has no answer. */
+function unread(task: AnyScoreTask, completion: string, { problem = "there is no answer" }: Located): Malformed {
+  return malformed(withRemedy(task, completion, problem));
 }
 
 /** Completion whose answer was read and awaits verification. */
@@ -164,18 +171,18 @@ export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion:
       const examined = { counts, spans, findings: spans.map(() => counts) };
       return { kind: "score", score: scoreOf(task, completion, as, examined) };
     };
-    const unread = (): AsyncScore => scored(found, malformed(found.problem ?? "there is no answer"));
+    const asUnread = (): AsyncScore => scored(found, unread(task, completion, found));
     const span = located.spans.at(-1);
-    if (located.problem !== undefined || span === undefined) return unread();
+    if (located.problem !== undefined || span === undefined) return asUnread();
     const isDoubtful = found.problem !== undefined;
     const parsed = parseAnswer(environment, span.text, instance);
-    if (parsed.kind === "malformed") return isDoubtful ? unread() : scored(located, parsed, [span]);
+    if (parsed.kind === "malformed") return isDoubtful ? asUnread() : scored(located, parsed, [span]);
     return {
       kind: "verification",
       verify: (context) => environment.verify(instance, parsed.answer, context),
       finish: (findings) =>
         failureOf(task, findings) ??
-        (isDoubtful && !removesDoubt(findings) ? unread() : scored(located, findings, [span])),
+        (isDoubtful && !removesDoubt(findings) ? asUnread() : scored(located, findings, [span])),
     };
   } catch (cause) {
     throw named(environment, cause);

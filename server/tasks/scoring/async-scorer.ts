@@ -18,7 +18,7 @@ import type { Resources } from "../../outside/gate/resources.ts";
 import type { Keyring } from "../keyring.ts";
 import { type CompletionForm, type PlayedCompletion, playAskingTurn } from "./play-turn.ts";
 import { failedSample, isFinal, type SampleResult, type StepResult } from "./results.ts";
-import { type AskingTask, type AsyncTask, checkLength, type OpenToken, withRemedy } from "./scorer.ts";
+import { type AskingTask, type AsyncTask, checkLength, type OpenToken } from "./scorer.ts";
 
 /** Caller of Step, or of another call that scores completions. */
 export interface Caller {
@@ -182,9 +182,7 @@ async function verified(
   try {
     const begun = beginScore(scoring, completion);
     const scored = (ended: AsyncScore): SampleResult =>
-      ended.kind === "score"
-        ? { kind: "score", score: withRemedy(scoring, completion, ended.score) }
-        : failedSample(ended);
+      ended.kind === "score" ? { kind: "score", score: ended.score } : failedSample(ended);
     if (begun.kind !== "verification") return scored(begun);
     const job = { party, bytes: Buffer.byteLength(completion), signal, deadlineMs, verify: begun.verify };
     const outcome = await resources.run(scoring.environment.resource, job);

@@ -311,21 +311,33 @@ function statisticsOf(
   samples: readonly ScoredCompletion[],
   { scoring: { scheme } }: OpenTask,
 ): GroupStatistics | undefined {
-  const scored = samples.flatMap(({ sampleIndex, result }, place) =>
-    result.kind === "score" ? [{ sampleIndex, place, reward: result.score.reward }] : [],
-  );
+  const scored = scoredInOrder(samples);
   if (scored.length === 0) return undefined;
-  // Samples are sorted by sampleIndex, so that sums are identical for every order of the request. Samples with a
-  // sample_key have no index, so their rewards are sorted.
-  scored.sort((a, b) => a.sampleIndex - b.sampleIndex || a.reward - b.reward);
-  const rewards = scored.map(({ reward }) => reward);
+  const rewards = scored.map(({ result }) => rewardOf(result));
   const { rloo, grpo, mean, std } = advantagesOf(rewards, scheme.scheme.range(scheme.parameters));
-  const inPlace = (values: readonly number[]): readonly (number | undefined)[] => {
-    const placed = new Array<number | undefined>(samples.length).fill(undefined);
-    for (const [i, { place }] of scored.entries()) placed[place] = values[i];
-    return placed;
-  };
-  return { count: rewards.length, mean, std, rloo: inPlace(rloo), grpo: inPlace(grpo) };
+  const statistics = { count: rewards.length, mean, std, rloo, grpo };
+  if (scored === samples) return statistics;
+  const places = new Map(scored.map((sample, i) => [sample, i]));
+  const inPlace = (values: readonly number[]) => samples.map((sample) => values[places.get(sample) ?? -1]);
+  return { ...statistics, rloo: inPlace(rloo), grpo: inPlace(grpo) };
+}
+
+/**
+ * Returns the samples that have a score, sorted by sampleIndex, so that sums are identical for every order of the
+ * request. Samples with a sample_key have no index, so their rewards are sorted. Returns the list itself if it is sorted.
+ */
+function scoredInOrder(samples: readonly ScoredCompletion[]): readonly ScoredCompletion[] {
+  const isSorted = samples.every(
+    ({ result, sampleIndex }, i) =>
+      result.kind === "score" && (i === 0 || (samples[i - 1] as ScoredCompletion).sampleIndex < sampleIndex),
+  );
+  if (isSorted) return samples;
+  const scored = samples.filter(({ result }) => result.kind === "score");
+  return scored.sort((a, b) => a.sampleIndex - b.sampleIndex || rewardOf(a.result) - rewardOf(b.result));
+}
+
+function rewardOf(result: StepResult): number {
+  return result.kind === "score" ? result.score.reward : Number.NaN;
 }
 
 /** Run that records a group's results, or the reason why none does. */

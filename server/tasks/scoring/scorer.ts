@@ -2,22 +2,13 @@
 import { bug } from "../../../envs/facts.ts";
 import { roughBytes } from "../../base/rough-bytes.ts";
 import { LRUCache } from "lru-cache";
-import { locateAnswers, type Thinking } from "../../../envs/answers/locate.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import { mountedPlaceOf, changedSources } from "../../../envs/mounted-tasks.ts";
 import { restore, type Restored } from "../../../envs/instances.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
-import {
-  type AnyScoreTask,
-  type AsyncScoreTask,
-  type Score,
-  score,
-  type ScoreTask,
-  VIOLATION_BYTES_MAX,
-} from "../../../envs/score.ts";
-import { clipUtf8 } from "../../../envs/lib/text.ts";
+import { type AnyScoreTask, type AsyncScoreTask, score, type ScoreTask } from "../../../envs/score.ts";
 import { neededResource } from "../../../envs/resource.ts";
 import type { Keyring } from "../keyring.ts";
 import { encodeSettings, openTaskId, type TaskToken } from "../task-id.ts";
@@ -34,41 +25,6 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
   if (bytes <= bytesMax) return undefined;
   const detail = `the completion has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`;
   return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
-}
-
-// Functions for remedies. If a completion has no answer, the message names settings of the run with which an answer
-// would be found.
-
-const THINKINGS: readonly Thinking[] = ["stripped", "required", "prefilled"];
-
-/**
- * Returns the score with a remedy added to its message. There is no remedy if an answer was found but cannot be read,
- * or if the completion was cut off, because no setting helps then.
- */
-export function withRemedy(task: AnyScoreTask, completion: string, score: Score): Score {
-  if (score.verdict !== "malformed" || task.wasCut === true) return score;
-  const { problem } = locateAnswers(completion, task.format, task.thinking);
-  // Some messages already name their own remedy.
-  if (problem === undefined || problem.includes("thinking: ")) return score;
-  return { ...score, violation: clipUtf8(`${score.violation}${remedyOf(task, completion)}`, VIOLATION_BYTES_MAX) };
-}
-
-/**
- * Returns text that names at most two settings, as in run files, with which an answer would be found, or which may suit
- * a model that writes no thinking. Empty: no such setting is known.
- */
-function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, completion: string): string {
-  const others = environment.answerFormats.filter((other) => other !== format);
-  const candidates = [
-    ...THINKINGS.map((other) => ({ format, thinking: other, words: `thinking: ${other}` })),
-    ...others.map((other) => ({ format: other, thinking, words: `answer_format: ${other}` })),
-  ];
-  const helping = candidates.filter((each) => locateAnswers(completion, each.format, each.thinking).formatValid);
-  const named = helping.map(({ words }) => words).slice(0, 2);
-  if (named.length > 0) return `; it contains an answer that ${named.join(" or ")} would read`;
-  if (format !== "think_answer" || thinking !== "required" || /<\s*\/?\s*think/i.test(completion)) return "";
-  const plain = others.includes("answer_tag") ? " or answer_format: answer_tag" : "";
-  return `; a model that writes no thinking needs thinking: stripped${plain}`;
 }
 
 // Types for opened task ids, which are cached within a limit of memory.
@@ -197,7 +153,7 @@ export function createScorer(options: ScorerOptions): Scorer {
       const tooLarge = checkLength(completion, completionBytesMax);
       if (tooLarge !== undefined) return tooLarge;
       try {
-        return { kind: "score", score: withRemedy(task.scoring, completion, score(task.scoring, completion)) };
+        return { kind: "score", score: score(task.scoring, completion) };
       } catch (error) {
         options.onFailure(error, task.token);
         return failedSample(bug);

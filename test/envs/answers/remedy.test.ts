@@ -1,21 +1,16 @@
 import { expect, test } from "vitest";
-import type { Thinking } from "../../../../envs/answers/locate.ts";
-import { wrapAnswer } from "../../../../envs/answers/wording.ts";
-import { countdown } from "../../../../envs/countdown/index.ts";
-import type { SyncEnvironment } from "../../../../envs/environment.ts";
-import type { AnswerFormat } from "../../../../envs/prompt.ts";
-import { resolveScheme } from "../../../../envs/reward/schemes.ts";
-import { score as scoreOf, type Score, type ScoreTask } from "../../../../envs/score.ts";
-import { withRemedy } from "../../../../server/tasks/scoring/scorer.ts";
+import type { Thinking } from "../../../envs/answers/locate.ts";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
+import { countdown } from "../../../envs/countdown/index.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
+import { resolveScheme } from "../../../envs/reward/schemes.ts";
+import { score, type ScoreTask } from "../../../envs/score.ts";
 
 const environment = countdown as SyncEnvironment;
 const resolved = resolveScheme(environment, "graded", {});
 if (resolved.kind !== "ok") throw new Error(resolved.message);
 const { scheme } = resolved;
-
-function score(task: ScoreTask, completion: string): Score {
-  return withRemedy(task, completion, scoreOf(task, completion));
-}
 
 function violation(completion: string, format: AnswerFormat, more: Partial<ScoreTask> = {}): string {
   const instance = { numbers: [1, 2, 3], target: 6 };
