@@ -71,7 +71,7 @@ module.exports = {
     only(
       "policies-know-no-run",
       "^server/curriculum/policies/",
-      "^(server/curriculum/(policies/|(advantages|json|signals|types)\\.ts$)|proto/limits\\.ts$|envs/)",
+      "^(server/curriculum/(policies/|(advantages|growth|json|signals|types)\\.ts$)|proto/limits\\.ts$|envs/)",
       "A policy reads and writes its own parameters, and knows neither runs nor the contract.",
     ),
     only(

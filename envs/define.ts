@@ -4,6 +4,7 @@ import type {
   AsyncEnvironment,
   Environment,
   Generator,
+  GrowthAxis,
   Level,
   Parameters,
   RowDefinition,
@@ -118,6 +119,7 @@ export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
   /** Parameters, from `defineParameters` (parameters.ts). */
   readonly parameters: Specs;
   readonly levels: readonly Level<NoInfer<LevelParametersOf<Specs>>>[];
+  readonly axes?: readonly GrowthAxis<NoInfer<Partial<ParametersOf<Specs>>>>[];
   /** See `Generator` in environment.ts for this member and for the two below. */
   generate(parameters: ParametersOf<Specs>, rng: Rng): Instance | undefined;
   accepts?(instance: NoInfer<Instance>, parameters: ParametersOf<Specs>, work?: SearchWork): boolean;
@@ -128,10 +130,12 @@ export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
 export function defineGenerator<Specs extends ParameterSpecs, Instance>({
   parameters,
   levels,
+  axes = [],
   ...rest
 }: GeneratorDefinition<Specs, Instance>): Generator<Instance> {
   const infos = parameterInfos(parameters);
-  const generator = { ...rest, levels: levels as readonly Level[], parameters: infos };
+  const grown = { axes: axes as readonly GrowthAxis[] };
+  const generator = { ...rest, levels: levels as readonly Level[], parameters: infos, ...(axes.length > 0 && grown) };
   const later = infos
     .filter((info) => info.later === true)
     .map(({ name, defaultValue }) => [name, defaultValue] as const);

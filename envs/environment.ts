@@ -83,9 +83,29 @@ export interface SearchWork {
   nodesLeft: number;
 }
 
+/**
+ * Growth axis: a row of values, each of which makes tasks that are at least as hard as those of the value before. A run's
+ * arm may open them one after the other.
+ */
+export interface GrowthAxis<Values = Parameters> {
+  /** Name of what grows, e.g. "vertices". */
+  readonly name: string;
+  /** First value, at least 1, and last value, whole numbers. */
+  readonly first: number;
+  readonly last: number;
+  /** Returns the parameters that a value sets, the same ones for each value. None falls from a value to the next. */
+  parametersAt(value: number): Values;
+  /** Share of success that guessing reaches, in [0, 1). Defaults to 0. */
+  readonly guess?: number;
+  /** Greatest value with fewer than SMALL instances (splits.ts). Defaults to none. */
+  readonly smallThrough?: number;
+}
+
 /** Members that every kind of generator has. */
 interface Makeable {
   readonly parameters: readonly ParameterInfo[];
+  /** Growth axes. Defaults to none. */
+  readonly axes?: readonly GrowthAxis[];
   /** Levels, easiest first. At least one. */
   readonly levels: readonly Level[];
   /** Returns an error text if the parameters, each in its range, do not fit together. Returns undefined if they do. */

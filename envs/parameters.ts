@@ -2,7 +2,7 @@
  * Declares the named numeric parameters of generators and of reward schemes as data, fills in defaults, and checks
  * names and ranges.
  */
-import type { Environment, Level, ParameterInfo, Parameters } from "./environment.ts";
+import type { Environment, GrowthAxis, Level, ParameterInfo, Parameters } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
 
 /** Declaration of a parameter, without its name. */
@@ -97,6 +97,20 @@ export function ranges<const Ranges extends Readonly<Record<string, Range>>>(of:
       ] as const,
   );
   return Object.fromEntries(ends) as Ends<Ranges>;
+}
+
+/**
+ * Returns a growth axis along which both ends of a range grow together, e.g. cities_min and cities_max for "cities".
+ * `more` returns the other parameters that a value sets.
+ */
+export function sizeAxis<const Name extends string, More extends Parameters = Record<never, number>>(
+  name: Name,
+  [first, last]: Range,
+  more?: (value: number) => More,
+): GrowthAxis<Ends<{ readonly [Key in Name]: Range }> & More> {
+  const parametersAt = (value: number) => ({ ...ranges({ [name]: [value, value] }), ...more?.(value) });
+  // TypeScript does not infer the names of computed keys.
+  return { name, first, last, parametersAt: parametersAt as GrowthAxis<never>["parametersAt"] };
 }
 
 /** Refusal of a request: the faulty field, and why. */

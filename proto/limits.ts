@@ -42,6 +42,7 @@ export const LIMITS = {
   Completion: { tool_calls: { max: 16_384 }, sample_key: name, tokens: { max: 2 ** 24 } },
   // curriculum.proto
   Arm: { id: name, rank_group: name, kl_coefficient: { max: 100 } },
+  Growth: { axis: name },
   // The limit of column_samples is that of RateRowsRequest.samples too: any number above 0.
   RowCurriculum: { count: { max: 2 ** 21 }, column_samples: { default: 8, max: 1023 }, retire_after: { max: 255 } },
   EvaluationArm: { id: name, tasks: { min: 1, max: 65_536 } },
@@ -82,6 +83,7 @@ export const LIMITS = {
   ListRowsRequest: { page_size: { default: 1024, max: 65_536 } },
   WatchRunRequest: { interval_ms: { default: 100, min: 100, max: 60 * SECOND_MS } },
   GetHistoryRequest: { page_size: { default: 1000, max: 10_000 }, merge_batches: { max: 65_536 } },
+  AdvanceRequest: { arm_id: name },
   ListRunSamplesRequest: { page_size: page, arm_id: name, group_id: groupId },
   // evaluation.proto
   ListSuitesRequest: { page_size: page },

@@ -8,7 +8,7 @@
  * ```
  *
  * `seed` is the first seed. `points` are the kills of each run that is held against an undisturbed one, 0: none. There is a
- * run for each scene: bandit, frontier, own and rows; mounted, the bandit over arms of a Python file, whose host is killed
+ * run for each scene: bandit, frontier, own and rows; growing, with arms that grow, and "growing, cut"; mounted, the bandit over arms of a Python file, whose host is killed
  * before each kill of the server; and cut, two trainers behind a proxy that cuts them off, while the run is exported and
  * imported. `replicated` are samples of runs on three replicas with PostgreSQL behind HAProxy, against one undisturbed
  * server, 0: none. `episodes` are episodes of eight calls on two replicas, of which one is killed at each call number,

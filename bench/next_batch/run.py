@@ -4,7 +4,8 @@
 
 With `--other`, a second checkout is measured by turns. In each round each server has a run of its own on its default
 store, a bandit over the arms (countdown's tiers by default). The Python client streams 16 completions of 4 KB for each
-prompt, 64 groups in flight. CPU is the server's user and system time from the first NextBatch to the last answer,
+prompt, 64 groups in flight. With `--grow N` the arms grow instead: one for each of the first N growth axes of the
+server, under the policy frontier, with the last five levels of its axis, all of them open. CPU is the server's user and system time from the first NextBatch to the last answer,
 making tasks and writing the journal included. A pause (`--pause-ms`) stands for the trainer's generation; the server
 makes tasks ahead meanwhile. The first round warms up and is left out.
 """
@@ -29,6 +30,7 @@ from serving import ROOT, cpu_seconds, serving
 
 COMPLETIONS = 16
 CHARACTERS = 4096
+LEVELS = 5
 
 
 def completions(task: Task, random_: random.Random) -> list[str]:
@@ -37,19 +39,37 @@ def completions(task: Task, random_: random.Random) -> list[str]:
     return [f"<think>{i} {thought}</think><answer>{i} + {task.cursor}</answer>" for i in range(COMPLETIONS)]
 
 
+def fixed_arms(names: list[str] | None) -> list[gradus.Arm]:
+    """Returns arms of fixed levels."""
+    parts = [each.rpartition("/") for each in names or [f"countdown/T{tier}" for tier in range(4)]]
+    return [gradus.arm(environment, level) for environment, _, level in parts]
+
+
+def growing_arms(client: Client, count: int) -> list[gradus.Arm]:
+    """Returns arms at the ends of the server's growth axes."""
+    axes = [(of.environment_id, axis) for of in client.list_environments() for axis in of.axes]
+    return [
+        gradus.arm(environment, grow=gradus.grow(axis.name, start=max(axis.first, axis.last - LEVELS + 1)))
+        for environment, axis in axes[:count]
+    ]
+
+
 def train(pid: int, client: Client, options: argparse.Namespace) -> tuple[float, list[float]]:
     """Trains a run; returns microseconds of server CPU for each sample, and milliseconds of each NextBatch."""
     updates, prompts = options.updates, options.prompts
-    arms = [each.rpartition("/") for each in options.arm or [f"countdown/T{tier}" for tier in range(4)]]
     run = client.run(f"next-batch-{uuid.uuid4()}")
+    arms = growing_arms(client, options.grow) if options.grow else fixed_arms(options.arm)
     run.create(
-        arms=[gradus.arm(environment, level) for environment, _, level in arms],
-        policy=gradus.bandit(),
+        arms=arms,
+        policy=gradus.frontier() if options.grow else gradus.bandit(),
         num_generations=COMPLETIONS,
         prompts_per_update=prompts,
         length=prompts * updates,
         seed=1,
     )
+    for arm in arms if options.grow else []:
+        for _ in range(LEVELS - 1):
+            run.advance(arm.arm_id)
     random_ = random.Random(1)
     waits = []
     before = cpu_seconds(pid)
@@ -74,6 +94,7 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=12)
     parser.add_argument("--prompts", type=int, default=64, help="prompts of an update batch")
     parser.add_argument("--arm", action="append", help="ENVIRONMENT/LEVEL; may be given several times")
+    parser.add_argument("--grow", type=int, default=0, help="number of growing arms in place of fixed ones")
     parser.add_argument("--pause-ms", type=float, default=300)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -2,8 +2,10 @@
 import type { Command } from "commander";
 import { AnswerFormat, EnvironmentSchema, Goal, Source, Split } from "../../clients/ts/src/public.ts";
 import type {
+  AxisParameter,
   Environment,
   GradusClient,
+  GrowthAxis,
   ParameterInfo,
   PoolInfo,
   RewardSchemeInfo,
@@ -72,7 +74,52 @@ async function describe(client: GradusClient, id: string, flags: Flags): Promise
   if (category !== undefined) throw new CliProblem("usage", "give either an id or --category");
   const environment = await client.getEnvironment(id, version);
   if (json) printJson(jsonOf(EnvironmentSchema, environment));
-  else print(described(environment, (await drawnHere(flags))(environment.id, environment.version)));
+  else
+    print(
+      described(
+        environment,
+        (await drawnHere(flags))(environment.id, environment.version),
+        await timesOf(client, environment),
+      ),
+    );
+}
+
+/** Number of tasks that are made to measure the time for one. */
+const TIMED_TASKS = 4;
+
+/** Mean milliseconds that the server took to make a task, at an axis's first and last value. Undefined: it made none. */
+type AxisTime = readonly [first: number | undefined, last: number | undefined];
+
+/** Measures how long the server takes to make tasks at both ends of each axis. */
+async function timesOf(client: GradusClient, { id, version, axes }: Environment): Promise<readonly AxisTime[]> {
+  const timeAt = async (axis: GrowthAxis, value: number): Promise<number | undefined> => {
+    const of = ({ name, values }: AxisParameter) => [name, values[value - axis.first] ?? value] as const;
+    const parameters = Object.fromEntries(axis.parameters.map(of));
+    const began = performance.now();
+    try {
+      // One after the other, so that the time is that of one task and not of several threads.
+      for (let seed = 0; seed < TIMED_TASKS; seed++) await client.reset({ environment: id, version, parameters, seed });
+    } catch {
+      return undefined;
+    }
+    return (performance.now() - began) / TIMED_TASKS;
+  };
+  const times: AxisTime[] = [];
+  for (const axis of axes) times.push([await timeAt(axis, axis.first), await timeAt(axis, axis.last)]);
+  return times;
+}
+
+function axisTable(axes: readonly GrowthAxis[], timed: readonly AxisTime[]): string {
+  const ms = (time: number | undefined): string =>
+    time === undefined ? "none made" : `${number(Number(time.toPrecision(2)))} ms`;
+  const rows = axes.map(({ name, first, last, parameters, smallThrough }, i) => [
+    name,
+    `${first} to ${last}`,
+    `${ms(timed[i]?.[0])} to ${ms(timed[i]?.[1])}`,
+    parameters.map((parameter) => parameter.name).join(" "),
+    smallThrough === 0 ? "" : `up to ${smallThrough}`,
+  ]);
+  return table(["growth axis", "values", "time for a task", "parameters", "fewer than 1,000 tasks"], rows);
 }
 
 function listed(environments: readonly Environment[], isDrawn: (id: string, version: number) => boolean): string {
@@ -111,8 +158,8 @@ const poolSplits = [Split.TRAIN, Split.EVAL, Split.BENCH] as const;
 
 const parameterHead = ["parameter", "range", "default", "meaning"];
 
-function described(environment: Environment, isDrawn: boolean): string {
-  const { id, version, description, goal, levels, parameters, answerFormats, rewardSchemes, sources, pools } =
+function described(environment: Environment, isDrawn: boolean, timed: readonly AxisTime[]): string {
+  const { id, version, description, goal, levels, parameters, answerFormats, rewardSchemes, sources, pools, axes } =
     environment;
   const levelRows = levels.map(({ name, description: meaning, parameters: of, evaluationOnly, small }) => [
     name,
@@ -149,6 +196,7 @@ function described(environment: Environment, isDrawn: boolean): string {
         )
       : table(["level", "parameters", "meaning"], levelRows),
     ...(parameters.length === 0 ? [] : [table(parameterHead, parameterRows(parameters))]),
+    ...(axes.length === 0 ? [] : [axisTable(axes, timed)]),
     table(["reward scheme", "rewards", "meaning"], schemeRows),
     ...schemeParameters(rewardSchemes),
     ...(pools.length === 0 ? [] : [poolTable(pools)]),

@@ -63,6 +63,8 @@ function panelsOf(series: Series, colours: readonly Colour[]): readonly Panel[] 
   // Show no panel of values for a policy that has none, such as a mixture.
   if (isShown(({ values }) => values))
     panels.push(linesPanel("value of each arm", series, colours, ({ values }) => values, short));
+  if (isShown(({ frontiers }) => frontiers))
+    panels.push(linesPanel("highest open level of each arm", series, colours, ({ frontiers }) => frontiers, short));
   if (steps.some(({ solvedShare }) => solvedShare !== undefined))
     panels.push(outcomePanel("share of samples that are solved", series, ({ solvedShare }) => solvedShare, true));
   if (steps.some(({ rewardMean }) => rewardMean !== undefined))

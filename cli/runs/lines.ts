@@ -127,6 +127,17 @@ function lengthColumns(arms: RunState["arms"]) {
   return { head: cells(unit, "spent"), rows };
 }
 
+/** Returns a line for each arm that grows, e.g. "clique: 6 → 23 vertices of 40, 4 levels solved". */
+function growthLines({ arms }: RunState): readonly string[] {
+  return arms.flatMap(({ armId, growth, removed }) => {
+    if (growth === undefined || removed) return [];
+    const { axis, frontier, cap, levels } = growth;
+    const solved = levels.filter(({ retired }) => retired).length;
+    const words = solved === 0 ? "" : `, ${solved} ${solved === 1 ? "level" : "levels"} solved`;
+    return [`${armId}: ${levels[0]?.value ?? frontier} → ${frontier} ${axis} of ${cap}${words}`];
+  });
+}
+
 /** Returns a line for the latest round of evaluation on each evaluation arm. */
 export function evaluationLines({ evaluations }: RunState): readonly string[] {
   return evaluations.map(({ armId, round, cursor, tasks, samples, solvedShare, rewardMean, closed }) => {
@@ -144,7 +155,11 @@ export function formatWarningText({ samples, malformed, violation }: FormatWarni
 export function stateLines(config: RunConfig | undefined, state: RunState, width: number): readonly string[] {
   const cut = (lines: readonly string[]): readonly string[] => lines.map((line) => line.slice(0, width));
   const evaluations = cut(evaluationLines(state));
-  const below = evaluations.length === 0 ? [] : ["", "evaluated", ...evaluations];
+  const grown = cut(growthLines(state));
+  const below = [
+    ...(grown.length === 0 ? [] : ["", "grown", ...grown]),
+    ...(evaluations.length === 0 ? [] : ["", "evaluated", ...evaluations]),
+  ];
   // Wrap the warning instead of cutting it, because its end names what to set.
   const wrapped = new RegExp(`.{1,${width}}(?: |$)|.{1,${width}}`, "g");
   const warning =
@@ -179,11 +194,22 @@ export function drawnLines(series: Series, width: number): readonly string[] {
     spread.map((step) => step?.solvedShare ?? 0),
     1,
   );
+  const frontiers = arms.flatMap((arm, i) => {
+    const values = spread.map((step) => step?.frontiers[i]);
+    const known = values.filter((value) => value !== undefined);
+    if (known.length === 0) return [];
+    const line = sparkline(
+      values.map((value) => value ?? 0),
+      Math.max(...known),
+    );
+    return [row(arm, line, `${known[0]} → ${known.at(-1)}`, "")];
+  });
   const end = axis === undefined ? `${tasks} tasks` : `${Math.round(axis.end)} ${axis.words}`;
   const ends = `0${end.padStart(columns - 1)}`;
   return [
     row("arm", steps.length === 0 ? "share drawn" : `share drawn (█ is ${percent(highest)})`, "tasks", ""),
     ...rows,
+    ...(frontiers.length === 0 ? [] : [row("arm", "highest open level", "", ""), ...frontiers]),
     row("solved", solved, "", ""),
     row("", ends, "", ""),
   ].map((line) => line.trimEnd());
@@ -211,7 +237,11 @@ export function plainLine(config: RunConfig | undefined, state: RunState): strin
     ({ armId, probability, recentSolvedShare }) =>
       `${armId}=${percent(probability)}${recentSolvedShare === undefined ? "" : ` (solved ${percent(recentSolvedShare)})`}`,
   );
-  return [standing, arms.join(", "), ...evaluationLines(state), ...(state.paused ? [standingText(state)] : [])].join(
-    "; ",
-  );
+  return [
+    standing,
+    arms.join(", "),
+    ...growthLines(state),
+    ...evaluationLines(state),
+    ...(state.paused ? [standingText(state)] : []),
+  ].join("; ");
 }

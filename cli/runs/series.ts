@@ -15,6 +15,8 @@ export interface Step {
   /** Means over the batches for each arm. Undefined if the run did not have the arm yet. */
   readonly probabilities: readonly (number | undefined)[];
   readonly values: readonly (number | undefined)[];
+  /** Value of each arm's highest open level in the last batch. Undefined for arms that do not grow. */
+  readonly frontiers: readonly (number | undefined)[];
   /** Means over the batches. Undefined if no reward is known. */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
@@ -96,6 +98,7 @@ function stepOf(batches: readonly Batch[], armCount: number): Step {
     shares: counts.map((count) => (tasks === 0 ? 0 : count / tasks)),
     probabilities: arms.map((arm) => known((batch) => batch.probabilities[arm])),
     values: arms.map((arm) => known((batch) => batch.values[arm])),
+    frontiers: arms.map((arm) => batches.at(-1)?.frontiers[arm] || undefined),
     rewardMean: known(({ rewardMean }) => rewardMean),
     solvedShare: known(({ solvedShare }) => solvedShare),
   };

@@ -38,6 +38,7 @@ export function topArms(series: Series): Series {
     probabilities: [...shown.map((arm) => step.probabilities[arm]), sum(step.probabilities)],
     // Give no value for the combined arms, because a policy has none.
     values: [...shown.map((arm) => step.values[arm]), undefined],
+    frontiers: [...shown.map((arm) => step.frontiers[arm]), undefined],
   });
   return {
     ...series,

@@ -6,7 +6,7 @@ import { defineGenerator } from "../define.ts";
 import type { Level, RowReader, SearchWork } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
 import type { Rng } from "../lib/rng.ts";
-import { defineParameters, minMax, type ParametersOf, ranges, wholeNumber } from "../parameters.ts";
+import { defineParameters, minMax, type ParametersOf, ranges, sizeAxis, wholeNumber } from "../parameters.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 import { combine, countSolutions, makeValues, SOLUTIONS_CAP, type Values } from "./solve.ts";
 
@@ -174,7 +174,13 @@ const TREES_MAX = 128;
 /** Kinds of step: a+b, a·b, a−b, a/b. The choice of a is random, so the steps from b to a are not needed. */
 const KINDS = [0, 1, 2, 4] as const;
 
-export const generator = defineGenerator({ parameters, levels: TIERS, generate, accepts: fits });
+export const generator = defineGenerator({
+  parameters,
+  levels: TIERS,
+  axes: [sizeAxis("numbers", [2, numbersMax])],
+  generate,
+  accepts: fits,
+});
 
 function generate(p: CountdownParameters, rng: Rng): CountdownInstance | undefined {
   const values = makeValues(p.numbers_max);

@@ -2,7 +2,7 @@
 import { defineGenerator } from "../define.ts";
 import type { Level } from "../environment.ts";
 import type { Rng } from "../lib/rng.ts";
-import { defineParameters, minMax, type ParametersOf, ranges, wholeNumber } from "../parameters.ts";
+import { defineParameters, minMax, type ParametersOf, ranges, sizeAxis, wholeNumber } from "../parameters.ts";
 import { SMALL } from "../splits.ts";
 import type { Digits } from "./rules.ts";
 
@@ -42,6 +42,7 @@ function ofLength(length: number): Level<SequenceParameters> {
 export const generator = defineGenerator({
   parameters,
   levels: [1, 2, 4, 8, 16, 32, 64].map(ofLength),
+  axes: [{ ...sizeAxis("length", [1, 64]), smallThrough: 2 }],
   generate({ length_min, length_max, symbols }: SequenceParameters, rng: Rng): SequenceInstance {
     const length = rng.int(length_min, length_max);
     return { symbols, sequence: Array.from({ length }, () => rng.int(0, symbols - 1)) };

@@ -11,6 +11,7 @@ export const freshCounters: ArmCounters = Object.freeze({
   issued: 0,
   repeats: 0,
   nextOrdinal: 0,
+  nextInLevels: [],
   groups: 0,
   recent: [],
   folded: nothingTallied,

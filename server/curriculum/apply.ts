@@ -3,6 +3,7 @@ import { assertNever } from "../../envs/lib/assert-never.ts";
 import { numbersToRecord, toldBefore } from "./by-arm.ts";
 import { withEvaluated, withLeftOut, withRound } from "./evaluation-rounds.ts";
 import type { BatchDrawn, Created, ReportedGroup, RowsSeen, RunEvent } from "./events.ts";
+import { afterDrawn, frontiersOf, levelCount } from "./growth.ts";
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -99,7 +100,8 @@ function drawnBatch<Key extends InstanceKey>(
     new Set(tasks.map(({ arm }) => arm)),
   );
   const reserve = tasks.slice(prompts);
-  const drawn = { index, cursor, seq, epoch, drawnAtMs, probabilities, values, toldBefore: before };
+  const frontiers = frontiersOf(config.arms, topsOf(policy, policyState, config));
+  const drawn = { index, cursor, seq, epoch, drawnAtMs, probabilities, values, frontiers, toldBefore: before };
   return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };
 }
 
@@ -108,14 +110,21 @@ export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConf
   return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
 }
 
+/** Returns the index of each growing arm's highest open level. Undefined for arms that do not grow. */
+function topsOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly (number | undefined)[] {
+  const definition = definitionOf(policy);
+  return arms.map(({ grow }, arm) => grow && definition.top?.(policyState, arm, levelCount(grow)));
+}
+
 function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: BatchDrawn<Key>): RunState<Spec, Key> {
   const { fold, tasks, prompts, restarts } = event;
   const observed = takesFeedback(state) ? updatesOf(state, fold) : [];
   const folded = withFolded(state.arms, observed);
-  const arms = restarts ? folded.map((arm) => ({ ...arm, nextOrdinal: 0 })) : [...folded];
+  const arms = restarts ? folded.map((arm) => ({ ...arm, nextOrdinal: 0, nextInLevels: [] })) : [...folded];
   for (const [i, { arm: index, ordinal, repeat }] of tasks.entries()) {
     const arm = arms[index] as ArmCounters;
-    arms[index] = { ...(i < prompts ? countIssued(arm, repeat) : arm), nextOrdinal: ordinal + 1 };
+    const next = afterDrawn(state.config.arms[index] ?? {}, arm, ordinal);
+    arms[index] = { ...(i < prompts ? countIssued(arm, repeat) : arm), ...next };
   }
   return {
     ...state,

@@ -176,6 +176,8 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
+  /** Value of each arm's highest open level. 0: the arm does not grow. Empty: no arm grows. */
+  readonly frontiers: readonly number[];
   /**
    * Numbers by arm that the history recorded for the previous draw. This draw's record holds changes from them. Null:
    * this draw's record holds all numbers.

@@ -1,5 +1,6 @@
 /** Checks a run's configuration, policy and weights. Error messages use the field names of the gRPC contract. */
 import { LIMITS } from "../../proto/limits.ts";
+import { checkGrowth } from "./check-growth.ts";
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX, zeroOrMore } from "./policies/policy.ts";
 import { checkFilter, looksBack } from "./policies/filter.ts";
@@ -216,6 +217,7 @@ function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
     checkFilter(policy.filter),
     checkSolvedKnown(policy, config),
     checkRowArms({ ...config, policy }),
+    checkGrowth({ ...config, policy }),
     checkSignalThere(policy, config),
     checkShares(policy.constraints),
   ]);

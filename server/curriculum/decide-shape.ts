@@ -1,5 +1,6 @@
 /** Decides changes of a run's arms, and of its numbers of completions, prompts and tasks. */
 import { checkConfig, checkParts } from "./check-config.ts";
+import { checkGreater } from "./check-growth.ts";
 import type { Reshaped } from "./events.ts";
 import type { RowsRated } from "./row-arms.ts";
 import type { RunState } from "./state.ts";
@@ -10,6 +11,8 @@ export interface NewShape<Spec> {
   readonly addArms: readonly Arm<Spec>[];
   /** Ids of the arms to remove. */
   readonly removeArms: readonly string[];
+  /** Arms of the run whose growth gets a greater cap, with their new specifications. Unset: none. */
+  readonly growArms?: readonly Arm<Spec>[];
   readonly numGenerations: number | undefined;
   readonly promptsPerUpdate: number | undefined;
   readonly length: number | undefined;
@@ -38,15 +41,30 @@ function checkLength({ prompts }: RunState, { length }: NewShape<unknown>): Inva
   return invalid("length", `must be 0 or at least ${prompts}, the tasks issued so far, not ${length}`);
 }
 
+function checkGrown(state: RunState, { growArms = [], removeArms }: NewShape<unknown>): Invalid | undefined {
+  for (const { id, grow } of growArms) {
+    const field = `grow_arms["${id}"]`;
+    const arm = state.config.arms.find((one) => one.id === id);
+    if (arm === undefined || arm.removed || removeArms.includes(id)) return invalid(field, "is not an arm of the run");
+    const found = grow && checkGreater(field, arm.grow, grow);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Returns the event that changes the run, or the reason why the change is refused. */
 export function decideShape<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   shape: NewShape<Spec>,
 ): Reshaped<Spec> | Refusal {
-  const wrong = checkRemoved(state, shape) ?? checkAdded(state, shape) ?? checkLength(state, shape);
+  const wrong =
+    checkRemoved(state, shape) ?? checkAdded(state, shape) ?? checkLength(state, shape) ?? checkGrown(state, shape);
   if (wrong !== undefined) return wrong;
   const removed = new Set(shape.removeArms);
-  const kept = state.config.arms.map((arm) => (removed.has(arm.id) ? { ...arm, removed: true } : arm));
+  const grown = new Map(shape.growArms?.map((arm) => [arm.id, arm]));
+  const kept = state.config.arms.map((arm) =>
+    removed.has(arm.id) ? { ...arm, removed: true } : (grown.get(arm.id) ?? arm),
+  );
   const config = {
     ...state.config,
     arms: [...kept, ...shape.addArms],

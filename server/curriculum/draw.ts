@@ -5,6 +5,7 @@
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
+import { drawLevels, grows, levelPlaceOf } from "./growth.ts";
 import { isIssued, isRecent } from "./issued-hashes.ts";
 import type { KnownTask, ObservedGroup, Progress } from "./policies/policy.ts";
 import { isWithin } from "./policies/ranks.ts";
@@ -59,6 +60,8 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly slots: readonly number[];
   /** Row for each slot, if its arm chooses rows by pass rate. Undefined for the other slots. */
   readonly rows: readonly (number | undefined)[];
+  /** Level for each slot, if its arm grows. Undefined for the other slots. */
+  readonly levels: readonly (number | undefined)[];
   /** Cursors of open groups to close before the draw: the oldest ones, so that at most openGroupsMax stay open. */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
@@ -100,6 +103,7 @@ function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]):
       rank: task.key.rank,
       weight: feedbackWeight(state, batch.index),
       probability: batch.probabilities[task.arm] ?? 0,
+      place: levelPlaceOf(config.arms[task.arm] ?? {}, task.ordinal),
     };
     return observedGroup(config.arms[task.arm] as Arm, place, outcome, signal);
   };
@@ -137,6 +141,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const quotas = quotasOf(policy.constraints, batch, size);
   const classes = armClasses(config.arms, possible);
   const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, pass?.batch ?? batch));
+  const levels = grows(config) ? (definition.levels?.(policy.config, policyState, view) ?? []) : [];
   const rows = chosenRows(state, afterFold(state, updates), { slots, batch, fold });
   const waits = takesFeedback(state) && config.lag.kind === "batches";
   const surplus = waits ? 0 : Math.max(0, state.groupsOpen + prompts - openGroupsMax(config));
@@ -152,6 +157,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
     cursor,
     slots,
     rows,
+    levels: drawLevels(config.arms, levels, slots, { seed: config.seed, batch }),
     prompts,
     probabilities,
     policyState,

@@ -16,6 +16,7 @@ import { definitionOf, policyCodec } from "./policies/registry.ts";
 import { changed, changesOf, isMany, isWhole, toldBefore } from "./by-arm.ts";
 import type { DrawnTask, GroupResults, SampleResult, SampleScan } from "./batches.ts";
 import type { RunEvent } from "./events.ts";
+import { grows } from "./growth.ts";
 import { type Codec, FormatError, type Json, parseJson } from "./json.ts";
 import { differenceOf, withDifference } from "./json-changes.ts";
 import type { Lengths } from "./lengths.ts";
@@ -107,6 +108,9 @@ export const policyStateText = (policy: Policy, state: unknown): string =>
 export const policyStateFrom = (policy: Policy, text: string): unknown =>
   definitionOf(policy).state.decode(parseJson(text));
 
+/** Source of an arm that grows, as it is stored. */
+const GROWING = "growing";
+
 const sourceFrom = (text: string): Arm["source"] => oneOf(text, "synthetic", "real", "teacher");
 
 export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wire.RunConfig> {
@@ -120,8 +124,11 @@ export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wir
     ignoresRounding: config.ignoresRounding ?? false,
     policy: policyText(policy),
     lagBatches: lag.kind === "batches" ? lag.count : null,
-    arms: arms.map(({ rows, ...arm }) => ({
+    arms: arms.map(({ rows, grow, ...arm }) => ({
       ...written(arm),
+      // Servers that do not know `grow` refuse this source in words.
+      source: grow === undefined ? arm.source : GROWING,
+      grow: grow ?? null,
       klCoefficient: arm.klCoefficient,
       rankGroup: arm.rankGroup,
       rows: rows === undefined ? null : ruleDraft(rows),
@@ -145,16 +152,17 @@ function ruleFrom(message: wire.RowRule): RowRule {
 }
 
 function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
-  const { klCoefficient, rankGroup, rows, resource, rewardRange, ...arm } = bare(message);
+  const { klCoefficient, rankGroup, rows, grow, resource, rewardRange, ...arm } = bare(message);
   return {
     ...arm,
     spec: specs.decode(parseJson(arm.spec)),
-    source: sourceFrom(arm.source),
+    source: grow === undefined ? sourceFrom(arm.source) : "synthetic",
     rewardRange: bare(required(rewardRange, "an arm's reward range")),
     resource,
     ...(klCoefficient !== undefined && { klCoefficient }),
     ...(rankGroup !== undefined && { rankGroup }),
     ...(rows !== undefined && { rows: ruleFrom(rows) }),
+    ...(grow !== undefined && { grow: bare(grow) }),
   };
 }
 
@@ -286,7 +294,8 @@ export function byArmFrom(message: wire.ByArm | undefined, before: readonly numb
  * changes since the last state.
  */
 function observedDraft({ batch, policyState }: Of<"drawn">, { policy, policyState: before, config }: RunState) {
-  if (isWhole(batch) || !isMany(config.arms.length)) return { policyState: policyStateText(policy, policyState) };
+  if (isWhole(batch) || !(isMany(config.arms.length) || grows(config)))
+    return { policyState: policyStateText(policy, policyState) };
   const { state } = definitionOf(policy);
   const changes = differenceOf(state.encode(before), state.encode(policyState));
   return { policyState: "", policyChanges: JSON.stringify(changes) };
@@ -360,7 +369,10 @@ function kindDraft(event: RunEvent, before: RunState | undefined, codecs: Codecs
     case "policyUpdated":
       return { case: event.kind, value: { policy: policyText(event.policy) } };
     case "advanced":
-      return { case: event.kind, value: { policyState: policyStateText(before.policy, event.policyState) } };
+      return {
+        case: event.kind,
+        value: { policyState: policyStateText(before.policy, event.policyState), arm: event.arm },
+      };
     default:
       // All other events have the same fields as their messages.
       return { case: event.kind, value: event } as Draft<wire.RunEvent["kind"]>;
@@ -448,8 +460,11 @@ function kindFrom(
     }
     case "policyUpdated":
       return { kind: kind.case, policy: policyFrom(kind.value.policy) };
-    case "advanced":
-      return { kind: kind.case, policyState: policyStateFrom(before.policy, kind.value.policyState) };
+    case "advanced": {
+      const { policyState, arm } = kind.value;
+      const state = policyStateFrom(before.policy, policyState);
+      return { kind: kind.case, policyState: state, ...(arm !== undefined && { arm }) };
+    }
     default:
       return { kind: kind.case, ...bare(kind.value) } as RunEvent;
   }

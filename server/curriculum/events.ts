@@ -116,8 +116,8 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "policyUpdated"; readonly policy: Policy }
   /** Weights of all arms, in the configuration's order. */
   | { readonly kind: "weightsSet"; readonly weights: readonly number[] }
-  /** Policy state after the Advance call. */
-  | { readonly kind: "advanced"; readonly policyState: unknown }
+  /** Policy state after the Advance call. `arm` is the arm whose next level opened. Undefined: the policy moved on. */
+  | { readonly kind: "advanced"; readonly policyState: unknown; readonly arm?: number | undefined }
   /** Draws skip the arm, because a resource that scores its tasks is down, e.g. a judge. */
   | { readonly kind: "armMasked"; readonly arm: number; readonly reason: string }
   | { readonly kind: "armUnmasked"; readonly arm: number }

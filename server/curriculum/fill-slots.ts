@@ -2,6 +2,7 @@
 import type { DrawPlan } from "./draw.ts";
 import { numbersToRecord, toldBefore } from "./by-arm.ts";
 import type { BatchDrawn } from "./events.ts";
+import { nextOrdinalOf } from "./growth.ts";
 import { isIssued } from "./issued-hashes.ts";
 import type { DrawnTask } from "./batches.ts";
 import type { InstanceKey } from "./types.ts";
@@ -109,10 +110,8 @@ function choose<Key extends InstanceKey>(
 
 /** Fills a plan's slots, in cursor order, with instances that the run has not issued before. */
 export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
-  const { slots, restarts, basis: state } = plan;
-  const next = state.arms.map((arm) => (restarts ? 0 : arm.nextOrdinal));
-  const left = state.arms.map(() => 0);
-  for (const [i, arm] of slots.entries()) if (plan.rows[i] === undefined) left[arm] = (left[arm] ?? 0) + 1;
+  const { slots, basis: state } = plan;
+  const lanes = lanesOf(plan);
   const here = new Set<string>();
   const isKnown = (hash: string): boolean => here.has(hash) || plan.isKnown(hash);
   const tasks: DrawnTask<Key>[] = [];
@@ -129,30 +128,55 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   const missing = missingRows(plan, lookup);
   if (missing.length > 0) return { kind: "wanted", wanted: missing };
   for (const [i, arm] of slots.entries()) {
-    const from = next[arm] ?? 0;
+    const lane = lanes.of(i);
+    const from = lane.next;
     const row = plan.rows[i];
     if (row !== undefined) {
       const found = lookup(arm, row);
       if (found?.kind !== "task") return { kind: "barren", arm, tries: 1 };
       const { key } = found;
       tasks.push({ cursor: plan.cursor + i, arm, ordinal: from, row, repeat: isRepeat(key), key });
-      next[arm] = from + 1;
+      lane.next = from + 1;
       continue;
     }
     const choice = choose(arm, from, isKnown, plan, lookup);
     if (choice.kind === "none") return { kind: "barren", arm, tries: choice.tries };
     if (choice.kind === "dry") return { ...choice, arm };
     if (choice.kind === "wanted")
-      return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
+      return { kind: "wanted", wanted: wanted(lanes.all(), lane, choice.from - from, lookup) };
     const { ordinal, key } = choice;
     here.add(key.hash);
     // In a new pass over the same instances, instances of earlier passes are counted as repeats although they are not
     // skipped.
     tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat: isRepeat(key), key });
-    next[arm] = ordinal + 1;
-    left[arm] = (left[arm] ?? 0) - 1;
+    lane.next = ordinal + 1;
+    lane.left--;
   }
   return { kind: "filled", tasks };
+}
+
+/** Instances of an arm, or of one level of an arm that grows, that fill its slots one after the other. */
+interface Lane {
+  readonly arm: number;
+  /** Ordinal of the next instance. */
+  next: number;
+  /** Number of open slots that the lane's instances fill. Slots with rows are not counted. */
+  left: number;
+}
+
+function lanesOf({ slots, rows, levels, restarts, basis: { arms } }: DrawPlan) {
+  const lanes = new Map<string, Lane>();
+  const bySlot = slots.map((arm, i): Lane => {
+    const level = levels[i];
+    const key = `${arm} ${level ?? ""}`;
+    const counters = arms[arm];
+    const begun = restarts || counters === undefined ? 0 : nextOrdinalOf(counters, level);
+    const lane = lanes.get(key) ?? { arm, next: begun, left: 0 };
+    lanes.set(key, lane);
+    if (rows[i] === undefined) lane.left++;
+    return lane;
+  });
+  return { of: (slot: number): Lane => bySlot[slot] as Lane, all: () => [...lanes.values()] };
 }
 
 /** Returns, by arm, the chosen rows whose instances are not made yet. */
@@ -171,18 +195,18 @@ function missingRows<Key extends InstanceKey>(
 
 /**
  * Returns the instances to make next. It asks for enough at once that few rounds are needed: one for each open slot of
- * an arm. The arm `stopped` gets twice the number of skipped instances in addition.
+ * a lane. The lane `stopped` gets twice the number of skipped instances in addition.
  */
 function wanted<Key extends InstanceKey>(
-  stopped: number,
+  lanes: readonly Lane[],
+  stopped: Lane,
   skipped: number,
-  next: readonly number[],
-  left: readonly number[],
   lookup: Lookup<Key>,
 ): readonly MissingInstances[] {
-  return next.flatMap((start, arm) => {
-    const count = (left[arm] ?? 0) + (arm === stopped ? 2 * skipped : 0);
-    const all = Array.from({ length: count }, (_, i) => start + i);
+  return lanes.flatMap((lane) => {
+    const { arm, next, left } = lane;
+    const count = left + (lane === stopped ? 2 * skipped : 0);
+    const all = Array.from({ length: count }, (_, i) => next + i);
     const ordinals = all.filter((ordinal) => lookup(arm, ordinal) === undefined);
     return ordinals.length === 0 ? [] : [{ arm, ordinals }];
   });

@@ -35,6 +35,8 @@ interface BatchRecord {
   readonly rewardCounts?: readonly number[] | undefined;
   /** Lengths of the completions so far. Unset: not known. */
   readonly lengths?: Lengths | undefined;
+  /** Value of each arm's highest open level, or 0 if the arm does not grow. Unset: no arm grows. */
+  readonly frontiers?: readonly number[];
 }
 
 interface ControlRecord {
@@ -61,7 +63,7 @@ interface ControlRecord {
    */
   readonly shape?: RunShape;
   readonly weights?: Readonly<Record<string, number>>;
-  /** Id of the arm that was masked or unmasked. */
+  /** Id of the arm that was masked or unmasked, or whose next level was opened. */
   readonly armId?: string;
   readonly reason: string;
   /** Cause of closing groups, in the words of the event "closed". Unset in records of older servers. */
@@ -129,7 +131,7 @@ function isSettled(state: RunState, { index, groups }: Batch): boolean {
 }
 
 function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
-  const { index, cursor, epoch, drawnAtMs, probabilities, values, open, groups, prompts } = batch;
+  const { index, cursor, epoch, drawnAtMs, probabilities, values, frontiers, open, groups, prompts } = batch;
   const counts = probabilities.map(() => 0);
   const sums = groups.map(sumsOf);
   const lengths = lengthsOf(groups);
@@ -149,6 +151,7 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
     useful: usefulGroups(batch, config),
     ...means(sums),
     ...(lengths && { lengths }),
+    ...(frontiers.length > 0 && { frontiers }),
     ...(!isMany(probabilities.length) && rewardsByArm(groups, sums, probabilities.length)),
   };
 }
@@ -175,7 +178,11 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
       return { ...base, control: "weights", weights: Object.fromEntries(weights) };
     }
     case "advanced":
-      return { ...base, control: "advance" };
+      return {
+        ...base,
+        control: "advance",
+        ...(event.arm !== undefined && { armId: config.arms[event.arm]?.id ?? "" }),
+      };
     case "armMasked":
       return { ...base, control: "mask", armId: config.arms[event.arm]?.id ?? "", reason: event.reason };
     case "armUnmasked":

@@ -67,7 +67,7 @@ export function ofPolicy(state: RunState, policy: Policy): readonly string[] {
 
 export function ofShape(state: RunState, shape: NewShape<unknown>): readonly string[] {
   const { config, policy: before } = state;
-  const { addArms, removeArms, policy, rated: _rated, ...numbers } = shape;
+  const { addArms, removeArms, growArms = [], policy, rated: _rated, ...numbers } = shape;
   const given = [
     ["num_generations", numbers.numGenerations, config.numGenerations],
     ["prompts_per_update", numbers.promptsPerUpdate, config.promptsPerUpdate],
@@ -77,9 +77,15 @@ export function ofShape(state: RunState, shape: NewShape<unknown>): readonly str
   const samePolicy =
     policy !== undefined && isDeepStrictEqual(before, policy) ? ["the run already has this policy"] : [];
   const asked = given.some(([, now]) => now !== undefined) || policy !== undefined;
-  const nothing = !asked && addArms.length + removeArms.length === 0 ? ["the request contains no change"] : [];
+  const sameCaps = growArms.flatMap(({ id, grow }) =>
+    config.arms.some((arm) => arm.id === id && arm.grow?.cap === grow?.cap)
+      ? [`the cap of "${id}" is already ${grow?.cap}`]
+      : [],
+  );
+  const nothing =
+    !asked && addArms.length + removeArms.length + growArms.length === 0 ? ["the request contains no change"] : [];
   const drawn = shape.length === undefined ? ofAnyChange(state) : [];
-  return [...drawn, ...same, ...samePolicy, ...nothing];
+  return [...drawn, ...same, ...sameCaps, ...samePolicy, ...nothing];
 }
 
 export function ofPause({ paused }: RunState): readonly string[] {

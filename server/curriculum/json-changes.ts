@@ -19,7 +19,10 @@ function sameNames(before: { readonly [name: string]: Json }, now: { readonly [n
   return names.length === Object.keys(before).length && names.every((name) => Object.hasOwn(before, name));
 }
 
-/** Minimum length of a list whose items are compared one by one. A shorter list is written whole if it has changed. */
+/**
+ * Minimum length of a list of numbers and texts whose items are compared one by one. A shorter one is written whole if it
+ * has changed. Lists of lists or objects are always compared item by item.
+ */
 const SHORT = 16;
 
 export function differenceOf(before: Json, now: Json): Difference {
@@ -28,7 +31,8 @@ export function differenceOf(before: Json, now: Json): Difference {
     const of = now.map((item, i) => differenceOf(before[i] as Json, item));
     const at = [...of.keys()].filter((i) => of[i] !== null);
     if (at.length === 0) return null;
-    return now.length < SHORT ? { as: now } : { at, to: at.map((i) => of[i] as Json) };
+    const isShort = now.length < SHORT && !at.some((i) => typeof now[i] === "object");
+    return isShort ? { as: now } : { at, to: at.map((i) => of[i] as Json) };
   }
   if (isObject(before) && isObject(now) && sameNames(before, now)) {
     const of = Object.entries(now).map(([name, value]) => [name, differenceOf(before[name] as Json, value)] as const);

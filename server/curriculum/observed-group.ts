@@ -13,7 +13,7 @@ export function signalOf(definition: PolicyDefinition, config: unknown): SignalO
 }
 
 /** Fields of an observed group that the outcome does not give, such as its arm, weight and draw probability. */
-type GroupPlace = Pick<ObservedGroup, "arm" | "hash" | "rank" | "weight" | "probability">;
+type GroupPlace = Pick<ObservedGroup, "arm" | "hash" | "rank" | "weight" | "probability" | "place">;
 
 export function observedGroup(arm: Arm, place: GroupPlace, outcome: GroupOutcome, signal: SignalOf): ObservedGroup {
   const { count, sum, solved, deviation } = outcome;

@@ -2,6 +2,7 @@
 import { rngFor } from "../../envs/lib/rng.ts";
 import { valuesOf } from "./apply.ts";
 import { drawableProbabilities, drawnWeights } from "./constraints.ts";
+import { type Growth, grows, levelCount, valueOf } from "./growth.ts";
 import { malformedShare, type MalformedShare } from "./malformed-samples.ts";
 import type { View } from "./policies/policy.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -18,7 +19,10 @@ import {
 } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
-export type ArmView = ReturnType<typeof armView>;
+export type ArmView = ReturnType<typeof armView> & {
+  /** Levels of an arm that grows. Unset: it does not, or an older server wrote the summary. */
+  readonly growth?: GrowthView;
+};
 
 /** Evaluation round, as clients read it. */
 export interface EvaluationView {
@@ -128,10 +132,11 @@ export function viewOf(state: RunState): View {
   return {
     progress: progressOf(state),
     rng: () => rngFor("policy", config.seed, batchesDrawn),
-    arms: config.arms.map(({ id, source, hard }, i) => {
+    arms: config.arms.map(({ id, source, hard, grow }, i) => {
       const { issued, folded } = arms[i] as ArmCounters;
       const weight = weights[i] ?? 0;
-      return { id, source, hard, weight, issued, groups: folded.groups, ...means([folded]) };
+      const levels = grow && { levels: levelCount(grow), guess: grow.guess };
+      return { id, source, hard, weight, issued, groups: folded.groups, ...means([folded]), ...levels };
     }),
   };
 }
@@ -163,6 +168,38 @@ function armView(state: RunState, i: number, probability: number, value: number)
     maskedReason: state.masks[i] ?? undefined,
     removed: state.config.arms[i]?.removed ?? false,
   };
+}
+
+/** Levels of an arm that grows, as clients read them. */
+export interface GrowthView extends Pick<Growth, "axis" | "cap"> {
+  /** Value of the highest open level. */
+  readonly frontier: number;
+  /** Levels that are open or have had a group, in ascending order. */
+  readonly levels: readonly {
+    readonly value: number;
+    /** Share of the level in the arm's next tasks. */
+    readonly share: number;
+    /** Expected success of the next group. 0: the level has had no group. */
+    readonly success: number;
+    readonly retired: boolean;
+  }[];
+}
+
+/** Returns the levels of each arm that grows. Undefined for other arms. */
+function growthViews(state: RunState): readonly (GrowthView | undefined)[] {
+  const { policy, policyState, config } = state;
+  if (!grows(config)) return [];
+  const levels = definitionOf(policy).levels?.(policy.config, policyState, viewOf(state)) ?? [];
+  return config.arms.map(({ grow }, arm) => {
+    const of = levels[arm];
+    if (grow === undefined || of === undefined) return undefined;
+    const shown = of.success.flatMap((success, level) => {
+      if (level > of.top && success === 0) return [];
+      const [share = 0, retired = false] = [of.shares[level], of.retired[level]];
+      return [{ value: valueOf(grow, level), share, success, retired }];
+    });
+    return { axis: grow.axis, cap: grow.cap, frontier: valueOf(grow, of.top), levels: shown };
+  });
 }
 
 /** Returns each arm's probability in the next update batch. All are 0 if no arm can be drawn. */
@@ -252,6 +289,7 @@ export function stateView(state: RunState): StateView {
   const probabilities = state.probabilities ?? nextProbabilities(state);
   const values = valuesOf(state.policy, state.policyState, state.config);
   const shown = { ...state, masks: masksOf(state) };
+  const growths = growthViews(state);
   return {
     runId: state.runId,
     incarnation: incarnationOf(state),
@@ -269,7 +307,10 @@ export function stateView(state: RunState): StateView {
     pausedAtMs: state.pausedAtMs,
     done: isDone(state),
     policy: state.policy,
-    arms: state.config.arms.map((_, i) => armView(shown, i, probabilities[i] ?? 0, values[i] ?? 0)),
+    arms: state.config.arms.map((_, i) => ({
+      ...armView(shown, i, probabilities[i] ?? 0, values[i] ?? 0),
+      ...(growths[i] && { growth: growths[i] }),
+    })),
     evaluations: newestEvaluations(state),
     shape: shapeOf(state.config),
     pools: poolViews(state.lists),

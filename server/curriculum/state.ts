@@ -9,6 +9,7 @@ import {
   type OpenGroup,
   type TaskSamples,
 } from "./batches.ts";
+import type { NextOrdinals } from "./growth.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
 import type { Lengths } from "./lengths.ts";
 import type { MalformedRecord } from "./malformed-samples.ts";
@@ -68,10 +69,9 @@ export interface Tally extends RewardSums {
 
 export const nothingTallied: Tally = Object.freeze({ groups: 0, count: 0, sum: 0, solved: 0 });
 
-export interface ArmCounters {
+export interface ArmCounters extends NextOrdinals {
   readonly issued: number;
   readonly repeats: number;
-  readonly nextOrdinal: number;
   /** Number of closed groups with a reward. */
   readonly groups: number;
   /** Rewards of the latest of these groups, oldest first. */

@@ -1,6 +1,7 @@
 /** Types of a run: arms, policy, configuration, and results of operations on runs. */
 
 import { deriveSeed } from "../../envs/lib/rng.ts";
+import { type Growth, levelOf } from "./growth.ts";
 import { type ListedRow, listedRow, listOf, type RowList } from "./row-lists.ts";
 
 export type Source = "synthetic" | "real" | "teacher";
@@ -61,6 +62,8 @@ export interface Arm<Spec = unknown> {
   readonly rows?: RowRule;
   /** Rows of all arms with the same group are ranked together. Unset: arms without a group are ranked together. */
   readonly rankGroup?: string;
+  /** Growth of the arm. Unset: it has one level. */
+  readonly grow?: Growth;
 }
 
 /** Identifies one instance of an arm. */
@@ -72,6 +75,8 @@ export interface TaskPlace<Spec> {
   readonly seed: bigint;
   /** Seed of the run. It decides the order in which an arm goes through its rows. */
   readonly runSeed: bigint;
+  /** Level of an arm that grows. Unset: the arm does not grow. */
+  readonly level?: number | undefined;
   /** Row that the arm chose by pass rate. Unset: the ordinal decides. */
   readonly row?: number | undefined;
   /** Row that the run's list of rows has at this place. Unset: the run has no list for the arm. */
@@ -82,7 +87,7 @@ export interface TaskPlace<Spec> {
 
 /** Returns the place of a task. `number` is a row if the arm chooses its rows, else an ordinal. */
 export function placeOf<Spec>(
-  arm: TaskPlace<Spec>["arm"] & Pick<Arm<Spec>, "rows">,
+  arm: TaskPlace<Spec>["arm"] & Pick<Arm<Spec>, "rows" | "grow">,
   number: number,
   runSeed: bigint,
   among?: readonly Arm<Spec>[],
@@ -91,7 +96,8 @@ export function placeOf<Spec>(
   const row = arm.rows === undefined ? undefined : number;
   const list = listOf(lists, arm.id);
   const listed = list && { row: listedRow(list, arm.id, { ordinal: number, row, runSeed }) };
-  return { arm, ordinal: number, row, listed, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, number) };
+  const seed = deriveSeed("instance", runSeed, arm.id, number);
+  return { arm, ordinal: number, level: levelOf(arm, number), row, listed, runSeed, among, seed };
 }
 
 /** Set of tasks that measures a run beside training. No policy sees these tasks or learns from them. */

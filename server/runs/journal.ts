@@ -263,8 +263,10 @@ function openRounds({ evaluations }: RunState): number {
  * written again. Undefined: not known.
  */
 export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
-  const { policy, runId, ...plain } = stateView(state);
-  const body = packed(JSON.stringify(plain));
+  const { policy, runId, arms, ...plain } = stateView(state);
+  // Lists of runs leave out the levels of growing arms, which would be most of the summary.
+  const brief = arms.map((arm) => (arm.growth === undefined ? arm : { ...arm, growth: { ...arm.growth, levels: [] } }));
+  const body = packed(JSON.stringify({ ...plain, arms: brief }));
   const { config, createdAtMs } = state;
   if (written?.config === config && written.policy === policy) return { state: body };
   const head = { format: FORMAT, runId, createdAtMs, given: config.given, policy: policyCodec.encode(policy) };

@@ -17,6 +17,7 @@ import { decideShape, type NewShape } from "../curriculum/decide-shape.ts";
 import { usefulGroups } from "../curriculum/batches.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { definitionOf } from "../curriculum/policies/registry.ts";
+import { levelCount } from "../curriculum/growth.ts";
 import {
   type InstanceKey,
   notFound,
@@ -164,8 +165,23 @@ function feedingBack<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
   };
 }
 
+type Advanced = Extract<RunEvent, { readonly kind: "advanced" }>;
+
+/** Returns the event that opens the next level of an arm that grows, or a refusal. */
+function opened({ policy, policyState, config }: RunState, armId: string): readonly [Advanced] | Refusal {
+  const arm = config.arms.findIndex(({ id, removed }) => id === armId && !removed);
+  const grow = config.arms[arm]?.grow;
+  const refused = (message: string): Refusal => ({ kind: "invalid", field: "arm_id", message });
+  if (arm < 0) return refused(`"${armId}" is not an arm of the run`);
+  const definition = definitionOf(policy);
+  if (grow === undefined || definition.open === undefined) return refused(`arm "${armId}" does not grow`);
+  const moved = definition.open(policyState, arm, levelCount(grow));
+  if (moved.kind === "refused") return { kind: "failed_precondition", message: `arm "${armId}": ${moved.message}` };
+  return [{ kind: "advanced", policyState: moved.state, arm }];
+}
+
 /** Returns the event that advances the policy to its next part, or a refusal. */
-function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: unknown }] | Refusal {
+function advanced(state: RunState): readonly [Advanced] | Refusal {
   const { policy, policyState } = state;
   const moved = definitionOf(policy).advance?.(policy.config, policyState, viewOf(state).progress);
   if (moved === undefined)
@@ -223,8 +239,9 @@ function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
     /** Sets the pass rates of some rows of an arm. */
     rateRows: (runId: string, ratings: Ratings, by?: string, validateOnly?: boolean) =>
       control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
-    /** Advances the policy to its next part, if it has one. */
-    advance: (runId: string, by?: string, validateOnly?: boolean) => control([runId, by, validateOnly], advanced),
+    /** Advances the policy to its next part, if it has one. With an arm's id, opens the arm's next level. */
+    advance: (runId: string, by?: string, validateOnly?: boolean, armId = "") =>
+      control([runId, by, validateOnly], (state) => (armId === "" ? advanced(state) : opened(state, armId))),
     maskArms: registry.maskArms,
     /** Returns the number of damaged runs that still exist. */
     damaged: () => registry.damages.count(),

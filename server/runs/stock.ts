@@ -6,6 +6,9 @@
 import { drawReadiness, planDraw } from "../curriculum/draw.ts";
 import { type Candidate, DRY_ORDINALS, type MissingInstances } from "../curriculum/fill-slots.ts";
 import type { RunState } from "../curriculum/state.ts";
+import { grows, levelOf, nextOrdinalOf } from "../curriculum/growth.ts";
+import { definitionOf } from "../curriculum/policies/registry.ts";
+import { viewOf } from "../curriculum/run-view.ts";
 import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } from "../curriculum/types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { MakeOutcome, TaskSource } from "./dependencies.ts";
@@ -41,6 +44,15 @@ export interface Stock<Key extends InstanceKey> {
    * or the lists of rows changed.
    */
   follow(state: RunState): void;
+  /** Drops instances of arms that grow, unless they lie in one of these ranges. Levels that are solved leave many. */
+  trim(kept: readonly Range[]): void;
+}
+
+/** Successive ordinals of an arm, or of a level of an arm that grows. */
+interface Range {
+  readonly arm: number;
+  readonly from: number;
+  readonly count: number;
 }
 
 interface Shelf<Key extends InstanceKey> {
@@ -138,15 +150,31 @@ export function createStock<Spec, Key extends InstanceKey>(
         candidates = 0;
       }
       for (const [arm, { made }] of shelves.entries()) {
-        candidates -= made.size;
+        const { rows, grow } = config.arms[arm] ?? {};
+        const counters = state.arms[arm];
+        const nextAfter = (ordinal: number): number =>
+          counters === undefined ? 0 : nextOrdinalOf(counters, levelOf({ ...(grow && { grow }) }, ordinal));
         // Each draw chooses rows anew, so their instances are not kept.
-        if (config.arms[arm]?.rows !== undefined) made.clear();
-        const next = state.arms[arm]?.nextOrdinal ?? 0;
-        for (const ordinal of made.keys()) if (ordinal < next) made.delete(ordinal);
-        candidates += made.size;
+        candidates -= forget(made, (ordinal) => rows !== undefined || ordinal < nextAfter(ordinal));
       }
     },
+    trim(kept) {
+      for (const [arm, { made }] of shelves.entries())
+        if (config.arms[arm]?.grow !== undefined)
+          candidates -= forget(made, (ordinal) => !kept.some((range) => isWithin(range, arm, ordinal)));
+    },
   };
+}
+
+/** Drops results of ordinals, and returns how many there were. */
+function forget(made: Map<number, unknown>, isDropped: (ordinal: number) => boolean): number {
+  const before = made.size;
+  for (const ordinal of made.keys()) if (isDropped(ordinal)) made.delete(ordinal);
+  return before - made.size;
+}
+
+function isWithin(range: Range, arm: number, ordinal: number): boolean {
+  return range.arm === arm && range.from <= ordinal && ordinal < range.from + range.count;
 }
 
 /**
@@ -161,17 +189,32 @@ function firstNeeded(state: RunState): readonly number[] {
   );
 }
 
+/** Returns the share of each level in the draws of each arm that grows. Undefined for other arms. */
+function levelShares(state: RunState): readonly (readonly number[] | undefined)[] {
+  const { policy, policyState, config } = state;
+  if (!grows(config)) return [];
+  const levels = definitionOf(policy).levels?.(policy.config, policyState, viewOf(state)) ?? [];
+  return levels.map((of) => of?.shares);
+}
+
 /**
- * Returns how many tasks of each arm the next draw probably needs, from the last draw's probabilities: the mean plus
- * `deviations` standard deviations.
+ * Returns the instances that the next draw probably needs, from the last draw's probabilities: the mean number of each
+ * arm and level plus `deviations` standard deviations.
  */
-function expected(state: RunState, deviations: number): readonly number[] {
-  const { config, probabilities, weights, masks } = state;
-  if (probabilities === null) return firstNeeded(state);
+function expected(state: RunState, deviations: number): readonly Range[] {
+  const { config, probabilities, weights, masks, arms } = state;
   const slots = slotsFor(config.promptsPerUpdate, config.dynamicSampling);
-  return probabilities.map((p, arm) => {
-    if (p <= 0 || (weights[arm] ?? 0) <= 0 || masks[arm] !== null || config.arms[arm]?.rows !== undefined) return 0;
-    return Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
+  const shares = levelShares(state);
+  const countFor = (p: number): number =>
+    p <= 0 ? 0 : Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
+  const first = probabilities === null ? firstNeeded(state) : undefined;
+  return arms.flatMap((counters, arm): readonly Range[] => {
+    const needed = first?.[arm];
+    if (needed !== undefined) return [{ arm, from: nextOrdinalOf(counters, shares[arm] && 0), count: needed }];
+    const p = probabilities?.[arm] ?? 0;
+    if ((weights[arm] ?? 0) <= 0 || masks[arm] !== null || config.arms[arm]?.rows !== undefined) return [];
+    const levels = shares[arm]?.map((share, level) => [level, p * share] as const) ?? [[undefined, p] as const];
+    return levels.map(([level, part]) => ({ arm, from: nextOrdinalOf(counters, level), count: countFor(part) }));
   });
 }
 
@@ -195,8 +238,10 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   // The first pass makes the average number for all arms, and the second pass makes more.
   for (const deviations of [0, DEVIATIONS]) {
     const missing: { readonly arm: number; readonly ordinal: number }[] = [];
-    for (const [arm, count] of expected(drawn, deviations).entries()) {
-      const from = drawn.arms[arm]?.nextOrdinal ?? 0;
+    const ranges = expected(drawn, deviations);
+    // Twice as many are kept, because shares move back and forth from draw to draw.
+    if (deviations === DEVIATIONS) stock.trim(ranges.map((range) => ({ ...range, count: 2 * range.count })));
+    for (const { arm, from, count } of ranges) {
       for (let ordinal = from; ordinal < from + count; ordinal++)
         if (stock.lookup(arm, ordinal) === undefined) missing.push({ arm, ordinal });
     }

@@ -5,6 +5,7 @@
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { apply } from "../curriculum/apply.ts";
+import { LEVEL_SPAN, levelCount, levelOf } from "../curriculum/growth.ts";
 import { drawReadiness, planDraw } from "../curriculum/draw.ts";
 import { drawnEvent, fillSlots } from "../curriculum/fill-slots.ts";
 import type { RunEvent } from "../curriculum/events.ts";
@@ -16,7 +17,10 @@ import { scoreOf, type Student } from "./student.ts";
 
 /** Result of one update batch of a simulated run. */
 export interface Step {
-  /** Number of tasks of each arm whose completions were sampled, including released reserve tasks. */
+  /**
+   * Number of tasks of each position whose completions were sampled, including released reserve tasks. Each arm has one
+   * position, and an arm that grows has one for each level.
+   */
   readonly counts: readonly number[];
   /** Probability of each arm in the draw. */
   readonly probabilities: readonly number[];
@@ -29,7 +33,7 @@ export interface Step {
   readonly useful: number;
   /** Mean success of the student over the learnable arms, after the batch. */
   readonly score: number;
-  /** Success of the student on each arm, after the batch. */
+  /** Success of the student on each position, after the batch. */
   readonly success: readonly number[];
 }
 
@@ -46,11 +50,26 @@ function feedbackOf(
   });
 }
 
+/** Returns the student's position for an arm's ordinal. Positions are counted by arm, and within an arm by level. */
+function positions({ arms }: RunConfig) {
+  const firsts: number[] = [];
+  let count = 0;
+  for (const { grow } of arms) {
+    firsts.push(count);
+    count += grow === undefined ? 1 : levelCount(grow);
+  }
+  const of = (arm: number, ordinal: number): number => (firsts[arm] ?? 0) + (levelOf(arms[arm] ?? {}, ordinal) ?? 0);
+  return { count, of };
+}
+
 /** Draws the next update batch. Returns the state after it, and its probabilities. */
-function drawn<Spec>(state: RunState<Spec, Key>, seed: number) {
+function drawn<Spec>(state: RunState<Spec, Key>, seed: number, positionOf: (arm: number, ordinal: number) => number) {
   const plan = planDraw(state);
   if (plan.kind !== "plan") throw new Error(plan.message);
-  const filled = fillSlots<Key>(plan, (arm, ordinal) => ({ kind: "task", key: keyOf(seed, arm, ordinal) }));
+  const filled = fillSlots<Key>(plan, (arm, ordinal) => ({
+    kind: "task",
+    key: keyOf(seed, positionOf(arm, ordinal), ordinal % LEVEL_SPAN),
+  }));
   if (filled.kind !== "filled")
     throw new Error(`the simulation could not fill an update batch: ${JSON.stringify(filled)}`);
   const event: RunEvent<Spec, Key> = drawnEvent(plan, filled.tasks, 0);
@@ -68,18 +87,21 @@ export function* drive<Spec, Mind>(config: RunConfig<Spec>, student: Student<Min
   const ranks = rng.int(0, 2 ** 31);
   const created = { kind: "created", runId: "simulated", incarnation: "simulated", config, atMs: 0 } as const;
   let state = apply<Spec, Key>(undefined, created);
+  const position = positions(config);
   let mind = student.initial;
   while (drawReadiness(state).kind === "ready") {
-    const draw = drawn(state, ranks);
+    const draw = drawn(state, ranks, position.of);
     state = draw.state;
     const groups: Group[] = [];
     for (let tasks = waiting(state); tasks.length > 0; tasks = waiting(state)) {
-      const practised = sampled(student, mind, tasks, config, rng);
+      const places = tasks.map(({ arm, ordinal, key }) => ({ arm: position.of(arm, ordinal), key }));
+      const practised = sampled(student, mind, places, config, rng);
       state = apply(state, { kind: "feedback", groups: feedbackOf(config, tasks, practised) });
       groups.push(...practised);
     }
     mind = student.learn(mind, groups);
-    const counts = config.arms.map((_, arm) => groups.filter((group) => group.arm === arm).length);
+    const counts = new Array<number>(position.count).fill(0);
+    for (const { arm } of groups) counts[arm]!++;
     const useful = groups.filter(teaches).length;
     const solved = groups.reduce((sum, group) => sum + group.solved, 0);
     const { probabilities } = draw;

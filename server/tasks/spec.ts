@@ -33,6 +33,22 @@ export interface TaskSpec {
   readonly tools?: readonly string[];
   /** How much replies to tries say. Unset: "distance". */
   readonly detail?: Exclude<ReplyDetail, "distance">;
+  /** Parameters of each level of an arm that grows. `parameters` are those of the first. Unset: the arm does not grow. */
+  readonly levels?: readonly Parameters[];
+}
+
+/** Specifications of the levels of arms that grow. Each is made once, because caches know a specification by identity. */
+const ofLevels = new WeakMap<TaskSpec, Map<number, TaskSpec>>();
+
+/** Returns the specification of one level of an arm that grows. Without a level it is that of all the arm's tasks. */
+export function specAt(spec: TaskSpec, level: number | undefined): TaskSpec {
+  if (level === undefined || spec.levels === undefined) return spec;
+  const known = ofLevels.get(spec) ?? new Map<number, TaskSpec>();
+  ofLevels.set(spec, known);
+  const { levels, ...rest } = spec;
+  const at = known.get(level) ?? { ...rest, parameters: levels[level] ?? spec.parameters };
+  known.set(level, at);
+  return at;
 }
 
 /**
@@ -40,11 +56,19 @@ export interface TaskSpec {
  * environment's newer version makes the same tasks as the older one.
  */
 export function haveSameTasks({ find }: Registry): (one: TaskSpec, other: TaskSpec) => boolean {
+  // A greater cap adds levels, and the others stay the same.
+  const cut = ({ levels, ...spec }: TaskSpec, count: number): TaskSpec =>
+    levels === undefined ? spec : { ...spec, levels: levels.slice(0, count) };
   const judgeOf = ({ environment, version }: TaskSpec): unknown => {
     const found = find(environment, version);
     return found.kind === "found" ? found.environment : {};
   };
-  return (one, other) =>
-    isDeepStrictEqual(one, other) ||
-    (isDeepStrictEqual({ ...one, version: other.version }, other) && judgeOf(one) === judgeOf(other));
+  return (one, other) => {
+    const count = Math.min(one.levels?.length ?? 0, other.levels?.length ?? 0);
+    const [here, there] = [cut(one, count), cut(other, count)];
+    return (
+      isDeepStrictEqual(here, there) ||
+      (isDeepStrictEqual({ ...here, version: there.version }, there) && judgeOf(here) === judgeOf(there))
+    );
+  };
 }

@@ -256,3 +256,29 @@ describe("what was drawn", () => {
     expect(fills.size).toBe(30);
   });
 });
+
+describe("an arm that grows", () => {
+  const levels = [6, 7, 8].map((value, i) => ({ value, share: i / 3, success: 0.5, retired: i === 0 }));
+  const growth = { axis: "vertices", frontier: 8, cap: 40, levels };
+  const grown = create(RunStateSchema, { runId: "r", arms: [{ armId: "clique", growth }, { armId: "hard" }] });
+
+  test("says how far it came, in the state and in one line", () => {
+    const words = "clique: 6 → 8 vertices of 40, 1 level solved";
+    expect(stateLines(config, grown, 80).slice(-3)).toEqual(["", "grown", words]);
+    expect(plainLine(config, grown)).toContain(words);
+  });
+
+  test("is a line over the run, in text and in the chart", () => {
+    const records = [6, 6, 23].map((value, i) => {
+      const record = batch(i, [2, 2]);
+      if (record.kind.case === "batch") record.kind.value.frontiers = [value, 0];
+      return record;
+    });
+    const lines = drawnLines(seriesOf(arms, records, 40), 80);
+    const heading = lines.findIndex((line) => /^arm +highest open level/.test(line));
+    expect(lines[heading + 1]).toMatch(/^easy +▃+█+ +6 → 23$/);
+    expect(lines[heading + 2]).toMatch(/^solved/);
+    expect(runChart("r", seriesOf(arms, records, 40))).toContain("highest open level of each arm");
+    expect(runChart("r", seriesOf(arms, history, 40))).not.toContain("highest open level");
+  });
+});

@@ -7,6 +7,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type ArmChoice,
   createClient,
   type GradusClient,
   type PolicyChoice,
@@ -57,6 +58,21 @@ export const scenes = {
     flags: ["--python", ".venv/bin/python", "--python", "test/support/mounted/word.py", "--mount-workers", "2"],
   },
   rows: { before: { kind: "bandit" }, after: { kind: "bandit", alpha: 0.3 }, rows: { retireAfter: 2 } },
+  // Arms that grow, beside fixed ones.
+  growing: {
+    before: { kind: "frontier", practiceScale: 4 },
+    after: { kind: "frontier", practiceScale: 4, exploration: 0.3 },
+    grown: [
+      { id: "grown/two", environment: "countdown", grow: { axis: "numbers", start: 2, cap: 5 } },
+      { id: "grown/three", environment: "countdown", grow: { axis: "numbers", start: 3 } },
+    ],
+  },
+  // An arm that grows, behind a proxy that cuts connections, in a run that is exported and imported.
+  "growing, cut": {
+    before: { kind: "frontier", practiceScale: 4 },
+    after: undefined,
+    grown: [{ id: "grown/three", environment: "countdown", grow: { axis: "numbers", start: 3 } }],
+  },
   // Two trainers behind a proxy that cuts them off, and a run that is exported and imported.
   cut: { before: { kind: "bandit" }, after: undefined },
 } as const satisfies Readonly<Record<string, Scene>>;
@@ -70,6 +86,11 @@ interface Scene {
   readonly flags?: readonly string[];
   /** How the arms with rows choose among them. Undefined: they go through them in order. */
   readonly rows?: RowChoice;
+  /**
+   * Arms that grow, beside the others. Their groups are more often useless, so a larger reserve keeps an update batch from
+   * using it up: a change of shape must come between two batches.
+   */
+  readonly grown?: readonly ArmChoice[];
 }
 
 /** Returns a policy of examples/policies that reads a part of the rewards. */
@@ -108,15 +129,16 @@ function shapesFor(batches: number, after: PolicyChoice): Shapes {
 function choiceFor(batches: number, name: SceneName): RunChoice {
   const adsc = adscRun();
   const { constraints } = adsc.policy;
-  const { before, rows }: Scene = scenes[name];
-  const arms = adsc.arms.map((arm) => (rows !== undefined && arm.source === "real" ? { ...arm, rows } : arm));
+  const { before, rows, grown = [] }: Scene = scenes[name];
+  const fixed = adsc.arms.map((arm) => (rows !== undefined && arm.source === "real" ? { ...arm, rows } : arm));
+  const arms = [...fixed, ...grown];
   return adscRun({
     arms: name === "mounted" ? [...arms, ...mountedArms()] : arms,
     policy: { ...before, ...(constraints && { constraints }) },
     length: batches * PROMPTS,
     promptsPerUpdate: PROMPTS,
     numGenerations: GENERATIONS,
-    dynamicSampling: { oversampleMax: 2, alike: "solved" },
+    dynamicSampling: { oversampleMax: grown.length > 0 ? 4 : 2, alike: "solved" },
   });
 }
 

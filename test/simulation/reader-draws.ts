@@ -72,6 +72,65 @@ function checkSize({ run, faults }: Reader, tasks: number, prompts: number): voi
     faults.push(`batch ${run.batchesDrawn} has ${prompts} prompts and ${tasks} tasks, not ${expected} and ${slots}`);
 }
 
+type Growth = { readonly start: number; readonly step: number; readonly cap: number } | undefined;
+
+function growthOf({ config }: ReadRun, arm: number): Growth {
+  return armsOf(config)[arm]?.["grow"] as unknown as Growth;
+}
+
+function levelsOf(growth: Growth): number {
+  return growth === undefined ? 1 : Math.floor((growth.cap - growth.start) / growth.step) + 1;
+}
+
+/** Returns a task's level and its number within the level. Undefined: the arm does not grow. */
+function placeOf(run: ReadRun, { arm, ordinal }: ReadTask): readonly [level: number | undefined, number: number] {
+  if (growthOf(run, arm) === undefined) return [undefined, ordinal];
+  return [Math.floor(ordinal / 2 ** 32), ordinal % 2 ** 32];
+}
+
+/** Counts a drawn task of its arm, or of its level. */
+function advance(run: ReadRun, task: ReadTask): void {
+  const arm = run.arms[task.arm] as ReadArm;
+  const [level, number] = placeOf(run, task);
+  if (level === undefined) return void (arm.nextOrdinal = number + 1);
+  while (arm.nextInLevels.length <= level) arm.nextInLevels.push(0);
+  arm.nextInLevels[level] = number + 1;
+}
+
+/** Returns the knowledge about each arm in the state of a frontier: six numbers, or those of the levels and the top. */
+function knownArms(policyState: Data): readonly Data[] {
+  const { arms = policyState } = policyState as Config;
+  return arms as readonly Data[];
+}
+
+/** Returns the highest open level of each growing arm by its value, and 0 for the others. Empty: no arm grows. */
+function frontiersOf(run: ReadRun, policyState: Data): Data {
+  const growths = armsOf(run.config).map((_, arm) => growthOf(run, arm));
+  if (growths.every((growth) => growth === undefined)) return [];
+  return growths.map((growth, arm) => {
+    const { top = 0 } = knownArms(policyState)[arm] as { readonly top?: number };
+    return growth === undefined ? 0 : growth.start + growth.step * Math.min(top, levelsOf(growth) - 1);
+  });
+}
+
+/** Applies a stored change to a policy's state: null, {as}, {at, to} for lists, or {of} for the fields of objects. */
+function changed(before: Data, change: Data): Data {
+  if (change === null) return before;
+  const { as, at, to, of } = change as Config;
+  if (as !== undefined) return as;
+  if (at === undefined) {
+    const fields = Object.entries((of ?? {}) as Config);
+    return {
+      ...(before as Config),
+      ...Object.fromEntries(fields.map(([name, each]) => [name, changed((before as Config)[name] ?? null, each)])),
+    };
+  }
+  const items = [...(before as readonly Data[])];
+  for (const [i, place] of (at as readonly number[]).entries())
+    items[place] = changed(items[place] ?? null, (to as readonly Data[])[i] ?? null);
+  return items;
+}
+
 function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: boolean, here: Set<string>): void {
   const { run, faults, hashOf } = reader;
   const fault = (what: string): void => void faults.push(`task ${cursor} ${what}`);
@@ -79,7 +138,11 @@ function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: bo
   if (armsOf(run.config)[task.arm]?.["removed"] === true) fault("is of an arm that was removed");
   else if (run.weights[task.arm] === 0) fault("is of an arm of weight 0");
   if (run.masks[task.arm] !== null) fault("is of an arm that is masked");
-  if (!restarts && task.ordinal < arm.nextOrdinal) fault("is drawn again");
+  const [level, number] = placeOf(run, task);
+  const next = level === undefined ? arm.nextOrdinal : (arm.nextInLevels[level] ?? 0);
+  if (!restarts && number < next) fault("is drawn again");
+  if (level !== undefined && level >= levelsOf(growthOf(run, task.arm)))
+    fault(`is of level ${level}, which the arm lacks`);
   checkRow(reader, task, fault);
   const hash = hashOf(task.key);
   if (task.repeat !== (here.has(hash) || run.issued.some((hashes) => hashes.has(hash))))
@@ -89,12 +152,12 @@ function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: bo
 
 function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
   // A frontier's value is made of the first two averages that it keeps: m, as the contract defines it.
-  if (isOf(policy, "frontier")) {
-    const ofArms = Array.isArray(policyState) ? policyState : (policyState as Config)["arms"];
-    return (ofArms as readonly (readonly [number, number])[]).map(([success, count]) =>
-      count > 0 ? (success + 0.15) / (count + 0.3) : 0,
-    );
-  }
+  if (isOf(policy, "frontier"))
+    return knownArms(policyState).map((known) => {
+      const { top = 0, levels = [known] } = known as { readonly top?: number; readonly levels?: readonly Data[] };
+      const [success, count] = (levels[top] ?? [0, 0]) as readonly [number, number];
+      return count > 0 ? (success + 0.15) / (count + 0.3) : 0;
+    });
   if (!isOf(policy, "bandit")) return arms.map(() => 0);
   return isAverages(policy) ? policyState : UNSAID;
 }
@@ -103,7 +166,10 @@ export function drawn(reader: Reader, message: Drawn): void {
   const { run, faults } = reader;
   const { batch: index, atMs, cursor, prompts, restarts } = message;
   const probabilities = wholeOf(message.probabilities);
-  const policyState = JSON.parse(message.policyState) as Data;
+  const policyState =
+    message.policyChanges === ""
+      ? (JSON.parse(message.policyState) as Data)
+      : changed(run.policyState, JSON.parse(message.policyChanges) as Data);
   const through = message.fold?.batches ?? message.fold?.ranges.map(rangeOf) ?? null;
   const tasks = message.tasks.map(taskOf);
   if (index !== run.batchesDrawn || cursor !== run.cursor)
@@ -117,11 +183,11 @@ export function drawn(reader: Reader, message: Drawn): void {
   if (restarts) {
     rememberReached(run);
     reader.inPass.clear();
-    for (const arm of run.arms) arm.nextOrdinal = 0;
+    for (const arm of run.arms) Object.assign(arm, { nextOrdinal: 0, nextInLevels: [] });
   }
   for (const [i, task] of tasks.entries()) {
     checkDrawn(reader, run.cursor + i, task, restarts, here);
-    (run.arms[task.arm] as ReadArm).nextOrdinal = task.ordinal + 1;
+    advance(run, task);
     if (i >= prompts) continue;
     issue(run, task);
     lastOf(reader).tasks.set(run.cursor + i, task);
@@ -137,6 +203,7 @@ export function drawn(reader: Reader, message: Drawn): void {
     drawnAtMs: atMs,
     probabilities,
     values: valuesOf(run, policyState),
+    frontiers: frontiersOf(run, policyState),
     prompts,
     generations,
     groups: tasks.slice(0, prompts).map((task) => freshGroup(task, generations)),

@@ -88,6 +88,8 @@ export interface ReadBatch {
   readonly drawnAtMs: number;
   readonly probabilities: Data;
   readonly values: Data;
+  /** Value of each growing arm's highest open level, else 0; empty: no arm grows. */
+  readonly frontiers: Data;
   readonly prompts: number;
   readonly generations: number;
   readonly groups: ReadGroup[];
@@ -98,6 +100,8 @@ export interface ReadArm {
   issued: number;
   repeats: number;
   nextOrdinal: number;
+  /** For an arm that grows: the number of the next instance of each level. */
+  nextInLevels: number[];
   groups: number;
   recent: readonly Sums[];
   folded: Sums & { readonly groups: number };
@@ -256,9 +260,18 @@ function readGroup({ task, handedOutAtMs, samples, outcome, folded, lengths }: G
   return group;
 }
 
-function readArm({ issued, repeats, nextOrdinal, groups, recent, folded, lengths }: ArmCounters): ReadArm {
+function readArm({
+  issued,
+  repeats,
+  nextOrdinal,
+  nextInLevels,
+  groups,
+  recent,
+  folded,
+  lengths,
+}: ArmCounters): ReadArm {
   const tally = { ...sums(folded as RewardSums & typeof folded), groups: folded?.groups ?? 0 };
-  const counted = { issued, repeats, nextOrdinal, groups, recent: recent.map(sums), folded: tally };
+  const counted = { issued, repeats, nextOrdinal, nextInLevels, groups, recent: recent.map(sums), folded: tally };
   return { ...counted, lengths: readLengths(lengths) };
 }
 
@@ -282,9 +295,9 @@ export function wholeOf(numbers: ByArm | undefined): readonly number[] {
 }
 
 function readBatch({ numGenerations: generations, ...batch }: Batch): ReadBatch {
-  const { index, cursor, seq, epoch, drawnAtMs, probabilities, values, prompts } = batch;
+  const { index, cursor, seq, epoch, drawnAtMs, probabilities, values, frontiers, prompts } = batch;
   const lists = { probabilities: wholeOf(probabilities), values: wholeOf(values), groups: [], reserve: [] };
-  return { index, cursor, seq, epoch, drawnAtMs, prompts, generations, ...lists };
+  return { index, cursor, seq, epoch, drawnAtMs, frontiers, prompts, generations, ...lists };
 }
 
 /** Reads a state. Leaves out the records of the history, which an export has behind the state. */

@@ -172,9 +172,26 @@ function control(run: ReadRun, kind: RunEvent["kind"]): void {
 function updatePolicy(run: ReadRun, policy: Data): void {
   // No event says which state the policy keeps. After a policy of another kind it keeps none.
   const keeps = !isOf(policy, "mixture") && isOf(run.policy, (policy as Config)["name"] as string);
-  run.policyState = keeps ? UNSAID : firstState(policy, run.arms.length, run.prompts);
+  if (!keepsFrontier(run.policy, policy))
+    run.policyState = keeps ? UNSAID : firstState(policy, run.arms.length, run.prompts);
   run.policy = policy;
   run.memory = looksBack(policy) ? (run.memory ?? new Map()) : null;
+}
+
+/** Returns whether a frontier's state stays as it is: neither its measures nor its scale of practice change. */
+function keepsFrontier(before: Data, after: Data): boolean {
+  if (!isOf(before, "frontier") || !isOf(after, "frontier")) return false;
+  const [one, other] = [before, after].map((policy) => (policy as Config)["parameters"] as Config);
+  return ["measure", "arm_measures", "practice_scale"].every((name) => isDeepStrictEqual(one?.[name], other?.[name]));
+}
+
+/** Returns a frontier's state with new arms, of which nothing is known. */
+function withFreshArms(policyState: Data, count: number): Data {
+  if (policyState === UNSAID) return UNSAID;
+  const fresh = Array.from({ length: count }, () => [0, 0, 0, 0, 0, null]);
+  if (Array.isArray(policyState)) return [...(policyState as readonly Data[]), ...fresh];
+  const { arms, ...rest } = policyState as Config;
+  return { ...rest, arms: [...(arms as readonly Data[]), ...fresh] };
 }
 
 /** Changes the shape: new arms come after the existing ones. */
@@ -189,6 +206,8 @@ function reshape(run: ReadRun, config: Config, policy: Data): void {
   if (run.probabilities !== null)
     run.probabilities = arms.map((_, i) => (run.probabilities as readonly number[])[i] ?? 0);
   if (arms.length > before && isOf(run.policy, "bandit")) run.policyState = UNSAID;
+  if (arms.length > before && isOf(run.policy, "frontier"))
+    run.policyState = withFreshArms(run.policyState, arms.length - before);
   if (policy !== null) updatePolicy(run, policy);
 }
 

@@ -120,6 +120,7 @@ export const noArm = (): ReadArm => ({
   issued: 0,
   repeats: 0,
   nextOrdinal: 0,
+  nextInLevels: [],
   groups: 0,
   recent: [],
   folded: { groups: 0, count: 0, sum: 0, solved: 0 },

@@ -86,5 +86,7 @@ else {
     console.log(
       `| ${kind} | ${set} | ${ratio.toFixed(2)} | ${lost} of ${students} | ${solved.toFixed(2)} | ${beyond.toFixed(2)} | ${equal} |`,
     );
-  console.log(`median ${summary.median.toFixed(2)}, worst ${summary.worst.toFixed(2)} without adjacent impossible levels`);
+  console.log(
+    `median ${summary.median.toFixed(2)}, worst ${summary.worst.toFixed(2)} without adjacent impossible levels`,
+  );
 }

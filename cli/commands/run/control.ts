@@ -23,8 +23,13 @@ export function addControl(group: Command): void {
 
   addUpdatePolicy(group);
 
-  const advance = group.command("advance").description("advance a policy of stages or tiers to the next one");
-  control(advance.argument("<run>", "its id"), (run, options) => run.advance(options));
+  const advance = group
+    .command("advance")
+    .description("advance a policy of stages or tiers to the next one, or an arm that grows to its next level")
+    .option("--arm <id>", "arm whose next level opens");
+  control(advance.argument("<run>", "its id"), (run, options) =>
+    run.advance({ ...options, armId: advance.opts<{ arm?: string }>().arm }),
+  );
   const pause = group.command("pause").description("stop issuing update batches; those issued go on");
   control(pause.argument("<run>", "its id"), (run, options) => run.pause(options));
   const resume = group.command("resume").description("issue update batches again");

@@ -3,6 +3,7 @@
  * length.
  */
 import type { Command } from "commander";
+import type { GrowthChoice } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { CliProblem } from "../../problem.ts";
 import { addChangeOptions, type ChangeFlags, checkPools, inRunFile, readRunFile } from "../../run-file.ts";
@@ -11,6 +12,7 @@ import { collectNoEffect, printApplied } from "./control.ts";
 
 interface Flags extends ConnectionFlags, ChangeFlags {
   readonly removeArm?: readonly string[];
+  readonly cap?: readonly string[];
   readonly numGenerations?: number;
   readonly promptsPerUpdate?: number;
   readonly length?: number;
@@ -24,6 +26,7 @@ export function addShape(group: Command): void {
     .argument("<run>", "its id")
     .argument("[file]", "a run file: its arms are added, and its policy, if it has one, replaces the run's")
     .option("--remove-arm <id>", "arm to remove; may be given several times", collect)
+    .option("--cap <arm=value>", "greater cap of an arm that grows; may be given several times", collect)
     .option("--num-generations <n>", "number of completions of each prompt", wholeNumber(1, 2 ** 32 - 1))
     .option("--prompts-per-update <n>", "number of tasks in an update batch", wholeNumber(1, 4096))
     .option("--length <n>", "number of tasks in the whole run; 0: no end", wholeNumber(0, Number.MAX_SAFE_INTEGER))
@@ -31,15 +34,26 @@ export function addShape(group: Command): void {
   addServerOptions(addChangeOptions(command, { pool: true })).action(updateShape);
 }
 
+/** Returns the growth of each arm, whose axis, start and step stay. */
+function capsOf(given: readonly string[]): Readonly<Record<string, GrowthChoice>> {
+  const entries = given.map((text) => {
+    const [, arm = "", cap = ""] = /^([^=]+)=(\d+)$/.exec(text) ?? [];
+    if (arm === "") throw new CliProblem("usage", `--cap must be arm=value, e.g. clique=40; got '${text}'`);
+    return [arm, { axis: "", cap: Number(cap) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 async function updateShape(id: string, path: string | undefined, flags: Flags): Promise<void> {
-  const { removeArm: removeArms, numGenerations, promptsPerUpdate, length } = flags;
+  const { removeArm: removeArms, cap: caps, numGenerations, promptsPerUpdate, length } = flags;
   const file = path === undefined ? undefined : readRunFile("[file]", path, flags);
   if (file !== undefined) checkPools(file);
-  const given = [file, removeArms, numGenerations, promptsPerUpdate, length];
+  const growArms = caps && capsOf(caps);
+  const given = [file, removeArms, growArms, numGenerations, promptsPerUpdate, length];
   if (given.every((value) => value === undefined))
     throw new CliProblem(
       "usage",
-      "give at least one change: a file, --remove-arm, --num-generations, --prompts-per-update or --length",
+      "give at least one change: a file, --remove-arm, --cap, --num-generations, --prompts-per-update or --length",
     );
   const { options, noEffect } = collectNoEffect();
   const from = await withServer(flags, async (client) => {
@@ -47,6 +61,7 @@ async function updateShape(id: string, path: string | undefined, flags: Flags): 
       const shape = {
         ...(file && { addArms: file.config.arms, policy: file.config.policy }),
         ...(removeArms && { removeArms }),
+        ...(growArms && { growArms }),
         ...(numGenerations !== undefined && { numGenerations }),
         ...(promptsPerUpdate !== undefined && { promptsPerUpdate }),
         ...(length !== undefined && { length: BigInt(length) }),

@@ -60,6 +60,7 @@ function seriesOf<Spec>({ config, places, seeds }: ComparedRun<Spec>, points: re
     shares: counts.map((count) => (tasks === 0 ? 0 : count / tasks)),
     probabilities,
     values: counts.map(() => 0),
+    frontiers: counts.map(() => undefined),
     rewardMean: undefined,
     solvedShare,
   }));

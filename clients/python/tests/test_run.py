@@ -372,3 +372,21 @@ def test_a_run_keeps_the_settings_of_its_trainer(client: Client, run_id: str) ->
     read = client.check_run(file=file).config
     assert read is not None
     assert read.trainer == gradus.TrainerSettings(top_p=0.9)
+
+
+def test_an_arm_grows(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    arm = gradus.arm("countdown", arm_id="c", grow=gradus.grow("numbers", start=2, cap=4))
+    run.create([arm], gradus.frontier(), num_generations=2, prompts_per_update=4)
+    run.advance("c")
+    run.update_shape(grow_arms={"c": gradus.grow("numbers", start=2, cap=5)})
+    growth = run.get().state.arms[0].growth
+    assert growth is not None
+    assert (growth.axis, growth.frontier, growth.cap) == ("numbers", 3, 5)
+    assert [level.value for level in growth.levels] == [2, 3]
+    run.next_batch()
+    records = [record.batch for record in run.history() if record.batch is not None]
+    assert records[0].frontiers == (3,)
+    assert gradus.arm("countdown", grow="numbers").grow == gradus.grow("numbers")
+    axes = client.get_environment("countdown").axes
+    assert [(axis.name, axis.first, axis.last) for axis in axes] == [("numbers", 2, 6)]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from gradus.serve import Environment, Facts, _json
+from gradus.serve import Axis, Environment, Facts, _json
 from gradus.serve._asked import verifier
 from gradus.serve._catalogue import TargetError, load
 from gradus.serve._facts import MisshapenError
@@ -285,3 +285,43 @@ def test_chance_is_set_before_a_row_too() -> None:
     assert shuffled.make("all", "", 1).prompt != first.prompt
     assert shuffled.make("all", "", 0) == first
     assert shuffled.draw(first.instance, None) == picture
+
+
+class Growing(Environment):
+    id = "mine/growing"
+    levels: ClassVar = {str(letters): {"letters": letters} for letters in range(3, 7)}
+    axes: ClassVar = {"letters": Axis(("3", "4", "5", "6"), first=3, guess=0.25)}
+
+
+def test_axes_are_described_up_to_the_first_level_that_is_not_served() -> None:
+    one = served(Growing)
+    axis = provider_pb2.ProvidedAxis(name="letters", first=3, levels=["3", "4", "5", "6"], guess=0.25)
+    assert list(one.describe().axes) == [axis]
+    one.drop(["5"])
+    assert [list(each.levels) for each in one.describe().axes] == [["3", "4"]]
+    one.drop(["4"])
+    assert list(one.describe().axes) == []
+
+
+def test_an_axis_of_levels_that_do_not_exist_is_refused() -> None:
+    class Wrong(Growing):
+        axes: ClassVar = {"letters": Axis(("3", "9"))}
+
+    class Other(Growing):
+        axes: ClassVar = {"letters": ("3", "4")}
+
+    with pytest.raises(MisshapenError, match="axis 'letters' names a level that does not exist: '9'"):
+        served(Wrong)
+    with pytest.raises(MisshapenError, match=r"axis 'letters' is no gradus.serve.Axis"):
+        served(Other)
+
+
+def test_the_guides_environment_with_an_axis_has_its_levels() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "python-environments.md").read_text()
+    code = guide.partition("## Growth axes")[2].partition("```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = {"__name__": "guide"}
+    exec(compile(code, "guide", "exec"), names)
+    one = served(names["Reversed"])
+    assert [(axis.name, axis.first, len(axis.levels)) for axis in one.describe().axes] == [("letters", 3, 10)]
+    made = one.make("12 letters", '{"letters": 12}', 1)
+    assert len(made.prompt[0].content) > len("Write this word backwards: ")

@@ -7,10 +7,11 @@ import {
   ArmSchema,
   EvaluationArmSchema,
   FeedbackSource,
+  GrowthSchema,
   RunConfigSchema,
   type TrainerSettingsSchema,
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import type { Arm, EvaluationArm, Policy, RunConfig } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { Arm, EvaluationArm, Growth, Policy, RunConfig } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema, FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import {
@@ -116,8 +117,25 @@ export interface ArmChoice extends TaskChoice {
   readonly klCoefficient?: number | undefined;
   /** Rule by which the arm chooses rows by their pass rates. By default it goes through the rows in turn. */
   readonly rows?: RowChoice | undefined;
+  /**
+   * Growth axis whose levels the arm opens one after the other, or its name. Then the task has no level. By default the
+   * arm does not grow.
+   */
+  readonly grow?: GrowthChoice | string | undefined;
   /** Name of a group of arms whose rows are ranked together. By default the arms without a name are ranked together. */
   readonly rankGroup?: string | undefined;
+}
+
+/** Growth of an arm along an axis of its environment (Environment.axes). */
+export interface GrowthChoice {
+  /** Name of the axis, e.g. "vertices". */
+  readonly axis: string;
+  /** Value of the first level. Defaults to the axis's first value. */
+  readonly start?: number | undefined;
+  /** Difference between the values of two levels. Defaults to 1. */
+  readonly step?: number | undefined;
+  /** Greatest value. Defaults to the axis's last value. */
+  readonly cap?: number | undefined;
 }
 
 /** Set of tasks on which a run is evaluated during training (see `nextEvaluation`). The split defaults to "eval". */
@@ -295,16 +313,23 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 /** Returns the message for an arm. A message is returned as it is. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
-  const { id = "", weight, hard, klCoefficient, rankGroup, rows, ...task } = choice;
+  const { id = "", weight, hard, klCoefficient, rankGroup, rows, grow, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),
     hard: hard ?? false,
     rankGroup: rankGroup ?? "",
     ...(rows === undefined ? {} : { rows: rowsOf(rows) }),
+    ...(grow === undefined ? {} : { grow: growthOf(grow) }),
     ...(weight === undefined ? {} : { weight }),
     ...(klCoefficient === undefined ? {} : { klCoefficient }),
   });
+}
+
+/** Returns the message for a growth. */
+export function growthOf(choice: GrowthChoice | string): Growth {
+  const { axis, start = 0, step = 0, cap = 0 } = typeof choice === "string" ? { axis: choice } : choice;
+  return create(GrowthSchema, { axis, start, step, cap });
 }
 
 function evaluationArmOf({ id, tasks, numGenerations, ...task }: EvaluationArmChoice): EvaluationArm {

@@ -6,6 +6,7 @@ export type {
   ArmChoice,
   EvaluationArmChoice,
   FinishReasonName,
+  GrowthChoice,
   SampleChoice,
   DynamicSamplingChoice,
   GroupChoice,

@@ -3,7 +3,7 @@ import type { RowRates } from "./rates.ts";
 import { create } from "@bufbuild/protobuf";
 import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { CallOptions, Caller } from "./caller.ts";
-import { armOf, runConfigOf } from "./choices.ts";
+import { armOf, growthOf, runConfigOf } from "./choices.ts";
 import { NEXT_BATCH_DEADLINE_MS } from "./defaults.ts";
 import { asGradusError } from "./errors.ts";
 import {
@@ -162,8 +162,9 @@ function control({ unary }: Caller, runId: string): Control {
   };
   return {
     // Retry only if the server says that it did nothing. After a lost reply, the new arms would already exist.
-    updateShape: ({ addArms = [], removeArms = [], policy, ...numbers }, options) => {
-      const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms] };
+    updateShape: ({ addArms = [], removeArms = [], growArms = {}, policy, ...numbers }, options) => {
+      const grown = Object.fromEntries(Object.entries(growArms).map(([id, growth]) => [id, growthOf(growth)]));
+      const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms], growArms: grown };
       const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }), ...only(options) };
       return from(unary(method.updateShape, shape, options, asked), options);
     },
@@ -171,7 +172,8 @@ function control({ unary }: Caller, runId: string): Control {
       from(unary(method.updatePolicy, { runId, policy: policyOf(policy), ...only(options) }, options), options),
     setWeights: (weights, options) =>
       from(unary(method.setWeights, { runId, weights: { ...weights }, ...only(options) }, options), options),
-    advance: (options) => from(unary(method.advance, { runId, ...only(options) }, options, asked), options),
+    advance: ({ armId = "", ...options } = {}) =>
+      from(unary(method.advance, { runId, armId, ...only(options) }, options, asked), options),
     pause: (options) => from(unary(method.pause, { runId, ...only(options) }, options), options),
     resume: (options) => from(unary(method.resume, { runId, ...only(options) }, options), options),
   };

@@ -1,7 +1,7 @@
 /** Types of a training run: its tasks, its feedback and its control. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
-import type { ArmChoice, RunChoice } from "./choices.ts";
+import type { ArmChoice, GrowthChoice, RunChoice } from "./choices.ts";
 import type { FeedbackCounts } from "./feedback.ts";
 import type {
   Arm,
@@ -76,6 +76,8 @@ export interface ShapeChoice {
   /** Number of tasks to train on. 0 means that the run has no end. */
   readonly length?: bigint | undefined;
   readonly policy?: PolicyChoice | Policy | undefined;
+  /** Growth of arms that grow, by arm id: the same axis, start and step, and a greater cap. */
+  readonly growArms?: Readonly<Record<string, GrowthChoice>> | undefined;
 }
 
 /** Options of calls that change a run. */
@@ -195,8 +197,8 @@ export interface RunHandle {
   updatePolicy(policy: PolicyChoice | Policy, options?: ControlOptions): Promise<bigint>;
   /** Sets the weights of arms by id. Other arms keep their weights. */
   setWeights(weights: Readonly<Record<string, number>>, options?: ControlOptions): Promise<bigint>;
-  /** Moves a staged policy on to its next stage. */
-  advance(options?: ControlOptions): Promise<bigint>;
+  /** Moves a staged policy on to its next stage. With `armId`, opens the next level of an arm that grows. */
+  advance(options?: ControlOptions & { readonly armId?: string | undefined }): Promise<bigint>;
   /** Stops issuing update batches. */
   pause(options?: ControlOptions): Promise<bigint>;
   /** Issues update batches again. */

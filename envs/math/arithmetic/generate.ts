@@ -9,6 +9,7 @@ import {
   type Range,
   ranges,
   share,
+  sizeAxis,
   wholeNumber,
 } from "../../parameters.ts";
 import { type Binary, type Expression, literalsOf } from "./expression.ts";
@@ -57,6 +58,13 @@ function level(name: string, description: string, operations: Range, work: Range
 
 export const generator = defineGenerator({
   parameters,
+  // More operations take more work, and have values of more digits on the way.
+  axes: [
+    sizeAxis("operations", [2, 12], (operations) => ({
+      ...ranges({ work: [0, 10_000] }),
+      value_digits: 2 + operations,
+    })),
+  ],
   levels: [
     level(
       ...(["easy", "whole numbers and + - * /", [2, 3], [4, 14]] as const),

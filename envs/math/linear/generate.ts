@@ -9,6 +9,7 @@ import {
   type Range,
   ranges,
   share,
+  sizeAxis,
   wholeNumber,
 } from "../../parameters.ts";
 import { digitsOf } from "../work.ts";
@@ -51,6 +52,7 @@ function level(name: string, description: string, unknowns: Range, work: Range, 
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("unknowns", [1, UNKNOWNS_MAX], () => ranges({ work: [0, 10_000] }))],
   levels: [
     level("easy", "an equation or an inequality in one unknown", [1, 1], [6, 19], {
       coefficient_max: 20,

@@ -5,7 +5,7 @@
 import { defineGenerator } from "../../define.ts";
 import { refine } from "../../lib/structure-hash.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, ranges, share, wholeNumber } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, ranges, share, sizeAxis, wholeNumber } from "../../parameters.ts";
 import { COMMUNITIES, makeEdges } from "./reference.ts";
 
 /** Task: divide a graph with vertices 0 to vertices − 1 and weighted edges into two sides. */
@@ -92,6 +92,7 @@ const BENCHMARK = { ...HARD, ...ranges({ vertices: [48, 52] }), noise: 0.02, tra
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("vertices", [4, 52])],
   // Levels of the FORGE paper, section A.5.4.
   levels: [
     { name: "easy", description: "about 30 vertices in two clear communities", parameters: EASY },

@@ -5,7 +5,7 @@
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, joinAll, joinRandomly } from "../../lib/graph.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, share, sizeAxis } from "../../parameters.ts";
 import { generateReference } from "./reference.ts";
 
 const parameters = defineParameters({
@@ -31,6 +31,7 @@ function level(name: string, vertices: Range, clique: Range) {
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("vertices", [6, 60])],
   levels: [
     level("easy", [4, 8], [2, 4]),
     level("medium", [8, 12], [2, 4]),

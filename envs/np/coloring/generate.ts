@@ -15,7 +15,7 @@ import {
   pairs,
 } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, share, sizeAxis } from "../../parameters.ts";
 
 const COUNT = { min: 2, max: 70, integer: true };
 
@@ -41,6 +41,7 @@ function level(name: string, vertices: Range, colors: Range, density: number) {
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("vertices", [6, 50])],
   // Levels of the FORGE paper, section A.5.10, and `reference` from its public code.
   levels: [
     level("easy", [8, 12], [3, 4], 0.2),

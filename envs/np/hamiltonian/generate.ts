@@ -5,7 +5,16 @@
 import { defineGenerator } from "../../define.ts";
 import { edgeCount, emptyGraph, type Graph, join, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, type Range, ranges, share, wholeNumber } from "../../parameters.ts";
+import {
+  defineParameters,
+  laterSwitch,
+  minMax,
+  type Range,
+  ranges,
+  share,
+  sizeAxis,
+  wholeNumber,
+} from "../../parameters.ts";
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 60, integer: true }),
@@ -49,6 +58,7 @@ function level(name: string, vertices: Range, density: number, separators: Range
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("vertices", [5, 60])],
   // Levels of the FORGE paper, section A.5.6.
   levels: [
     level("easy", [15, 20], 0.2, [0, 0], [0, 0], 1),

@@ -5,7 +5,7 @@
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, type Graph, join, joinRandomly } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, sizeAxis } from "../../parameters.ts";
 
 const COUNT = { min: 1, max: 128, integer: true };
 const EDGE = "probability of an edge between two vertices that are not both in the planted set.";
@@ -36,6 +36,7 @@ function level(name: string, vertices: Range, set: Range) {
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("vertices", [10, 60])],
   levels: [
     level("easy", [12, 20], [4, 8]),
     level("medium", [20, 30], [8, 12]),

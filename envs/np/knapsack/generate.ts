@@ -8,7 +8,15 @@ import { sumAt } from "../../lib/parse-lists.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/encode-bits.ts";
 import { colourOf, refine } from "../../lib/structure-hash.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
+import {
+  defineParameters,
+  laterSwitch,
+  minMax,
+  type ParametersOf,
+  type Range,
+  ranges,
+  sizeAxis,
+} from "../../parameters.ts";
 import { makeItems, sizesProblem } from "./reference.ts";
 
 /** Task: choose among items 0 to n − 1, each at most once, with a total weight within the capacity. */
@@ -84,6 +92,9 @@ function level(name: string, sizes: Sizes) {
 
 export const generator = defineGenerator({
   parameters,
+  axes: [
+    sizeAxis("items", [4, 100], (items) => ranges({ planted: [Math.round(0.4 * items), Math.round(0.4 * items)] })),
+  ],
   // Levels of the FORGE paper, section A.5.3.
   levels: [
     level("easy", { items: [15, 25], planted: [6, 10], weight: [5, 25], ratio: [1.8, 2.5], factor: [1.1, 1.4] }),

@@ -16,6 +16,7 @@ import {
   type ParametersOf,
   type Range,
   ranges,
+  sizeAxis,
   wholeNumber,
 } from "../../parameters.ts";
 import { makeMeetings } from "./reference.ts";
@@ -178,6 +179,7 @@ const TRIES_MAX = 50;
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("meetings", [2, 11])],
   levels,
   generate(p, rng): MeetingsInstance | undefined {
     const meetingCount = rng.int(p.meetings_min, p.meetings_max);

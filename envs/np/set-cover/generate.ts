@@ -5,7 +5,7 @@ import { bitMatrix, type BitMatrix, hasBit, onesOf, setBit } from "../../lib/bit
 import { inlineBits } from "../../lib/encode-bits.ts";
 import { refine } from "../../lib/structure-hash.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, share, sizeAxis } from "../../parameters.ts";
 
 export interface SetCoverInstance {
   /**
@@ -51,6 +51,11 @@ function level(name: string, elements: Range, subsets: Range) {
 
 export const generator = defineGenerator({
   parameters,
+  axes: [
+    sizeAxis("elements", [6, 50], (elements) =>
+      ranges({ subsets: [Math.ceil(elements / 2), Math.ceil(elements / 2)] }),
+    ),
+  ],
   // Levels of the FORGE paper, section A.5.1.
   levels: [
     level("easy", [10, 20], [5, 10]),

@@ -7,7 +7,7 @@ import type { InlineCodec } from "../../environment.ts";
 import { sumAt } from "../../lib/parse-lists.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/encode-bits.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, laterSwitch, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, sizeAxis } from "../../parameters.ts";
 import { makeNumbers } from "./reference.ts";
 
 /**
@@ -62,6 +62,9 @@ function level(name: string, numbers: Range, planted: Range, valueMax: number) {
 
 export const generator = defineGenerator({
   parameters,
+  axes: [
+    sizeAxis("numbers", [4, 100], (numbers) => ranges({ planted: [Math.ceil(numbers / 2), Math.ceil(numbers / 2)] })),
+  ],
   // Levels of the FORGE paper, section A.5.2.
   levels: [
     level("easy", [6, 10], [4, 8], 5),

@@ -3,7 +3,7 @@
  * inequality.
  */
 import { defineGenerator } from "../../define.ts";
-import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, minMax, type Range, ranges, sizeAxis } from "../../parameters.ts";
 import { refine } from "../../lib/structure-hash.ts";
 
 /** Task: visit cities 0 to cities − 1 on a shortest closed tour, with symmetric distances. */
@@ -74,6 +74,7 @@ const REFERENCE = {
 
 export const generator = defineGenerator({
   parameters,
+  axes: [sizeAxis("cities", [4, 60])],
   // Levels of the FORGE paper, section A.5.7.
   levels: [
     level("easy", [10, 20]),

@@ -84,6 +84,14 @@ function grouped(rows: readonly Row[]): readonly Row[] {
   return names.flatMap((name) => rows.filter(({ family }) => family === name));
 }
 
+/** Returns how far an arm that grows has come, e.g. "6 → 23 vertices of 40, 4 solved". Empty: the arm does not grow. */
+function growthWords({ growth }: ArmState): string {
+  if (growth === undefined) return "";
+  const { axis, frontier, cap, levels } = growth;
+  const solved = levels.filter(({ retired }) => retired).length;
+  return `${levels[0]?.value ?? frontier} → ${frontier} ${axis} of ${cap}${solved === 0 ? "" : `, ${solved} solved`}`;
+}
+
 function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
   const { armId, probability, value, weight, issued, groups, recentSolvedShare, recentRewardMean } = arm;
   const length = lengthFigure(arm.lengths);
@@ -105,6 +113,7 @@ function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
     length === undefined ? "–" : `${count(Math.round(length.mean))} ${lengthWords(length)}`,
     length === undefined ? "–" : count(length.total),
     <>
+      {growthWords(arm)}
       {hasRows && (
         <a href={hrefOf(["runs", run.runId, "rows"], { arm: armId })} aria-label={`Rows of ${armId}`}>
           rows

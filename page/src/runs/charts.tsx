@@ -52,6 +52,11 @@ export function RunCharts({ series, over, chosen, onChoose }: RunChartsProps) {
             <ArmChart {...shown} of={({ values }) => values} what="value" />
           </Panel>
         )}
+        {points.some(({ frontiers }) => frontiers.some((value) => value > 0)) && (
+          <Panel title="Highest open level of each arm that grows">
+            <FrontierChart {...shown} />
+          </Panel>
+        )}
         <Panel
           title={evaluations.length === 0 ? "Solved, and useful groups" : "Solved, useful groups, and evaluations"}
         >
@@ -191,6 +196,32 @@ function ArmChart({ of, what, isShare = false, series, pens, chosen }: ArmChartP
         ),
       ]}
     />
+  );
+}
+
+/** Draws the highest open level of each arm that grows, with words such as "clique: 6 → 23 vertices". */
+function FrontierChart({ series, pens, chosen }: Shown) {
+  const grown = series.lines.flatMap(({ name, axis = "" }, at) => {
+    const spots = spotsOf(series, ({ frontiers }) => frontiers[at] || undefined).filter(({ y }) => y !== undefined);
+    const words = `${name}: ${spots[0]?.y} → ${spots.at(-1)?.y} ${axis}`;
+    return spots.length === 0 ? [] : [{ name, words, pen: pens[at] as Pen, spots: held(spots, series.end) }];
+  });
+  return (
+    <>
+      <p class="note">{grown.map(({ words }) => words).join("; ")}</p>
+      <OverRun
+        label="Lines: the highest open level of each arm that grows"
+        inputs={[series, chosen]}
+        series={series}
+        y={{ zero: true }}
+        marks={[
+          ...grown.flatMap(({ name, pen, spots }) => line(spots, { ...pen, opacity: opacityOf(chosen, name) })),
+          ...pointed(
+            grown.flatMap(({ name, spots }) => spots.map((spot) => ({ ...spot, title: `${name}\n${spot.y}` }))),
+          ),
+        ]}
+      />
+    </>
   );
 }
 

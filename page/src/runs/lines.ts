@@ -10,12 +10,16 @@ export interface Line {
   readonly family: string;
   /** Indices of the line's arms in the run's configuration. */
   readonly arms: readonly number[];
+  /** Growth axis of the line's arm, e.g. "vertices". Unset: it does not grow, or the line has several arms. */
+  readonly axis?: string;
 }
 
 export function linesOf(run: Pick<ReadRun, "config" | "state">, only: (armId: string) => boolean): readonly Line[] {
   const families = familiesOf(run);
   const arms = run.state.arms
-    .map(({ armId }, at) => ({ name: armId, family: families[at] ?? armId, arms: [at] }))
+    .map(({ armId, growth }, at): Line => {
+      return { name: armId, family: families[at] ?? armId, arms: [at], ...(growth && { axis: growth.axis }) };
+    })
     .filter(({ name }) => only(name));
   if (arms.length <= ARMS_APART) return arms;
   const names = [...new Set(arms.map(({ family }) => family))];

@@ -13,6 +13,8 @@ export interface Point {
   readonly probabilities: readonly number[];
   /** Value that the policy gives to each line's arms, averaged. */
   readonly values: readonly number[];
+  /** Value of the highest open level of each line's arms. 0: they do not grow. */
+  readonly frontiers: readonly number[];
   readonly solved: number | undefined;
   readonly reward: number | undefined;
   /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
@@ -86,13 +88,14 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, 
 
 function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | "seconds" | "rewardAlike"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
-  const { rewardSums, rewardCounts } = batch;
+  const { rewardSums, rewardCounts, frontiers } = batch;
   const tasks = total(counts);
   const byLine = (of: readonly number[]) => lines.map((_, at) => of[at] ?? 0);
   return {
     shares: byLine(counts).map((sum) => (tasks === 0 ? 0 : sum / tasks)),
     probabilities: byLine(probabilities),
     values: byLine(values),
+    frontiers: byLine(frontiers),
     solved: solvedShare,
     reward: rewardMean,
     rewards: lines.map((_, at) => (rewardCounts[at] ? (rewardSums[at] ?? 0) / rewardCounts[at] : undefined)),

@@ -5,10 +5,13 @@
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { IMPROVEMENT, type MeasureName, measures } from "../signals.ts";
-import { FormatError, isList, type Json, readList, readNumber, readNumbers, readObject, readOrNull } from "../json.ts";
+import type { Levels } from "../growth.ts";
+import { isList, type Json, readList, readNumber, readObject, readOrNull } from "../json.ts";
 import { invalid } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
-import { first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
+import { decodeGrowing, encodeGrowing, type Growing, grown, growingOf, isOpen, peeksOf, topOf } from "./growing.ts";
+import { type Advance, first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
+import { decodeArm, encodeArm, expected, fresh, interestOf, type Practised, practised } from "./practised.ts";
 
 const DEFAULT_EXPLORATION = 0.1;
 /** Minimum of a practice scale that is not given, in groups. It suits models that learn within tens of groups. */
@@ -17,22 +20,12 @@ const PRACTICE_SCALE_MIN = 8;
 const AUTO = "auto";
 /** Share by which each progress of an arm moves the mean practice that progress takes. */
 const PACE_RATE = 0.2;
-/** Factors by which a fast and a slow average are multiplied before each group is added. */
-const FAST = 0.9;
-const SLOW = 0.98;
-/** Prior for an arm without groups: 0.15 successes in 0.3 groups. */
-const PRIOR = 0.15;
-/** Progress is measured once the slow average has SETTLED groups. A change of it by MOVED counts as progress. */
-const SETTLED = 8;
-const MOVED = 0.15;
 /**
  * Sum of the interest of up to 20 arms below which part of a batch is spread evenly. With more arms the limit grows in
  * proportion.
  */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;
-/** Maximum of m² (1 − m)⁵, reached at m = 2/7. Interest is divided by it. */
-const PEAK = power(2 / 7, 2) * power(5 / 7, 5);
 
 export interface FrontierConfig {
   /** Measure of a group's success, e.g. QUALITY. */
@@ -48,23 +41,9 @@ export interface FrontierConfig {
   readonly practiceScale: number | typeof AUTO | undefined;
 }
 
-/** Knowledge about an arm. Each average is kept as a weighted sum and the sum of its weights. */
-interface Practised {
-  /** Sum of successes, and number of groups, over about the last ten groups. */
-  readonly fast: number;
-  readonly fastCount: number;
-  /** Sum of successes, and number of groups, over about the last fifty groups. */
-  readonly slow: number;
-  readonly slowCount: number;
-  /** Sum of q (1 − q) over the groups since the slow average last changed by MOVED, where q is a group's success. */
-  readonly practice: number;
-  /** Slow average at the last such change. Null: the arm has had too few groups. */
-  readonly reference: number | null;
-}
-
 export interface FrontierState {
-  /** Knowledge about each arm, by arm index. */
-  readonly arms: readonly Practised[];
+  /** Knowledge about each arm, by arm index. An arm that grows has knowledge about each level once it has a group. */
+  readonly arms: readonly (Practised | Growing)[];
   /**
    * Mean practice, in groups, that the run's arms take for a change of the slow average by MOVED. Null: no arm has
    * changed by MOVED yet. Undefined: the practice scale is not "auto".
@@ -72,48 +51,20 @@ export interface FrontierState {
   readonly pace: number | null | undefined;
 }
 
-const fresh: Practised = Object.freeze({
-  fast: 0,
-  fastCount: 0,
-  slow: 0,
-  slowCount: 0,
-  practice: 0,
-  reference: null,
-});
-
-/** Computes a power by multiplication, because Math.pow may differ in the last bits between machines. */
-function power(base: number, exponent: number): number {
-  let product = 1;
-  for (let i = 0; i < exponent; i++) product *= base;
-  return product;
-}
-
-/** Returns the knowledge about an arm after one more group with success `q`. */
-function practised(arm: Practised, q: number, weight: number): Practised {
-  const { fast, fastCount, slow, slowCount, practice, reference } = arm;
-  const keptFast = 1 - (1 - FAST) * weight;
-  const keptSlow = 1 - (1 - SLOW) * weight;
-  const next = {
-    fast: keptFast * fast + weight * q,
-    fastCount: keptFast * fastCount + weight,
-    slow: keptSlow * slow + weight * q,
-    slowCount: keptSlow * slowCount + weight,
-    practice: practice + weight * q * (1 - q),
-    reference,
-  };
-  const settled = (next.slow + 0.5) / (next.slowCount + 1);
-  if (reference === null) return next.slowCount > SETTLED ? { ...next, reference: settled } : next;
-  return Math.abs(settled - reference) > MOVED ? { ...next, reference: settled, practice: 0 } : next;
+/** Returns the knowledge about a fixed arm, or about one level of an arm that grows. */
+function knownOf(arm: Practised | Growing | undefined, level: number | undefined): Practised {
+  if (level !== undefined) return growingOf(arm).levels[level] ?? fresh;
+  return arm === undefined || "levels" in arm ? fresh : arm;
 }
 
 function observe(_: FrontierConfig, state: FrontierState, groups: readonly ObservedGroup[]): FrontierState {
   const arms = [...state.arms];
   let { pace } = state;
-  for (const { arm, signal, weight } of groups) {
+  for (const { arm, signal, weight, place } of groups) {
     if (signal === undefined) continue;
-    const before = arms[arm] ?? fresh;
+    const before = knownOf(arms[arm], place?.level);
     const after = practised(before, signal, weight);
-    arms[arm] = after;
+    arms[arm] = place === undefined ? after : grown(growingOf(arms[arm]), after, place);
     const progressed = before.reference !== null && after.reference !== before.reference;
     if (pace !== undefined && progressed) pace = pacedBy(pace, before.practice + weight * signal * (1 - signal));
   }
@@ -125,26 +76,6 @@ function pacedBy(pace: number | null, practice: number): number {
   return pace === null ? practice : pace + PACE_RATE * (practice - pace);
 }
 
-/** Returns the share of success that is expected of an arm's next group. */
-function expected({ fast, fastCount }: Practised): number {
-  return (fast + PRIOR) / (fastCount + 2 * PRIOR);
-}
-
-/**
- * Returns how fast an arm's success rises, in [0, 1]. 0: it does not rise. 1: it rises fast, or the arm has had no
- * groups.
- */
-function riseOf({ fast, fastCount, slow, slowCount }: Practised): number {
-  if (fastCount === 0) return 1;
-  return Math.min(1, Math.max(0, (fast / fastCount - slow / slowCount) / MOVED));
-}
-
-function interestOf(arm: Practised, scale: number): number {
-  const m = expected(arm);
-  const worn = arm.practice / scale;
-  return ((power(m, 2) * power(1 - m, 5)) / PEAK) * ((0.3 + 0.7 * riseOf(arm)) / (1 + worn * worn));
-}
-
 /**
  * Returns the amount of practice that halves an arm's interest. A model changes less with each group of a large batch,
  * so a scale that is not given grows with the batch. "auto" also grows with the practice that progress takes.
@@ -153,18 +84,91 @@ function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdat
   return typeof practiceScale === "number" ? practiceScale : Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate, pace);
 }
 
-function probabilities(config: FrontierConfig, { arms, pace }: FrontierState, { arms: records, progress }: View) {
-  const { exploration } = config;
-  const scale = scaleOf(config.practiceScale, progress.promptsPerUpdate, pace ?? 0);
-  const interest = records.map(({ weight }, i) => (weight > 0 ? interestOf(arms[i] ?? fresh, scale) : 0));
+/** Share of all draws that the retired levels of a run have together. */
+const RETIRED_SHARE = 0.05;
+/** Share of an arm's part, 1/arms, that its peek has. */
+const PEEK_SHARE = 0.1;
+
+/** A level of an arm, with the share of all draws that it gets. A fixed arm has one level, 0. */
+interface LevelShare {
+  readonly arm: number;
+  readonly level: number;
+  readonly share: number;
+}
+
+/** Gives the levels their shares of all draws, and takes these in proportion from what all levels have. */
+function give(shares: readonly number[][], given: readonly LevelShare[]): void {
+  if (given.length === 0) return;
+  const rest = 1 - given.reduce((total, { share }) => total + share, 0);
+  for (const of of shares) for (let level = 0; level < of.length; level++) of[level]! *= rest;
+  for (const { arm, level, share } of given) shares[arm]![level]! += share;
+}
+
+/** Returns the interest of each open level, and the levels that are retired and those that arms peek at. */
+function levelsToDraw({ arms }: FrontierState, records: View["arms"], scale: number) {
   const drawable = records.filter(({ weight }) => weight > 0).length;
+  const open: LevelShare[] = [];
+  const retired: LevelShare[] = [];
+  const peeks: LevelShare[] = [];
+  for (const [arm, { weight, levels: count, guess = 0 }] of records.entries()) {
+    if (weight <= 0) continue;
+    const growing = growingOf(arms[arm]);
+    const top = count === undefined ? 0 : topOf(growing, count);
+    for (let level = 0; level <= top; level++) {
+      const share = interestOf(knownOf(arms[arm], count === undefined ? undefined : level), scale);
+      (level === top || isOpen(growing, level) ? open : retired).push({ arm, level, share });
+    }
+    const peeked = count === undefined ? [] : peeksOf(growing, count, guess);
+    for (const level of peeked) peeks.push({ arm, level, share: PEEK_SHARE / drawable / peeked.length });
+  }
+  return { open, peeks, retired: retired.map((of) => ({ ...of, share: RETIRED_SHARE / retired.length })) };
+}
+
+/** Returns the share of all draws that each level of each arm has. An arm that does not grow has one level. */
+function sharesOf(config: FrontierConfig, state: FrontierState, { arms: records, progress }: View) {
+  const { exploration } = config;
+  const scale = scaleOf(config.practiceScale, progress.promptsPerUpdate, state.pace ?? 0);
+  const { open, retired, peeks } = levelsToDraw(state, records, scale);
   let total = 0;
-  for (const each of interest) total += each;
-  const whole = Math.max(total, INTEREST * Math.max(1, drawable / INTEREST_ARMS));
+  for (const { share: interest } of open) total += interest;
+  const whole = Math.max(total, INTEREST * Math.max(1, open.length / INTEREST_ARMS));
   const alike = 1 - ((1 - exploration) * total) / whole;
-  return records.map(({ weight }, i) =>
-    weight > 0 ? alike / drawable + ((1 - exploration) * (interest[i] ?? 0)) / whole : 0,
-  );
+  const shares = records.map(({ levels: count = 1 }) => new Array<number>(count).fill(0));
+  for (const { arm, level, share: interest } of open)
+    shares[arm]![level] = alike / open.length + ((1 - exploration) * interest) / whole;
+  give(shares, retired);
+  give(shares, peeks);
+  return shares;
+}
+
+function sum(numbers: readonly number[]): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}
+
+function levels(config: FrontierConfig, state: FrontierState, view: View): readonly (Levels | undefined)[] {
+  return sharesOf(config, state, view).map((shares, arm): Levels | undefined => {
+    const { levels: count } = view.arms[arm] ?? {};
+    if (count === undefined) return undefined;
+    const growing = growingOf(state.arms[arm]);
+    const [total, top] = [sum(shares), topOf(growing, count)];
+    const knownAt = (level: number): Practised => growing.levels[level] ?? fresh;
+    return {
+      top,
+      shares: total > 0 ? shares.map((share) => share / total) : shares,
+      success: shares.map((_, level) => (knownAt(level).fastCount > 0 ? expected(knownAt(level)) : 0)),
+      retired: shares.map((_, level) => level < top && !isOpen(growing, level)),
+    };
+  });
+}
+
+/** Opens the next level of an arm that grows. */
+function open({ arms, ...state }: FrontierState, arm: number, count: number): Advance<FrontierState> {
+  const growing = growingOf(arms[arm]);
+  const top = topOf(growing, count);
+  if (top >= count - 1) return { kind: "refused", message: "all levels of the arm are open: raise its cap" };
+  return { kind: "advanced", state: { ...state, arms: arms.with(arm, { ...growing, top: top + 1 }) } };
 }
 
 function measureOf({ measure, armMeasures }: FrontierConfig, armId: string): MeasureName {
@@ -174,24 +178,6 @@ function measureOf({ measure, armMeasures }: FrontierConfig, armId: string): Mea
 function isSameMeasure(a: FrontierConfig, b: FrontierConfig): boolean {
   const ids = [...Object.keys(a.armMeasures), ...Object.keys(b.armMeasures)];
   return a.measure === b.measure && ids.every((id) => measureOf(a, id) === measureOf(b, id));
-}
-
-function encodeArm({ fast, fastCount, slow, slowCount, practice, reference }: Practised): Json {
-  return [fast, fastCount, slow, slowCount, practice, reference];
-}
-
-function decodeArm(json: Json): Practised {
-  const fields = readList(json);
-  const [fast, fastCount, slow, slowCount, practice] = readNumbers(fields.slice(0, 5)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const last = fields[5] ?? null;
-  if (fields.length !== 6) throw new FormatError("the state of an arm must have six numbers");
-  return { fast, fastCount, slow, slowCount, practice, reference: last === null ? null : readNumber(last) };
 }
 
 /** Reads the configuration. `practiceScale` is the default of the practice scale. */
@@ -225,14 +211,15 @@ function initial({ practiceScale }: FrontierConfig, armCount: number): FrontierS
 
 /** Encodes the state. Without a pace it has the form of servers before "auto": a list of the arms. */
 function encode({ arms, pace }: FrontierState): Json {
-  const encoded = arms.map(encodeArm);
+  const encoded = arms.map((arm) => ("levels" in arm ? encodeGrowing(arm) : encodeArm(arm)));
   return pace === undefined ? encoded : { arms: encoded, pace };
 }
 
 function decode(json: Json): FrontierState {
-  if (isList(json)) return { arms: json.map(decodeArm), pace: undefined };
+  const decodeEach = (arm: Json) => (isList(arm) ? decodeArm(arm) : decodeGrowing(arm));
+  if (isList(json)) return { arms: json.map(decodeEach), pace: undefined };
   const { arms, pace } = readObject(json);
-  return { arms: readList(arms).map(decodeArm), pace: readOrNull(pace, readNumber) };
+  return { arms: readList(arms).map(decodeEach), pace: readOrNull(pace, readNumber) };
 }
 
 export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
@@ -279,9 +266,19 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
     pace,
   }),
   state: { encode, decode },
-  probabilities,
+  probabilities: (config, state, view) => sharesOf(config, state, view).map(sum),
+  levels,
+  top: ({ arms }, arm, count) => topOf(growingOf(arms[arm]), count),
+  open,
   sharing: () => [],
   observe,
-  /** Returns the share of success expected of each arm. 0: the arm has had no groups. */
-  values: (_, { arms }) => arms.map((arm) => (arm.fastCount > 0 ? expected(arm) : 0)),
+  /**
+   * Returns the share of success expected of each arm, or of the highest open level of an arm that grows. 0: it has had
+   * no groups.
+   */
+  values: (_, { arms }) =>
+    arms.map((arm) => {
+      const known = knownOf(arm, "levels" in arm ? arm.top : undefined);
+      return known.fastCount > 0 ? expected(known) : 0;
+    }),
 };

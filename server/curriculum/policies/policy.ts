@@ -3,6 +3,7 @@
  * Policies are pure functions.
  */
 import type { Rng } from "../../../envs/lib/rng.ts";
+import type { LevelPlace, Levels } from "../growth.ts";
 import type { Codec, Json } from "../json.ts";
 import type { MeasureName, SignalName } from "../signals.ts";
 import { invalid, type Invalid, type RankRange, type Source } from "../types.ts";
@@ -41,6 +42,9 @@ export interface ArmRecord {
    */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
+  /** Number of levels of an arm that grows, and the share of success that guessing reaches. Unset: it does not grow. */
+  readonly levels?: number;
+  readonly guess?: number;
 }
 
 export interface View {
@@ -65,6 +69,8 @@ export interface ObservedGroup {
   /** Hash of the instance. */
   readonly hash: string;
   readonly rank: number | undefined;
+  /** Level of the group's task. Unset: the arm does not grow. */
+  readonly place?: LevelPlace | undefined;
   /** Statistics of the group's rewards. Undefined: no sample has a reward, or the statistic is not known. */
   readonly rewardMean: number | undefined;
   readonly rewardDeviation: number | undefined;
@@ -208,6 +214,15 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    * Returns the configuration with its rank ranges replaced by these, in the same order. These ranges have row counts.
    */
   counted?(config: Config, ranges: readonly RankRange[]): Config;
+  /**
+   * Returns the levels of each arm that grows, and undefined for the others. Unset: the policy takes no arms that grow.
+   * The next two members are required with this one.
+   */
+  levels?(config: Config, state: State, view: View): readonly (Levels | undefined)[];
+  /** Returns the index of the highest open level of an arm with `count` levels. */
+  top?(state: State, arm: number, count: number): number;
+  /** Opens the next level of an arm with `count` levels, or refuses. */
+  open?(state: State, arm: number, count: number): Advance<State>;
   /** Moves the policy to its next part at once, or refuses. Unset: the policy has no parts. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
   /**

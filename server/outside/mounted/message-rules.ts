@@ -97,8 +97,17 @@ const level = rulesOn<wire.ProviderLevel, readonly wire.ProviderLevel[]>("Provid
 const environment = rulesOn<wire.ProvidedEnvironment>("ProvidedEnvironment");
 const turns = rulesOn<wire.ProvidedTurns, number>("ProvidedTurns");
 const tool = rulesOn<wire.ProvidedTool, readonly wire.ProvidedTool[]>("ProvidedTool");
+const axis = rulesOn<wire.ProvidedAxis, wire.ProvidedEnvironment>("ProvidedAxis");
 const CALLS_MAX = 512;
 const TOOLS_MAX = 32;
+const AXES_MAX = 16;
+const AXIS_LEVELS_MAX = 256;
+
+/** Returns whether an axis may grow along these levels: each is a level of the environment that makes tasks from seeds. */
+function isAlongLevels(names: readonly string[], _: wire.ProvidedAxis, { levels }: wire.ProvidedEnvironment): boolean {
+  const can = new Set(levels.flatMap(({ name, rows, evaluationOnly }) => (rows > 0n || evaluationOnly ? [] : [name])));
+  return new Set(names).size === names.length && names.every((name) => can.has(name));
+}
 
 export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   environment.on("id", ID_WORDS, (id) => ID.test(id) && id.length <= ID_LENGTH_MAX),
@@ -156,6 +165,18 @@ export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
       level.on("rows", "must be below 2^53", (rows) => rows <= BigInt(Number.MAX_SAFE_INTEGER)),
     ],
     (all) => all,
+  ),
+  environment.size("axes", [0, AXES_MAX]),
+  ...each(
+    ({ axes }: wire.ProvidedEnvironment) => axes,
+    [
+      axis.on("name", OWN_NAME, (name, item, { axes }) => isName(name, item, axes)),
+      axis.on("first", "must be from 1 to 2^31", (first) => first >= 1 && first <= 2 ** 31),
+      axis.size("levels", [2, AXIS_LEVELS_MAX]),
+      axis.on("levels", "must be different levels for training that make instances from seeds", isAlongLevels),
+      axis.on("guess", "must be in [0, 1)", (guess) => isShare(guess) && guess < 1),
+    ],
+    (_, of) => of,
   ),
 ];
 

@@ -4,7 +4,7 @@
  */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
-import type { AsyncEnvironment, ParameterInfo } from "../../../envs/environment.ts";
+import type { AsyncEnvironment, GrowthAxis, ParameterInfo } from "../../../envs/environment.ts";
 import type { Resource } from "../../../envs/resource.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
 import type { Failed } from "../../../envs/facts.ts";
@@ -66,6 +66,15 @@ function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
   };
 }
 
+/** Returns the growth axes. Value first + i of an axis is level i of those that it names. */
+function axesOf({ axes, levels }: Described): readonly GrowthAxis[] {
+  return axes.map(({ name, first, guess, levels: names }) => {
+    const numbers = names.map((each) => levels.find((level) => level.name === each)?.number ?? 0);
+    const last = first + names.length - 1;
+    return { name, first, last, guess, parametersAt: (value) => ({ level: numbers[value - first] ?? 0 }) };
+  });
+}
+
 export function mountedEnvironment(described: Described, options: MountOptions): MountedEnvironment {
   const { asked, goal, levels, answerBytesMax } = described;
   const { id, version } = asked;
@@ -93,6 +102,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
       mount: options.mount,
       parameters: [levelNumber(levels)],
       levels: levels.map(levelOf),
+      axes: axesOf(described),
       conflict: ({ level }) =>
         levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level} here`,
       whyNone: (parameters) => instances.whyNone(parameters),

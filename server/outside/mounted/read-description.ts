@@ -50,6 +50,13 @@ export interface Described {
   readonly remarks: readonly string[];
   /** Undefined: a task takes one answer. */
   readonly turns: DescribedTurns | undefined;
+  /** Growth axes, each with the names of its levels from easy to hard. */
+  readonly axes: readonly {
+    readonly name: string;
+    readonly first: number;
+    readonly levels: readonly string[];
+    readonly guess: number;
+  }[];
 }
 
 /** Turns of an environment's tasks (ProvidedTurns in provider.proto). */
@@ -143,6 +150,7 @@ function describedOf(wire: ProvidedEnvironment): Described {
     answerBytesMax: atMost(limits?.answerBytes, ANSWER_BYTES_MAX),
     remarks: wire.remarks.map(onOneLine),
     turns: wire.turns && turnsOf(wire.turns, wire.turnsMax),
+    axes: wire.axes.map(({ name, first, levels, guess }) => ({ name, first, levels: [...levels], guess })),
   };
 }
 

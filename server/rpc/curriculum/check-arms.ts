@@ -2,10 +2,11 @@
 import { nameRow } from "../../../envs/pool-finish.ts";
 import { type Pool, rowCount } from "../../../envs/pool.ts";
 import { overlapOf, type PoolPart } from "../../rows/overlap.ts";
+import { LEVEL_SPAN, levelCount } from "../../curriculum/growth.ts";
 import { type Arm, placeOf, type RunConfig } from "../../curriculum/types.ts";
 import type { Requester } from "../../tasks/making/mounted-tasks.ts";
 import type { Maker } from "../../tasks/making/make.ts";
-import type { TaskSpec } from "../../tasks/spec.ts";
+import { specAt, type TaskSpec } from "../../tasks/spec.ts";
 import type { MakeResult } from "../../tasks/task.ts";
 import { RpcError } from "../../base/rpc.ts";
 import { invalid, throwAll } from "../request-checks.ts";
@@ -15,7 +16,7 @@ import { makeError } from "../to-rpc-error.ts";
 /** Number of seeds tried for an arm before the arm is refused. The first seed gives a task in nearly all arms. */
 const TRIES = 3;
 
-type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source">;
+type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source" | "grow">;
 
 /**
  * Makes the first task of each arm with generated tasks, all at once, and throws if an arm gives none. Arms that draw
@@ -45,13 +46,34 @@ async function checkArm(
   field: string,
 ): Promise<void> {
   if (arm.spec.source !== "synthetic") return;
-  for (let ordinal = 0; ordinal < TRIES; ordinal++) {
-    const [result] = await maker.make(arm.spec, [placeOf(arm, ordinal, runSeed).seed], requester);
-    if (result === undefined) throw new Error("a seed gave no result");
-    if (result.kind === "made") return;
-    if (result.kind !== "exhausted") throw makeError(result);
-    if (ordinal === TRIES - 1) throw barren(result, field);
-  }
+  const last = arm.grow && levelCount(arm.grow) - 1;
+  for (const level of new Set([arm.grow && 0, last]))
+    for (let tried = 0; tried < TRIES; tried++) {
+      const ordinal = tried + (level ?? 0) * LEVEL_SPAN;
+      const spec = specAt(arm.spec, level);
+      const [result] = await maker.make(spec, [placeOf(arm, ordinal, runSeed).seed], requester);
+      if (result === undefined) throw new Error("a seed gave no result");
+      if (result.kind === "made") break;
+      if (result.kind !== "exhausted") throw makeError(result);
+      if (tried === TRIES - 1)
+        throw barren(result, level === last && level ? field.replace(/spec$/, "grow.cap") : field);
+    }
+}
+
+/** Returns warnings for arms that grow through values with so few instances that the run soon repeats them. */
+export function growthWarnings(
+  { registry }: Pick<ServiceDeps, "registry">,
+  arms: readonly TriedArm[],
+): readonly string[] {
+  return arms.flatMap(({ id, spec, grow }) => {
+    const found = registry.find(spec.environment, spec.version);
+    if (grow === undefined || found.kind !== "found") return [];
+    const { generator, asked } = found.environment;
+    const { smallThrough = 0 } = (generator ?? asked)?.axes?.find(({ name }) => name === grow.axis) ?? {};
+    if (smallThrough < grow.start) return [];
+    const remedy = `the run repeats them; start at ${smallThrough + 1} to avoid this`;
+    return [`arm '${id}': ${grow.axis} ${grow.start} to ${smallThrough} have fewer than 1,000 tasks each: ${remedy}`];
+  });
 }
 
 function barren({ message }: Extract<MakeResult, { kind: "exhausted" }>, field: string) {

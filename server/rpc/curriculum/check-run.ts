@@ -11,7 +11,7 @@ import { runFields } from "../../run-files/contract.ts";
 import { fieldIn, lineIn, type RunText } from "../../run-files/read-run-file.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { type CallContext, type CodeName, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
-import { rowWarnings } from "./check-arms.ts";
+import { growthWarnings, rowWarnings } from "./check-arms.ts";
 import { checkBytes, checkRange, invalid, required, requesterOf } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { simulatedPlaces } from "./simulated-places.ts";
@@ -48,6 +48,12 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
     },
     async simulateRun(request, context) {
       const config = await readNewConfig(deps, required(request.config, "config"));
+      const growing = config.arms.findIndex(({ grow }) => grow !== undefined);
+      if (growing >= 0)
+        throw invalid(
+          `config.arms[${growing}].grow`,
+          "simulated students know fixed levels only: give the arm a level",
+        );
       const updates = updatesOf(request.updates, config);
       const job = {
         kind: "simulate",
@@ -83,7 +89,8 @@ async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: C
   try {
     const config = await readNewConfig(deps, wireConfig);
     await checkTasks(deps, config, wireConfig.trainOnEvaluated, requesterOf(context));
-    return { problems: [], warnings: await rowWarnings(deps, config), created: config };
+    const warnings = [...(await rowWarnings(deps, config)), ...growthWarnings(deps, config.arms)];
+    return { problems: [], warnings, created: config };
   } catch (error) {
     if (!(error instanceof RpcError) || !REFUSALS.includes(error.code)) throw error;
     return { problems: [error, ...error.others], warnings: [] };

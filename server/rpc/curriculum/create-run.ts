@@ -5,7 +5,7 @@ import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Requester } from "../../tasks/making/mounted-tasks.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { CallContext } from "../../base/rpc.ts";
-import { checkArms, checkEvaluatedRows, rowWarnings } from "./check-arms.ts";
+import { checkArms, checkEvaluatedRows, growthWarnings, rowWarnings } from "./check-arms.ts";
 import { findServedArms } from "./expand-families.ts";
 import { countRanks } from "./rank-ranges.ts";
 import { keepVersions, runConfigFromWire, runConfigToWire } from "./read-run-config.ts";
@@ -28,8 +28,8 @@ export async function createRun(
   // The arms of an existing run were checked when it was created.
   if (before.kind === "not_found") {
     await checkTasks(deps, config, asked.trainOnEvaluated, requesterOf(context));
-    for (const warning of await rowWarnings(deps, config))
-      context.log.warn({ runId, warning }, "warning about the rows of a new run");
+    for (const warning of [...(await rowWarnings(deps, config)), ...growthWarnings(deps, config.arms)])
+      context.log.warn({ runId, warning }, "warning about the tasks of a new run");
   }
   const rated = begunRatings(deps, { arms: config.arms, from: 0 }, asked.arms, "config.arms");
   const { run, created } = okOrThrow(await deps.runs.create(runId, config, rated), "config.");

@@ -133,6 +133,8 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
     throw invalid(`${field}.spec.source`, "a family has generated tasks only: name arms of other sources one by one");
   if (spec.version !== 0)
     throw invalid(`${field}.spec.version`, "a family has the newest version of each environment: leave it out");
+  if (arm.grow !== undefined)
+    throw invalid(`${field}.grow`, "axes differ between the environments of a family: add an arm for each that grows");
   if (spec.difficulty.case === "parameters")
     throw invalid(`${field}.spec.parameters`, "a family has levels with their own parameters: leave it out");
   checkBytes(spec.environment, LIMITS.TaskSpec.environment.max, `${field}.spec.environment`);

@@ -38,6 +38,7 @@ import { historiesOf } from "./read-history.ts";
 import { keptSampleHandlers } from "./run-samples.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 import { evaluationToWire, issuedToWire } from "./write-tasks.ts";
+import { grownArms } from "./read-growth.ts";
 import { addedArms, runConfigToWire } from "./read-run-config.ts";
 import { policyFromWire } from "./read-policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./write.ts";
@@ -198,6 +199,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const addArms = addedArms(request.addArms, config, { ...deps, isServed });
       await checkArms(deps, { arms: addArms, seed: config.seed }, requesterOf(context), "add_arms");
       const { removeArms } = request;
+      const growArms = grownArms(request.growArms, config.arms, deps);
+      await checkArms(deps, { arms: growArms, seed: config.seed }, requesterOf(context), "grow_arms");
       const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];
       const given = request.policy && policyFromWire(request.policy, "", idsOf(arms));
       const counted = countRanks(deps, given ?? state.policy, arms);
@@ -207,7 +210,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
       const rated = begunRatings(deps, { arms: addArms, from: config.arms.length }, request.addArms, "add_arms");
-      const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy, rated };
+      const shape = { addArms, removeArms, growArms, numGenerations, promptsPerUpdate, length, policy, rated };
       const applied = okOrThrow(await runs.updateShape(runId, shape, context.caller, request.validateOnly));
       return create(wire.UpdateShapeResponseSchema, from(applied));
     },
@@ -226,7 +229,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       return create(wire.SetWeightsResponseSchema, from(applied));
     },
     async advance(request, { caller }) {
-      const applied = okOrThrow(await runs.advance(readRunId(request), caller, request.validateOnly));
+      const { armId, validateOnly } = request;
+      const applied = okOrThrow(await runs.advance(readRunId(request), caller, validateOnly, armId));
       return create(wire.AdvanceResponseSchema, from(applied));
     },
     async pause(request, { caller }) {

@@ -47,15 +47,20 @@ export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => 
     for (let arm = 0; arm < armCount; arm++) joined[armGroups[arm]!]! += numbers[arm]!;
     return joined;
   };
+  const greatest = (numbers: readonly number[]): number[] => {
+    const joined = new Array<number>(groupCount).fill(0);
+    for (const [arm, group] of armGroups.entries()) joined[group] = Math.max(joined[group]!, numbers[arm] ?? 0);
+    return joined;
+  };
   let [armCount, sizes] = [-1, [] as readonly number[]];
   return (entry) => {
     if (entry.kind !== "batch") return entry;
-    const { probabilities, values, counts, rewardSums, rewardCounts } = entry;
+    const { probabilities, values, counts, rewardSums, rewardCounts, frontiers } = entry;
     if (armCount !== values.length) [armCount, sizes] = [values.length, sums(values.map(() => 1))];
     const means = sums(values).map((sum, group) => sum / Math.max(1, sizes[group] as number));
     const joined = { probabilities: sums(probabilities), values: means, counts: sums(counts) };
     const rewards = { rewardSums: rewardSums && sums(rewardSums), rewardCounts: rewardCounts && sums(rewardCounts) };
-    return { ...entry, ...joined, ...rewards };
+    return { ...entry, ...joined, ...rewards, ...(frontiers && { frontiers: greatest(frontiers) }) };
   };
 }
 
@@ -67,6 +72,7 @@ export function mergingOf(): Merging {
   let first: BatchEntry | undefined;
   let count = 0;
   let closed = true;
+  let frontiers: BatchEntry["frontiers"];
   const totals = { prompts: 0, released: 0, useful: 0 };
   const [reward, solved] = [meaning(), meaning()];
   let lengths: Lengths | undefined;
@@ -77,6 +83,7 @@ export function mergingOf(): Merging {
   return {
     add(batch) {
       first ??= batch;
+      frontiers = batch.frontiers;
       count++;
       closed &&= batch.closed;
       for (const name of TOTALS) totals[name] += batch[name];
@@ -102,6 +109,7 @@ export function mergingOf(): Merging {
         probabilities: sums.probabilities.map(mean),
         values: sums.values.map(mean),
         closed,
+        ...(frontiers && { frontiers }),
         rewardMean: reward.mean(),
         solvedShare: solved.mean(),
         lengths,

@@ -172,7 +172,7 @@ async function read(
  */
 function withoutArms(entry: HistoryEntry): HistoryEntry {
   return entry.kind === "batch"
-    ? { ...entry, probabilities: [], values: [], counts: [], rewardSums: [], rewardCounts: [] }
+    ? { ...entry, probabilities: [], values: [], counts: [], rewardSums: [], rewardCounts: [], frontiers: [] }
     : entry;
 }
 

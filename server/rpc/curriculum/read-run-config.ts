@@ -33,6 +33,7 @@ import {
 } from "../request-checks.ts";
 import { type Served, withFamilies } from "./expand-families.ts";
 import type { ServiceDeps } from "../deps.ts";
+import { growingSpec } from "./read-growth.ts";
 import { invalidAt } from "../to-rpc-error.ts";
 import { rowRuleFromWire } from "./row-handlers.ts";
 import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
@@ -166,7 +167,10 @@ export function addedArms(
 }
 
 function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
-  const spec = readSpec(withRunDefaults(required(arm.spec, `${field}.spec`), config), deps, `${field}.spec`);
+  const asked = withRunDefaults(required(arm.spec, `${field}.spec`), config);
+  const { spec, grow } = arm.grow
+    ? growingSpec(asked, arm.grow, deps, field)
+    : { spec: readSpec(asked, deps, `${field}.spec`), grow: undefined };
   if (spec.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
     throw invalid(
       `${field}.spec.split`,
@@ -182,6 +186,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     rewardRange: rangeOf(environment, spec, field),
     resource: spec.source === "teacher" ? teacherResource(spec) : neededResource(environment, spec)?.name,
     removed: false,
+    ...(grow && { grow }),
     ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
     ...(arm.rows && { rows: rowRuleFromWire(arm.rows, spec, deps, `${field}.rows`) }),
     ...(arm.rankGroup !== "" && {

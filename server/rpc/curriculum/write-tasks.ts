@@ -5,7 +5,8 @@ import type { IssuedTask } from "../../curriculum/batches.ts";
 import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../../curriculum/types.ts";
 import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type ArmPlace, presentTask } from "../write-task.ts";
-import type { TaskSpec } from "../../tasks/spec.ts";
+import { levelOf } from "../../curriculum/growth.ts";
+import { specAt, type TaskSpec } from "../../tasks/spec.ts";
 import type { MadeTask } from "../../tasks/task.ts";
 import type { StoredTask } from "../../tasks/making/make.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
@@ -20,10 +21,12 @@ export function issuedToWire(
   config: RunConfig<TaskSpec>,
 ): Promise<Task[]> {
   const { arms, feedbackSource } = config;
-  const places = tasks.map(({ arm: index, key, epoch, batch, probability, incarnation, cursor, numGenerations }) => {
+  const places = tasks.map(({ arm: index, ordinal, key, epoch, batch, probability, ...task }) => {
+    const { incarnation, cursor, numGenerations } = task;
     const arm = arms[index];
     if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
-    const { spec, klCoefficient } = arm;
+    const { klCoefficient } = arm;
+    const spec = specAt(arm.spec, levelOf(arm, ordinal));
     const feedback = feedbackSource === "step" && spec.split === "train";
     const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
     return { spec, key, place: { ...token, armId: arm.id, epoch, batch, probability, klCoefficient } };

@@ -113,7 +113,7 @@ function lengthsToWire({ lengths }: { readonly lengths?: Lengths | undefined }) 
 }
 
 function armToWire(arm: StateView["arms"][number]): ArmState {
-  const { armId, probability, value, weight, recentRewardMean, recentSolvedShare, maskedReason, removed } = arm;
+  const { armId, probability, value, weight, recentRewardMean, recentSolvedShare, maskedReason, removed, growth } = arm;
   return create(ArmStateSchema, {
     armId,
     probability,
@@ -127,6 +127,7 @@ function armToWire(arm: StateView["arms"][number]): ArmState {
     ...(recentRewardMean !== undefined && { recentRewardMean }),
     ...(recentSolvedShare !== undefined && { recentSolvedShare }),
     ...(maskedReason !== undefined && { maskedReason }),
+    ...(growth && { growth: { ...growth, levels: growth.levels.map((level) => ({ ...level })) } }),
   });
 }
 
@@ -174,7 +175,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
   const wire = create(HistoryRecordSchema, { epoch, time: timestampFromMs(record.atMs), rolledBack });
   if (record.kind === "batch") {
     const { batch, cursor, probabilities, values, counts, closed, rewardMean, solvedShare } = record;
-    const { rewardSums = [], rewardCounts = [] } = record;
+    const { rewardSums = [], rewardCounts = [], frontiers = [] } = record;
     const value = create(BatchRecordSchema, {
       batch: BigInt(batch),
       cursor: BigInt(cursor),
@@ -183,6 +184,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
       counts: [...counts],
       rewardSums: [...rewardSums],
       rewardCounts: [...rewardCounts],
+      frontiers: [...frontiers],
       closed,
       prompts: record.prompts,
       released: record.released,

@@ -1,6 +1,6 @@
 /** Writes environments as messages. */
 import { create } from "@bufbuild/protobuf";
-import type { Environment } from "../../../envs/environment.ts";
+import type { Environment, GrowthAxis } from "../../../envs/environment.ts";
 import { groupCounts, type Pool, rowCounts } from "../../../envs/pool.ts";
 import { RETURNS } from "../../../envs/reward/returns.ts";
 import { schemeNamed } from "../../../envs/reward/schemes.ts";
@@ -50,7 +50,18 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
     tools: (turns?.tools ?? []).map(toolToWire),
     ...determinismOf(environment),
     pools: own.map((pool) => poolToWire(pool, pool.name === first)),
+    axes: ((environment.generator ?? environment.asked)?.axes ?? []).map(axisToWire),
   });
+}
+
+function axisToWire(axis: GrowthAxis) {
+  const { name, first, last, guess = 0, smallThrough = 0 } = axis;
+  const values = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const parameters = Object.keys(axis.parametersAt(first)).map((parameter) => {
+    const set = values.map((value) => axis.parametersAt(value)[parameter] ?? 0);
+    return { name: parameter, values: set.every((each, i) => each === values[i]) ? [] : set };
+  });
+  return { name, first, last, parameters, guess, smallThrough };
 }
 
 function poolToWire(pool: Pool, shipped: boolean) {

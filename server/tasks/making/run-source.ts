@@ -16,7 +16,7 @@ import type { MakeOutcome, TaskSource } from "../../runs/dependencies.ts";
 import { type Maker, runCaller } from "./make.ts";
 import type { RunRanks } from "./run-ranks.ts";
 import type { MakeResult } from "../task.ts";
-import type { TaskSpec } from "../spec.ts";
+import { specAt, type TaskSpec } from "../spec.ts";
 import { formatNumbers, splitNumbers, thinkingNumbers } from "../task-id-numbers.ts";
 
 function readNumberMap(json: Json | undefined): Readonly<Record<string, number>> {
@@ -51,6 +51,7 @@ const specs: Codec<TaskSpec> = {
       rewardParameters: readNumberMap(from["rewardParameters"]),
       ...(from["calls"] !== undefined && { calls: readNumber(from["calls"]) }),
       ...(from["tools"] !== undefined && { tools: readList(from["tools"]).map((tool) => readText(tool)) }),
+      ...(from["levels"] !== undefined && { levels: readList(from["levels"]).map(readNumberMap) }),
     };
   },
 };
@@ -150,7 +151,10 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
   };
   return {
     specs,
-    keys: { encode: encodeKey, decode: (json, { arm, seed }) => decodeKey(json, arm.spec, seed) },
+    keys: {
+      encode: encodeKey,
+      decode: (json, { arm, level, seed }) => decodeKey(json, specAt(arm.spec, level), seed),
+    },
     async make(places, signal, runId) {
       const [first] = places;
       if (first === undefined) return [];
@@ -172,8 +176,16 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }
-      const seeds = places.map(({ seed }) => seed);
-      return (await maker.make(spec, seeds, { caller: runCaller(runId), signal })).map(madeOf);
+      const ofLevels = [...Map.groupBy(places, ({ level }) => level)];
+      const made = await Promise.all(
+        ofLevels.map(async ([level, of]) => {
+          const seeds = of.map(({ seed }) => seed);
+          const results = await maker.make(specAt(spec, level), seeds, { caller: runCaller(runId), signal });
+          return of.map((place, i) => [place, madeOf(results[i] as MakeResult)] as const);
+        }),
+      );
+      const outcomes = new Map(made.flat());
+      return places.map((place) => outcomes.get(place) as MakeOutcome<TaskKey>);
     },
   };
 }

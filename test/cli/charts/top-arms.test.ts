@@ -8,7 +8,7 @@ function seriesOf(count: number): Series {
   const drawn = Array.from({ length: count }, (_, i) => i);
   const tasks = drawn.reduce((sum, each) => sum + each, 0);
   const shares = drawn.map((each) => each / tasks);
-  const step = { cursor: 0, tasks, shares, probabilities: shares, values: drawn };
+  const step = { cursor: 0, tasks, shares, probabilities: shares, values: drawn, frontiers: [] };
   return {
     arms: drawn.map((i) => `e${i % 2}/level${i}`),
     families: drawn.map((i) => `e${i % 2}`),

@@ -1,7 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { groupOf, runConfigOf, seedOf, taskSpecOf } from "../../../clients/ts/src/choices.ts";
+import { armOf, groupOf, type GrowthChoice, runConfigOf, seedOf, taskSpecOf } from "../../../clients/ts/src/choices.ts";
 import { policyOf } from "../../../clients/ts/src/policies.ts";
 import {
   AnswerFormat,
@@ -163,4 +163,16 @@ describe("runs", () => {
     const config = runConfigOf({ arms, policy, numGenerations: 1, promptsPerUpdate: 1, feedbackLag: "unbounded" });
     expect(config.lag).toEqual({ case: "feedbackUnbounded", value: true });
   });
+});
+
+test("an arm grows along an axis, by its name or with bounds", () => {
+  const of = (grow: GrowthChoice | string) => armOf({ id: "c", environment: "countdown", grow }).grow;
+  expect(of("numbers")).toMatchObject({ axis: "numbers", start: 0, step: 0, cap: 0 });
+  expect(of({ axis: "numbers", start: 2, step: 1, cap: 4 })).toMatchObject({
+    axis: "numbers",
+    start: 2,
+    step: 1,
+    cap: 4,
+  });
+  expect(armOf({ id: "c", environment: "countdown" }).grow).toBeUndefined();
 });

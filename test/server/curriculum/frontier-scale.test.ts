@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { policyFromWire, policyToWire } from "../../../server/rpc/curriculum/read-policy.ts";
 import { frontier, type FrontierConfig, type FrontierState } from "../../../server/curriculum/policies/frontier.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
+import type { Practised } from "../../../server/curriculum/policies/practised.ts";
 import { policyCodec } from "../../../server/curriculum/policies/registry.ts";
 import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { rngFor } from "../../../envs/lib/rng.ts";
@@ -72,7 +73,7 @@ describe("the pace of progress", () => {
 
   test("is then the practice that the arm took, with the group that moved it", () => {
     expect(after(auto, ...moved).pace).toBeCloseTo(practice, 12);
-    expect(after(auto, ...moved).arms[0]?.practice).toBe(0);
+    expect(after(auto, ...moved).arms[0]).toMatchObject({ practice: 0 });
   });
 
   test("moves by a fifth towards the practice of the next arm that moves", () => {
@@ -86,7 +87,7 @@ describe("the pace of progress", () => {
       state = frontier.observe?.(auto, state, [group]) as FrontierState;
       if (state.pace === before.pace) continue;
       // The groups that move it have a success of 0, and so no practice of their own.
-      moves.push(before.arms[1]?.practice ?? NaN);
+      moves.push((before.arms[1] as Practised).practice);
       expect(state.pace).toBeCloseTo(0.8 * (before.pace as number) + 0.2 * (moves.at(-1) ?? NaN), 12);
     }
     expect(moves.length).toBeGreaterThan(1);

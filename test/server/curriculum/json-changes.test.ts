@@ -28,3 +28,12 @@ test("of a long list what changed is told, and a difference of another list is r
   expect(through({ arms: before }, { arms: now })).toEqual({ arms: now });
   expect(() => withDifference({ arms: [] }, difference)).toThrow(FormatError);
 });
+
+test("of a short list of lists what changed is told, and a short list of numbers is told whole", () => {
+  const before = [[1, 2, 3], [4, 5, 6], null];
+  expect(differenceOf(before, [[1, 2, 3], [4, 9, 6], null])).toEqual({ at: [1], to: [{ as: [4, 9, 6] }] });
+  expect(differenceOf([{ top: 1, levels: before }], [{ top: 2, levels: before }])).toEqual({
+    at: [0],
+    to: [{ of: { top: { as: 2 } } }],
+  });
+});

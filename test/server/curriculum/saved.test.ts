@@ -93,6 +93,7 @@ const events: fc.Arbitrary<RunEvent<Spec, Key>> = fc.oneof(
   fc.constant({ kind: "resumed" }),
   fc.record({ kind: fc.constant("evaluationOpened" as const), arm: index, round: whole, atMs: whole }),
   fc.constant({ kind: "advanced", policyState: null }),
+  fc.record({ kind: fc.constant("advanced" as const), policyState: fc.constant(null), arm: index }),
   fc.constantFrom(banditPolicy(), forgettingPolicy()).map((to) => ({ kind: "policyUpdated", policy: to }) as const),
 );
 

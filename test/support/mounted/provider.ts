@@ -59,6 +59,7 @@ export const described = (): DescribeResponse => ({
       remarks: [],
       turnsMax: 1,
       runsAnswers: false,
+      axes: [],
     },
   ],
   leftOut: [],

@@ -17,7 +17,7 @@ from gradus import (
     aio,
 )
 from gradus._credentials import Tls
-from gradus.arms import arm, evaluation_arm, rows, task_spec
+from gradus.arms import arm, evaluation_arm, grow, rows, task_spec
 from gradus.client import Client, Evaluation, Run
 from gradus.errors import (
     AbortedError,
@@ -162,6 +162,7 @@ __all__ = [
     "evaluation_arm",
     "forgetting",
     "frontier",
+    "grow",
     "mixture",
     "named_policy",
     "read_rates",

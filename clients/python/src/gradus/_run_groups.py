@@ -17,7 +17,7 @@ from gradus.errors import NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
-from gradus.runs import Arm, ImportedRun, RowState, RunState
+from gradus.runs import Arm, Growth, ImportedRun, RowState, RunState
 from gradus.samples import RunSample, filter_proto
 from gradus.tasks import CompletionGroup, Task
 from gradus.v1 import curriculum_pb2 as cur
@@ -182,7 +182,7 @@ class WholeRunCore(RunCore):
         Parameters
         ----------
         **shape
-            `add_arms`, `remove_arms` (ids), `num_generations`, `prompts_per_update`, `length` (tasks; 0: no end) and
+            `add_arms`, `remove_arms` (ids), `grow_arms` (by id, see `gradus.grow`), `num_generations`, `prompts_per_update`, `length` (tasks; 0: no end) and
             `policy`, what is left out stays; and `timeout` (seconds) and `retries`.
 
         """
@@ -193,9 +193,11 @@ class WholeRunCore(RunCore):
             request.add_arms.extend(proto_of(each, Arm, f"add_arms[{at}]") for at, each in enumerate(added))
         if "remove_arms" in shape:
             given["remove_arms"] = listed(shape["remove_arms"], str, "remove_arms")
+        for arm_id, growth in shape.get("grow_arms", {}).items():
+            request.grow_arms[arm_id].CopyFrom(proto_of(growth, Growth, f"grow_arms[{arm_id!r}]"))
         if "policy" in shape:
             request.policy.CopyFrom(proto_of(shape["policy"], Policy, "policy"))
-        rest = {name: value for name, value in given.items() if name not in ("add_arms", "policy")}
+        rest = {name: value for name, value in given.items() if name not in ("add_arms", "grow_arms", "policy")}
         request.MergeFrom(message_of(cur.UpdateShapeRequest, **rest))
         return self.call(curriculum_call("UpdateShape", request, _applies_from, repeatable=False), shape)
 
@@ -211,9 +213,12 @@ class WholeRunCore(RunCore):
         request = message_of(cur.SetWeightsRequest, run_id=self.run_id, weights=weights)
         return self.call(curriculum_call("SetWeights", request, _applies_from), options)
 
-    def advance(self, **options: Unpack[CallOptions]) -> Op[int]:
-        """Moves the policy on to its next stage. Returns the first cursor that the change applies to."""
-        request = message_of(cur.AdvanceRequest, run_id=self.run_id)
+    def advance(self, arm_id: str = "", **options: Unpack[CallOptions]) -> Op[int]:
+        """Moves the policy on to its next stage. Returns the first cursor that the change applies to.
+
+        With `arm_id` it opens the next level of an arm that grows.
+        """
+        request = message_of(cur.AdvanceRequest, run_id=self.run_id, arm_id=arm_id)
         return self.call(curriculum_call("Advance", request, _applies_from, repeatable=False), options)
 
     def pause(self, **options: Unpack[CallOptions]) -> Op[int]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, TypedDict
 
 from gradus._arguments import CallOptions
 from gradus.enums import AnswerFormat, FeedbackSource
 from gradus.policy_values import Policy
-from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate, TrainerSettings
+from gradus.runs import (
+    Arm,
+    DynamicSampling,
+    EvaluationArm,
+    FeedbackLag,
+    Growth,
+    LateFeedback,
+    PromptTemplate,
+    TrainerSettings,
+)
 from gradus.samples import SampleFilter
 from gradus.tasks import RewardScheme
 
@@ -53,10 +62,11 @@ class BatchOptions(CallOptions, total=False):
 class ShapeOptions(CallOptions, total=False):
     """Change of a run's shape. Fields that are left out stay as they are.
 
-    `length` 0: the run has no end.
+    `length` 0: the run has no end. `grow_arms`: growth of arms that grow, by arm id, with a greater cap.
     """
 
     add_arms: Sequence[Arm]
+    grow_arms: Mapping[str, Growth]
     remove_arms: Sequence[str]
     num_generations: int
     prompts_per_update: int

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from gradus._arguments import listed, shown, suggesting
 from gradus.enums import AnswerFormat, Source, Split, Thinking
-from gradus.runs import Arm, EvaluationArm, RowCurriculum, RowLearnability, RowTarget
+from gradus.runs import Arm, EvaluationArm, Growth, RowCurriculum, RowLearnability, RowTarget
 from gradus.tasks import RewardScheme, TaskSpec
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def arm(
     kl_coefficient: float | None = None,
     rank_group: str = "",
     rows: RowCurriculum | None = None,
+    grow: Growth | str | None = None,
     parameters: Mapping[str, float] | None = None,
     pool: str = "",
     version: int = 0,
@@ -110,8 +111,9 @@ def arm(
 
     `hard` says whether the constraint `hard_share_min` counts the arm. Each of its tasks carries `kl_coefficient` for
     the trainer. If the policy draws from a range of ranks, rows of all arms with the same `rank_group` are ranked
-    together; "": with those of all arms without a group. With `rows` (`gradus.rows`) the arm chooses rows by their pass
-    rates. Without `answer_format` and `reward_scheme` the run's apply. `calls`, `tools` and
+    together; "": with those of all arms without a group. With `rows` (`gradus.rows`) the arm chooses rows by their
+    pass rates. With `grow` (`gradus.grow`, or the name of an axis) the arm has no level, and opens the levels of the
+    axis one after the other. Without `answer_format` and `reward_scheme` the run's apply. `calls`, `tools` and
     `reply_detail`: see `SpecOptions`.
     """
     spec = task_spec(
@@ -130,7 +132,25 @@ def arm(
     # The server names the arms of a family.
     own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
     name = arm_id or own
-    return Arm(name, spec, weight, hard, kl_coefficient, rank_group, rows)
+    growth = Growth(grow) if isinstance(grow, str) else grow
+    return Arm(name, spec, weight, hard, kl_coefficient, rank_group, rows, growth)
+
+
+@suggesting
+def grow(axis: str, *, start: int = 0, step: int = 0, cap: int = 0) -> Growth:
+    """Returns the growth of an arm along an axis of its environment (`Environment.axes`).
+
+    Parameters
+    ----------
+    axis
+        Name of the axis, e.g. "vertices".
+    start, cap
+        Value of the first level, and the greatest value; 0: those of the axis.
+    step
+        Difference between the values of two levels; 0: 1.
+
+    """
+    return Growth(axis, start, step, cap)
 
 
 @suggesting

@@ -102,6 +102,39 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
 
 
 @dataclass(frozen=True)
+class AxisParameter(Value, message=environment_pb2.AxisParameter):
+    """A parameter that a growth axis sets, with its value for each value of the axis; (): it equals the axis."""
+
+    name: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class GrowthAxis(Value, message=environment_pb2.GrowthAxis):
+    """An axis along which an arm may grow (`gradus.grow`): a greater value never makes tasks easier.
+
+    Attributes
+    ----------
+    first, last
+        First and last value.
+    parameters
+        Parameters of the generator that each value sets.
+    guess
+        Share of success that guessing reaches.
+    small_through
+        Greatest value with fewer than 1,000 instances; 0: none.
+
+    """
+
+    name: str
+    first: int
+    last: int
+    parameters: tuple[AxisParameter, ...]
+    guess: float
+    small_through: int
+
+
+@dataclass(frozen=True)
 class Environment(Value, message=environment_pb2.Environment):
     """A family of tasks. Levels come easiest first, formats, schemes and pools the default first.
 
@@ -125,6 +158,8 @@ class Environment(Value, message=environment_pb2.Environment):
         `nondeterministic_tools`. Also False if the server is older than this field.
     nondeterministic_tools
         Names of the tools whose equal calls may get different replies.
+    axes
+        Axes along which an arm may grow.
 
     """
 
@@ -145,6 +180,7 @@ class Environment(Value, message=environment_pb2.Environment):
     tools: tuple[Tool, ...] = ()
     deterministic: bool = False
     nondeterministic_tools: tuple[str, ...] = ()
+    axes: tuple[GrowthAxis, ...] = ()
 
 
 @dataclass(frozen=True)

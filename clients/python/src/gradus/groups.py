@@ -128,6 +128,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
         Sum and number of the rewards of each arm in the batch; empty: the server is older than these fields.
     lengths
         Lengths of the samples' completions so far; None: there are none yet, or the server is older than this field.
+    frontiers
+        Value of each arm's highest open level at the draw; 0: the arm does not grow. Empty: no arm grows.
 
     """
 
@@ -146,6 +148,7 @@ class BatchRecord(Value, message=cur.BatchRecord):
     reward_sums: tuple[float, ...] = ()
     reward_counts: tuple[int, ...] = ()
     lengths: CompletionLengths | None = None
+    frontiers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,52 @@ class RowCurriculum(Value, message=cur.RowCurriculum):
 
 
 @dataclass(frozen=True)
+class Growth(Value, message=cur.Growth):
+    """Growth of an arm along an axis of its environment; `gradus.grow` makes one.
+
+    `start` 0: the axis's first value; `step` 0: 1; `cap` 0: the axis's last value.
+    """
+
+    axis: str
+    start: int = 0
+    step: int = 0
+    cap: int = 0
+
+
+@dataclass(frozen=True)
+class GrownLevel(Value, message=cur.GrownLevel):
+    """A level of an arm that grows.
+
+    Attributes
+    ----------
+    value
+        Value of the axis.
+    share
+        Share of the level in the arm's tasks of the next update batch.
+    success
+        Expected success of the level's next group, in [0, 1]; 0: it has had no group.
+    retired
+        The level is solved, and drawn only seldom.
+
+    """
+
+    value: int
+    share: float
+    success: float
+    retired: bool
+
+
+@dataclass(frozen=True)
+class ArmGrowth(Value, message=cur.ArmGrowth):
+    """Levels of an arm that grows. `frontier` is the value of the highest open level, and `cap` the greatest value."""
+
+    axis: str
+    frontier: int
+    cap: int
+    levels: tuple[GrownLevel, ...]
+
+
+@dataclass(frozen=True)
 class RowState(Value, message=cur.RowState):
     """What a run knows about a row.
 
@@ -88,6 +134,7 @@ class Arm(Value, message=cur.Arm):
 
     `weight` None means 1. `kl_coefficient` None: the trainer uses its own. Rows of all arms with the same `rank_group`
     are ranked together; "": with those of all arms without a group. `rows` None: the arm goes through its rows in turn.
+    `grow` None: the arm has one level.
     """
 
     arm_id: Annotated[str, Named("id")]
@@ -97,6 +144,7 @@ class Arm(Value, message=cur.Arm):
     kl_coefficient: float | None = None
     rank_group: str = ""
     rows: RowCurriculum | None = None
+    grow: Growth | None = None
 
 
 @dataclass(frozen=True)
@@ -279,6 +327,8 @@ class ArmState(Value, message=cur.ArmState):
         Reason why the arm is not drawn although its weight is above 0; None: it is drawn.
     lengths
         Lengths of the completions in the arm's closed groups; None: not known.
+    growth
+        Levels of an arm that grows; None: it does not.
 
     """
 
@@ -294,6 +344,7 @@ class ArmState(Value, message=cur.ArmState):
     masked_reason: str | None
     removed: bool
     lengths: CompletionLengths | None = None
+    growth: ArmGrowth | None = None
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,43 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * its rows in a seeded order, or makes a new instance each time.
    */
   rows?: RowCurriculum | undefined;
+
+  /**
+   * Growth of the arm: its levels open one after the other. Then `spec` has no level,
+   * and may set parameters other than those of the axis. Needs generated tasks and a
+   * policy that spreads an arm over levels, such as FrontierPolicy. Excludes `rows` and
+   * families. Unset: the arm does not grow.
+   */
+  grow?: Growth | undefined;
 };
 
 export declare const ArmSchema: GenMessage<Arm>;
+
+/**
+ * Growth of an arm along an axis of its environment (Environment.axes). Level i of the
+ * arm has the value start + i · step, up to the cap. The first level is open at the
+ * start of a run, and FrontierPolicy says when others open. All levels of a run together
+ * are at most 4,096. Splits, hashes of instances and the skipping of issued instances
+ * are those of the run.
+ */
+export declare type Growth = Message<"gradus.v1.Growth"> & {
+  /** Name of the axis, at most 64 bytes. Required. */
+  axis: string;
+
+  /** Value of the first level. 0: the axis's first value. */
+  start: number;
+
+  /** Difference between the values of two levels. 0: 1. */
+  step: number;
+
+  /**
+   * Greatest value, at most 255 steps from the start. UpdateShape can raise it. 0: the
+   * axis's last value.
+   */
+  cap: number;
+};
+
+export declare const GrowthSchema: GenMessage<Growth>;
 
 /**
  * Curriculum over the rows of an arm: rows of a pool, or a fixed number of instances of
@@ -521,6 +555,23 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  * at least ε: before constraints, every arm that can be drawn has at least ε/n. A group
  * without a reward, or reported without a reward_mean, changes nothing. If no group has
  * one, all arms stay equal. The rule is ours (docs/guides/curriculum.md).
+ *
+ * An arm with Arm.grow has these averages for each of its levels. Its levels up to the
+ * highest open one are drawn as arms of their own: n, Σw and s count them. Let g be the
+ * axis's guessing floor. After each group of a level, in this order:
+ *
+ * Retire: a level below the highest open one with M ≥ 5, m ≥ .95 and S/M ≥ .8 retires.
+ * If any are retired, the retired levels of all arms share 5% of the draws evenly. One
+ * with m < .75 returns.
+ *
+ * Open: if the highest open level has M ≥ 3, N ≥ 2.7 and m ≥ (1 + g)/2, the next one
+ * opens.
+ *
+ * Peek: while the highest open level has M ≥ 12 and m < (1 + g)/2, the arm gives a tenth
+ * of 1/(number of arms) of all draws to the next three levels. If one of these passes
+ * the test for opening, all levels up to the one after it open.
+ *
+ * Advance with an arm_id opens the next level of an arm.
  */
 export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
   /**
@@ -531,7 +582,7 @@ export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
 
   /**
    * Measures of single arms, by arm id. If another policy with other measures replaces
-   * this one, the averages begin again.
+   * this one, the averages begin again, and arms that grow with their first level.
    */
   armMeasures: { [key: string]: SuccessMeasure };
 
@@ -1100,6 +1151,12 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   removed: boolean;
 
   /**
+   * Levels of an arm that grows. Unset: it does not, or its state has been read from a
+   * list of runs that an older server wrote.
+   */
+  growth?: ArmGrowth | undefined;
+
+  /**
    * Lengths of the completions in the arm's closed groups: its mean length, and what was
    * spent on it. Unset: there are none, or they are not known, as under
    * FEEDBACK_SOURCE_REPORTED.
@@ -1108,6 +1165,43 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
 };
 
 export declare const ArmStateSchema: GenMessage<ArmState>;
+
+/** Levels of an arm that grows. */
+export declare type ArmGrowth = Message<"gradus.v1.ArmGrowth"> & {
+  /** Name of the axis. */
+  axis: string;
+
+  /** Value of the highest open level. */
+  frontier: number;
+
+  /** Greatest value. */
+  cap: number;
+
+  /**
+   * Levels that are open, or that have had a group, in ascending order. ListRuns may
+   * leave them out.
+   */
+  levels: GrownLevel[];
+};
+
+export declare const ArmGrowthSchema: GenMessage<ArmGrowth>;
+
+/** Level of an arm that grows. */
+export declare type GrownLevel = Message<"gradus.v1.GrownLevel"> & {
+  /** Value of the axis. */
+  value: number;
+
+  /** Share of the level in the arm's tasks of the next update batch. */
+  share: number;
+
+  /** Expected success m of the level's next group. 0: it has had no group. */
+  success: number;
+
+  /** Whether the level is solved and retired. */
+  retired: boolean;
+};
+
+export declare const GrownLevelSchema: GenMessage<GrownLevel>;
 
 /**
  * Lengths of completions, for people to read. A sample counts in tokens if its trainer
@@ -2030,6 +2124,12 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
 
   /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
+
+  /**
+   * Growth of arms that grow already, by arm id: a cap that is at least the present one,
+   * and the same axis, start and step, or none. Levels keep their state.
+   */
+  growArms: { [key: string]: Growth };
 };
 
 export declare const UpdateShapeRequestSchema: GenMessage<UpdateShapeRequest>;
@@ -2121,6 +2221,12 @@ export declare type AdvanceRequest = Message<"gradus.v1.AdvanceRequest"> & {
 
   /** Whether to report the effect of the change without making it. */
   validateOnly: boolean;
+
+  /**
+   * Id of an arm that grows, whose next level opens, at most 64 bytes. Empty: the policy
+   * moves to its next stage.
+   */
+  armId: string;
 };
 
 export declare const AdvanceRequestSchema: GenMessage<AdvanceRequest>;
@@ -2309,7 +2415,7 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
    * Merges arms into groups, for charts of kinds of arms. For each arm, in the
    * configuration's order, it has the number of its group, from 0 and below the number
    * of entries. Probabilities, values and counts of update batches are then by group:
-   * values are means over the group's arms, and the others sums. Arms without an entry
+   * values are means over the group's arms, frontiers the greatest, and the others sums. Arms without an entry
    * are in no group. At most as many entries as a run may have arms. Empty: arms are not
    * merged.
    */
@@ -2377,6 +2483,13 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
   rewardCounts: number[];
 
   /**
+   * Value of each arm's highest open level at the draw, in the configuration's order.
+   * 0: the arm does not grow. In a merged record, that of the last batch, and of merged
+   * arms the greatest. Empty: no arm grows.
+   */
+  frontiers: number[];
+
+  /**
    * Lengths of the samples' completions so far, of all arms together. In a merged record
    * it is the sum. Unset: there are none yet, or they are not known.
    */
@@ -2408,7 +2521,7 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /** Reason for the change. Empty: none was given. */
   reason: string;
 
-  /** Id of the arm, for "mask" and "unmask". */
+  /** Id of the arm, for "mask" and "unmask", and for an "advance" of one arm. */
   armId: string;
 
   /**
@@ -2995,7 +3108,9 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Moves the policy to its next stage, from the first update batch that is not issued
-   * yet. FAILED_PRECONDITION if the policy has no stages, or is in the last one.
+   * yet. FAILED_PRECONDITION if the policy has no stages, or is in the last one. With an
+   * arm_id, it opens the next level of an arm that grows: FAILED_PRECONDITION if all are
+   * open.
    */
   advance: {
     methodKind: "unary";

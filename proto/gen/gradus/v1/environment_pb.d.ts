@@ -421,9 +421,58 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
 
   /** Names of the tools whose equal calls may get different replies. */
   nondeterministicTools: string[];
+
+  /** Axes along which an arm of generated tasks may grow, see Arm.grow. Empty: none. */
+  axes: GrowthAxis[];
 };
 
 export declare const EnvironmentSchema: GenMessage<Environment>;
+
+/** Parameter that a growth axis sets. */
+export declare type AxisParameter = Message<"gradus.v1.AxisParameter"> & {
+  /** Name of the parameter. */
+  name: string;
+
+  /**
+   * Value of the parameter for each value of the axis, from `first` to `last`. Empty:
+   * the parameter equals the axis.
+   */
+  values: number[];
+};
+
+export declare const AxisParameterSchema: GenMessage<AxisParameter>;
+
+/**
+ * Growth axis: a row of values, each of which makes tasks that are at least as hard as
+ * those of the value before. An arm with Arm.grow opens them one after the other.
+ */
+export declare type GrowthAxis = Message<"gradus.v1.GrowthAxis"> & {
+  /** Name of what grows, e.g. "vertices". Unique within the environment. */
+  name: string;
+
+  /** First value, at least 1. */
+  first: number;
+
+  /** Last value. */
+  last: number;
+
+  /** Parameters of the generator that each value sets. */
+  parameters: AxisParameter[];
+
+  /**
+   * Share of success that guessing reaches, in [0, 1). A level then opens the next one
+   * at a success halfway between it and 1.
+   */
+  guess: number;
+
+  /**
+   * Greatest value with fewer than 1,000 instances. A run is warned of such values. 0:
+   * no value is known to have so few.
+   */
+  smallThrough: number;
+};
+
+export declare const GrowthAxisSchema: GenMessage<GrowthAxis>;
 
 /** Request of ListEnvironments. */
 export declare type ListEnvironmentsRequest = Message<"gradus.v1.ListEnvironmentsRequest"> & {

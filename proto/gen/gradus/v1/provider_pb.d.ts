@@ -82,6 +82,18 @@ export declare type ProvidedTurns = Message<"gradus.v1.ProvidedTurns"> & {
 
 export declare const ProvidedTurnsSchema: GenMessage<ProvidedTurns>;
 
+export declare type ProvidedAxis = Message<"gradus.v1.ProvidedAxis"> & {
+  name: string;
+
+  first: number;
+
+  levels: string[];
+
+  guess: number;
+};
+
+export declare const ProvidedAxisSchema: GenMessage<ProvidedAxis>;
+
 export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment"> & {
   id: string;
 
@@ -112,6 +124,8 @@ export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment
   runsAnswers: boolean;
 
   turns?: ProvidedTurns | undefined;
+
+  axes: ProvidedAxis[];
 };
 
 export declare const ProvidedEnvironmentSchema: GenMessage<ProvidedEnvironment>;

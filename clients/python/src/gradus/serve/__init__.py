@@ -5,7 +5,7 @@ environment, `gradus env check my_env.py` checks its rules, and `gradus serve --
 machine `python -m gradus.serve my_env.py --address 0.0.0.0:50061` serves it over gRPC.
 """
 
-from gradus.serve._environment import Environment, Level, Prompt
+from gradus.serve._environment import Axis, Environment, Level, Prompt
 from gradus.serve._facts import ExhaustedError, Facts, UnavailableError
 from gradus.serve._text_game import TextGame
 from gradus.serve._turns import KEEP, Action, Tool, Turn
@@ -13,6 +13,7 @@ from gradus.serve._turns import KEEP, Action, Tool, Turn
 __all__ = [
     "KEEP",
     "Action",
+    "Axis",
     "Environment",
     "ExhaustedError",
     "Facts",

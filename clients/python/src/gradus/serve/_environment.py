@@ -26,6 +26,18 @@ class Level:
     """Whether the level is refused for training."""
 
 
+@dataclass(frozen=True)
+class Axis:
+    """A growth axis: levels that a run may open one after the other, each at least as hard as the one before."""
+
+    levels: Sequence[str]
+    """Names of levels that have no rows, from easy to hard: 2 to 256."""
+    first: int = 1
+    """Value of the first level, from 1. Each further level has the next number."""
+    guess: float = 0.0
+    """Share of success that guessing reaches, in [0, 1)."""
+
+
 class Environment:
     """A family of tasks with a verifier. Derive from it; `id`, `prompt`, `verify` and `generate` or `rows` are needed.
 
@@ -59,6 +71,9 @@ class Environment:
     """Description of the tasks, one paragraph. Defaults to the first one of the docstring."""
     levels: ClassVar[Mapping[str, Mapping[str, Any] | Level]] = {"default": {}}
     """Levels by name, easiest first, each with arguments of `generate`."""
+    axes: ClassVar[Mapping[str, Axis]] = {}
+    """Growth axes by name, e.g. {"letters": Axis(["3 letters", "4 letters"], first=3)}, along which a run's arm may
+    grow."""
     rows: ClassVar[RowSource | Mapping[str, RowSource]] = None
     """Rows to use instead of `generate`; each is an instance. An iterable of dicts, a `datasets.Dataset`, or the path
     of a file of JSON lines or Parquet, relative to the environment's file; or a dict of these by level."""

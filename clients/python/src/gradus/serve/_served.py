@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import math
 import numbers
 import random
@@ -14,7 +15,7 @@ from typing import Any
 
 from gradus.serve import _json
 from gradus.serve._chance import seed_chance
-from gradus.serve._environment import Environment, Level
+from gradus.serve._environment import Axis, Environment, Level
 from gradus.serve._episodes import Episodes, describe_turns
 from gradus.serve._facts import ONLY_COMPONENT, ExhaustedError, Facts, MisshapenError, UnavailableError
 from gradus.serve._rows import digest_rows, read_rows
@@ -80,6 +81,7 @@ class Served:
         self.version = environment.version
         _check_id(self.id, self.version)
         self.levels = _levels_of(environment)
+        _check_axes(environment, self.levels)
         self._rows = _rows_of(environment, self.levels, folder)
         self.components = _components_of(environment)
         self._parses = environment.has("parse")
@@ -132,6 +134,7 @@ class Served:
             turns_max=1 if self.turns is None else environment.calls_max,
             turns=self.turns,
             runs_answers=environment.runs_answers,
+            axes=[axis for name in environment.axes for axis in self._describe_axis(name)],
         )
 
     def make(self, level: str, parameters_json: str, seed: int) -> provider_pb2.ProvidedInstance:
@@ -244,6 +247,14 @@ class Served:
             evaluation_only=level.evaluation_only,
         )
 
+    def _describe_axis(self, name: str) -> list[provider_pb2.ProvidedAxis]:
+        """Returns an axis as a message, up to the first level that is not served. Empty: it has no two levels."""
+        axis = self.environment.axes[name]
+        levels = list(itertools.takewhile(self.levels.__contains__, axis.levels))
+        if len(levels) < _AXIS_LEVELS_MIN:
+            return []
+        return [provider_pb2.ProvidedAxis(name=name, first=axis.first, levels=levels, guess=axis.guess)]
+
     def _digest(self) -> str:
         digest = hashlib.sha256()
         table = {name: dict(level.parameters) for name, level in self.levels.items()}
@@ -252,6 +263,18 @@ class Served:
         for rows in self._rows.values():
             digest_rows(rows, digest)
         return digest.hexdigest()
+
+
+_AXIS_LEVELS_MIN = 2
+
+
+def _check_axes(environment: Environment, levels: Mapping[str, Level]) -> None:
+    for name, axis in environment.axes.items():
+        if not isinstance(axis, Axis):
+            raise MisshapenError(f"{environment.id}: axis {name!r} is no gradus.serve.Axis")
+        unknown = [level for level in axis.levels if level not in levels]
+        if unknown:
+            raise MisshapenError(f"{environment.id}: axis {name!r} names a level that does not exist: {unknown[0]!r}")
 
 
 def _is_same(value: Any, untouched: Any) -> bool:

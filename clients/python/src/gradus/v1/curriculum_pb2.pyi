@@ -85,6 +85,7 @@ class Arm(_message.Message):
     KL_COEFFICIENT_FIELD_NUMBER: _ClassVar[int]
     RANK_GROUP_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
+    GROW_FIELD_NUMBER: _ClassVar[int]
     id: str
     spec: _task_pb2.TaskSpec
     weight: float
@@ -92,7 +93,19 @@ class Arm(_message.Message):
     kl_coefficient: float
     rank_group: str
     rows: RowCurriculum
-    def __init__(self, id: _Optional[str] = ..., spec: _Optional[_Union[_task_pb2.TaskSpec, _Mapping]] = ..., weight: _Optional[float] = ..., hard: bool = ..., kl_coefficient: _Optional[float] = ..., rank_group: _Optional[str] = ..., rows: _Optional[_Union[RowCurriculum, _Mapping]] = ...) -> None: ...
+    grow: Growth
+    def __init__(self, id: _Optional[str] = ..., spec: _Optional[_Union[_task_pb2.TaskSpec, _Mapping]] = ..., weight: _Optional[float] = ..., hard: bool = ..., kl_coefficient: _Optional[float] = ..., rank_group: _Optional[str] = ..., rows: _Optional[_Union[RowCurriculum, _Mapping]] = ..., grow: _Optional[_Union[Growth, _Mapping]] = ...) -> None: ...
+
+class Growth(_message.Message):
+    AXIS_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    CAP_FIELD_NUMBER: _ClassVar[int]
+    axis: str
+    start: int
+    step: int
+    cap: int
+    def __init__(self, axis: _Optional[str] = ..., start: _Optional[int] = ..., step: _Optional[int] = ..., cap: _Optional[int] = ...) -> None: ...
 
 class RowCurriculum(_message.Message):
     LEARNABILITY_FIELD_NUMBER: _ClassVar[int]
@@ -517,6 +530,7 @@ class ArmState(_message.Message):
     REPEATS_FIELD_NUMBER: _ClassVar[int]
     MASKED_REASON_FIELD_NUMBER: _ClassVar[int]
     REMOVED_FIELD_NUMBER: _ClassVar[int]
+    GROWTH_FIELD_NUMBER: _ClassVar[int]
     LENGTHS_FIELD_NUMBER: _ClassVar[int]
     arm_id: str
     probability: float
@@ -529,8 +543,31 @@ class ArmState(_message.Message):
     repeats: int
     masked_reason: str
     removed: bool
+    growth: ArmGrowth
     lengths: CompletionLengths
-    def __init__(self, arm_id: _Optional[str] = ..., probability: _Optional[float] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., issued: _Optional[int] = ..., groups: _Optional[int] = ..., recent_reward_mean: _Optional[float] = ..., recent_solved_share: _Optional[float] = ..., repeats: _Optional[int] = ..., masked_reason: _Optional[str] = ..., removed: bool = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
+    def __init__(self, arm_id: _Optional[str] = ..., probability: _Optional[float] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., issued: _Optional[int] = ..., groups: _Optional[int] = ..., recent_reward_mean: _Optional[float] = ..., recent_solved_share: _Optional[float] = ..., repeats: _Optional[int] = ..., masked_reason: _Optional[str] = ..., removed: bool = ..., growth: _Optional[_Union[ArmGrowth, _Mapping]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
+
+class ArmGrowth(_message.Message):
+    AXIS_FIELD_NUMBER: _ClassVar[int]
+    FRONTIER_FIELD_NUMBER: _ClassVar[int]
+    CAP_FIELD_NUMBER: _ClassVar[int]
+    LEVELS_FIELD_NUMBER: _ClassVar[int]
+    axis: str
+    frontier: int
+    cap: int
+    levels: _containers.RepeatedCompositeFieldContainer[GrownLevel]
+    def __init__(self, axis: _Optional[str] = ..., frontier: _Optional[int] = ..., cap: _Optional[int] = ..., levels: _Optional[_Iterable[_Union[GrownLevel, _Mapping]]] = ...) -> None: ...
+
+class GrownLevel(_message.Message):
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    SHARE_FIELD_NUMBER: _ClassVar[int]
+    SUCCESS_FIELD_NUMBER: _ClassVar[int]
+    RETIRED_FIELD_NUMBER: _ClassVar[int]
+    value: int
+    share: float
+    success: float
+    retired: bool
+    def __init__(self, value: _Optional[int] = ..., share: _Optional[float] = ..., success: _Optional[float] = ..., retired: bool = ...) -> None: ...
 
 class CompletionLengths(_message.Message):
     TOKENS_FIELD_NUMBER: _ClassVar[int]
@@ -1014,6 +1051,12 @@ class ReopenGroupsResponse(_message.Message):
     def __init__(self, groups: _Optional[_Iterable[_Union[GroupFeedback, _Mapping]]] = ...) -> None: ...
 
 class UpdateShapeRequest(_message.Message):
+    class GrowArmsEntry(_message.Message):
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Growth
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Growth, _Mapping]] = ...) -> None: ...
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     ADD_ARMS_FIELD_NUMBER: _ClassVar[int]
     REMOVE_ARMS_FIELD_NUMBER: _ClassVar[int]
@@ -1022,6 +1065,7 @@ class UpdateShapeRequest(_message.Message):
     LENGTH_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    GROW_ARMS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     add_arms: _containers.RepeatedCompositeFieldContainer[Arm]
     remove_arms: _containers.RepeatedScalarFieldContainer[str]
@@ -1030,7 +1074,8 @@ class UpdateShapeRequest(_message.Message):
     length: int
     policy: Policy
     validate_only: bool
-    def __init__(self, run_id: _Optional[str] = ..., add_arms: _Optional[_Iterable[_Union[Arm, _Mapping]]] = ..., remove_arms: _Optional[_Iterable[str]] = ..., num_generations: _Optional[int] = ..., prompts_per_update: _Optional[int] = ..., length: _Optional[int] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., validate_only: bool = ...) -> None: ...
+    grow_arms: _containers.MessageMap[str, Growth]
+    def __init__(self, run_id: _Optional[str] = ..., add_arms: _Optional[_Iterable[_Union[Arm, _Mapping]]] = ..., remove_arms: _Optional[_Iterable[str]] = ..., num_generations: _Optional[int] = ..., prompts_per_update: _Optional[int] = ..., length: _Optional[int] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., validate_only: bool = ..., grow_arms: _Optional[_Mapping[str, Growth]] = ...) -> None: ...
 
 class UpdateShapeResponse(_message.Message):
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
@@ -1080,9 +1125,11 @@ class SetWeightsResponse(_message.Message):
 class AdvanceRequest(_message.Message):
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    ARM_ID_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     validate_only: bool
-    def __init__(self, run_id: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
+    arm_id: str
+    def __init__(self, run_id: _Optional[str] = ..., validate_only: bool = ..., arm_id: _Optional[str] = ...) -> None: ...
 
 class AdvanceResponse(_message.Message):
     APPLIES_FROM_CURSOR_FIELD_NUMBER: _ClassVar[int]
@@ -1191,6 +1238,7 @@ class BatchRecord(_message.Message):
     MERGED_FIELD_NUMBER: _ClassVar[int]
     REWARD_SUMS_FIELD_NUMBER: _ClassVar[int]
     REWARD_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    FRONTIERS_FIELD_NUMBER: _ClassVar[int]
     LENGTHS_FIELD_NUMBER: _ClassVar[int]
     batch: int
     cursor: int
@@ -1206,8 +1254,9 @@ class BatchRecord(_message.Message):
     merged: int
     reward_sums: _containers.RepeatedScalarFieldContainer[float]
     reward_counts: _containers.RepeatedScalarFieldContainer[int]
+    frontiers: _containers.RepeatedScalarFieldContainer[int]
     lengths: CompletionLengths
-    def __init__(self, batch: _Optional[int] = ..., cursor: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ..., closed: bool = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., prompts: _Optional[int] = ..., released: _Optional[int] = ..., useful: _Optional[int] = ..., merged: _Optional[int] = ..., reward_sums: _Optional[_Iterable[float]] = ..., reward_counts: _Optional[_Iterable[int]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
+    def __init__(self, batch: _Optional[int] = ..., cursor: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ..., closed: bool = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., prompts: _Optional[int] = ..., released: _Optional[int] = ..., useful: _Optional[int] = ..., merged: _Optional[int] = ..., reward_sums: _Optional[_Iterable[float]] = ..., reward_counts: _Optional[_Iterable[int]] = ..., frontiers: _Optional[_Iterable[int]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
 
 class ControlRecord(_message.Message):
     class WeightsEntry(_message.Message):

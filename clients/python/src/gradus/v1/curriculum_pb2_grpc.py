@@ -373,7 +373,9 @@ class CurriculumServiceServicer(object):
 
     def Advance(self, request, context):
         """Moves the policy to its next stage, from the first update batch that is not issued
-        yet. FAILED_PRECONDITION if the policy has no stages, or is in the last one.
+        yet. FAILED_PRECONDITION if the policy has no stages, or is in the last one. With an
+        arm_id, it opens the next level of an arm that grows: FAILED_PRECONDITION if all are
+        open.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -235,6 +235,7 @@ class Environment(_message.Message):
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
     NONDETERMINISTIC_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    AXES_FIELD_NUMBER: _ClassVar[int]
     id: str
     version: int
     description: str
@@ -252,7 +253,30 @@ class Environment(_message.Message):
     tools: _containers.RepeatedCompositeFieldContainer[_task_pb2.Tool]
     deterministic: bool
     nondeterministic_tools: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., category: _Optional[str] = ..., goal: _Optional[_Union[Goal, str]] = ..., levels: _Optional[_Iterable[_Union[LevelInfo, _Mapping]]] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., reward_schemes: _Optional[_Iterable[_Union[RewardSchemeInfo, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_task_pb2.Source, str]]] = ..., pools: _Optional[_Iterable[_Union[PoolInfo, _Mapping]]] = ..., earlier_versions: _Optional[_Iterable[int]] = ..., calls: _Optional[int] = ..., calls_max: _Optional[int] = ..., tools: _Optional[_Iterable[_Union[_task_pb2.Tool, _Mapping]]] = ..., deterministic: bool = ..., nondeterministic_tools: _Optional[_Iterable[str]] = ...) -> None: ...
+    axes: _containers.RepeatedCompositeFieldContainer[GrowthAxis]
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., category: _Optional[str] = ..., goal: _Optional[_Union[Goal, str]] = ..., levels: _Optional[_Iterable[_Union[LevelInfo, _Mapping]]] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., reward_schemes: _Optional[_Iterable[_Union[RewardSchemeInfo, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_task_pb2.Source, str]]] = ..., pools: _Optional[_Iterable[_Union[PoolInfo, _Mapping]]] = ..., earlier_versions: _Optional[_Iterable[int]] = ..., calls: _Optional[int] = ..., calls_max: _Optional[int] = ..., tools: _Optional[_Iterable[_Union[_task_pb2.Tool, _Mapping]]] = ..., deterministic: bool = ..., nondeterministic_tools: _Optional[_Iterable[str]] = ..., axes: _Optional[_Iterable[_Union[GrowthAxis, _Mapping]]] = ...) -> None: ...
+
+class AxisParameter(_message.Message):
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    values: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, name: _Optional[str] = ..., values: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class GrowthAxis(_message.Message):
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    GUESS_FIELD_NUMBER: _ClassVar[int]
+    SMALL_THROUGH_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    first: int
+    last: int
+    parameters: _containers.RepeatedCompositeFieldContainer[AxisParameter]
+    guess: float
+    small_through: int
+    def __init__(self, name: _Optional[str] = ..., first: _Optional[int] = ..., last: _Optional[int] = ..., parameters: _Optional[_Iterable[_Union[AxisParameter, _Mapping]]] = ..., guess: _Optional[float] = ..., small_through: _Optional[int] = ...) -> None: ...
 
 class ListEnvironmentsRequest(_message.Message):
     CATEGORY_FIELD_NUMBER: _ClassVar[int]

@@ -87,6 +87,17 @@ class ProvidedTurns(_message.Message):
     needs_tools: bool
     def __init__(self, tools: _Optional[_Iterable[_Union[ProvidedTool, _Mapping]]] = ..., calls: _Optional[int] = ..., state_bytes: _Optional[int] = ..., action_bytes: _Optional[int] = ..., nondeterministic: bool = ..., needs_tools: bool = ...) -> None: ...
 
+class ProvidedAxis(_message.Message):
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    LEVELS_FIELD_NUMBER: _ClassVar[int]
+    GUESS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    first: int
+    levels: _containers.RepeatedScalarFieldContainer[str]
+    guess: float
+    def __init__(self, name: _Optional[str] = ..., first: _Optional[int] = ..., levels: _Optional[_Iterable[str]] = ..., guess: _Optional[float] = ...) -> None: ...
+
 class ProvidedEnvironment(_message.Message):
     ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -103,6 +114,7 @@ class ProvidedEnvironment(_message.Message):
     TURNS_MAX_FIELD_NUMBER: _ClassVar[int]
     RUNS_ANSWERS_FIELD_NUMBER: _ClassVar[int]
     TURNS_FIELD_NUMBER: _ClassVar[int]
+    AXES_FIELD_NUMBER: _ClassVar[int]
     id: str
     version: int
     digest: str
@@ -118,7 +130,8 @@ class ProvidedEnvironment(_message.Message):
     turns_max: int
     runs_answers: bool
     turns: ProvidedTurns
-    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ..., goal: _Optional[_Union[_environment_pb2.Goal, str]] = ..., levels: _Optional[_Iterable[_Union[ProviderLevel, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., components: _Optional[_Iterable[_Union[ProviderComponent, _Mapping]]] = ..., verbatim: bool = ..., draws: bool = ..., limits: _Optional[_Union[ProviderLimits, _Mapping]] = ..., remarks: _Optional[_Iterable[str]] = ..., turns_max: _Optional[int] = ..., runs_answers: bool = ..., turns: _Optional[_Union[ProvidedTurns, _Mapping]] = ...) -> None: ...
+    axes: _containers.RepeatedCompositeFieldContainer[ProvidedAxis]
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ..., goal: _Optional[_Union[_environment_pb2.Goal, str]] = ..., levels: _Optional[_Iterable[_Union[ProviderLevel, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., components: _Optional[_Iterable[_Union[ProviderComponent, _Mapping]]] = ..., verbatim: bool = ..., draws: bool = ..., limits: _Optional[_Union[ProviderLimits, _Mapping]] = ..., remarks: _Optional[_Iterable[str]] = ..., turns_max: _Optional[int] = ..., runs_answers: bool = ..., turns: _Optional[_Union[ProvidedTurns, _Mapping]] = ..., axes: _Optional[_Iterable[_Union[ProvidedAxis, _Mapping]]] = ...) -> None: ...
 
 class LeftOut(_message.Message):
     NAME_FIELD_NUMBER: _ClassVar[int]

@@ -358,6 +358,8 @@ export declare const WeightsSetSchema: GenMessage<WeightsSet>;
 
 export declare type Advanced = Message<"gradus.internal.v1.Advanced"> & {
   policyState: string;
+
+  arm?: number | undefined;
 };
 
 export declare const AdvancedSchema: GenMessage<Advanced>;
@@ -483,9 +485,25 @@ export declare type Arm = Message<"gradus.internal.v1.Arm"> & {
   rankGroup?: string | undefined;
 
   rows?: RowRule | undefined;
+
+  grow?: Growth | undefined;
 };
 
 export declare const ArmSchema: GenMessage<Arm>;
+
+export declare type Growth = Message<"gradus.internal.v1.Growth"> & {
+  axis: string;
+
+  start: number;
+
+  step: number;
+
+  cap: number;
+
+  guess: number;
+};
+
+export declare const GrowthSchema: GenMessage<Growth>;
 
 export declare type RewardRange = Message<"gradus.internal.v1.RewardRange"> & {
   min: number;
@@ -781,6 +799,8 @@ export declare type ArmCounters = Message<"gradus.internal.v1.ArmCounters"> & {
 
   folded?: Tally | undefined;
 
+  nextInLevels: number[];
+
   lengths?: Lengths | undefined;
 };
 
@@ -812,6 +832,8 @@ export declare type Batch = Message<"gradus.internal.v1.Batch"> & {
     value: Told;
     case: "told";
   } | { case: undefined; value?: undefined };
+
+  frontiers: number[];
 };
 
 export declare const BatchSchema: GenMessage<Batch>;

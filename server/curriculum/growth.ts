@@ -1,0 +1,122 @@
+/**
+ * Levels of arms that grow. An ordinal of such an arm is its level times LEVEL_SPAN, plus the number of the instance
+ * within the level. So an arm and an ordinal identify an instance, as for other arms.
+ */
+import { type Rng, rngFor } from "../../envs/lib/rng.ts";
+
+/** Growth of an arm along an axis of its environment. Level i has the value start + i · step. */
+export interface Growth {
+  /** Name of the axis, e.g. "vertices". */
+  readonly axis: string;
+  readonly start: number;
+  readonly step: number;
+  /** Greatest value of a level. */
+  readonly cap: number;
+  /** Share of success that guessing reaches, in [0, 1). */
+  readonly guess: number;
+}
+
+/** Part of an arm that tells whether, and how, it grows. */
+interface Grower {
+  readonly grow?: Growth;
+}
+
+/** Number of instances that a level of a growing arm can have. */
+export const LEVEL_SPAN = 2 ** 32;
+/** Maximum number of levels of one arm. */
+export const LEVELS_MAX = 256;
+
+export function levelCount({ start, step, cap }: Pick<Growth, "start" | "step" | "cap">): number {
+  return 1 + Math.floor((cap - start) / step);
+}
+
+/** Returns whether any arm of a run grows. */
+export function grows({ arms }: { readonly arms: readonly Grower[] }): boolean {
+  return arms.some(({ grow }) => grow !== undefined);
+}
+
+export function valueOf({ start, step }: Growth, level: number): number {
+  return start + level * step;
+}
+
+/** Returns the level of a growing arm's ordinal. Undefined: the arm does not grow. */
+export function levelOf({ grow }: Grower, ordinal: number): number | undefined {
+  return grow && Math.floor(ordinal / LEVEL_SPAN);
+}
+
+/** Position of a group in the levels of its arm. */
+export interface LevelPlace {
+  readonly level: number;
+  /** Number of levels that the arm has. */
+  readonly levels: number;
+  /** Share of success that guessing reaches. */
+  readonly guess: number;
+}
+
+/** Returns the position of a growing arm's ordinal among its levels. Undefined: the arm does not grow. */
+export function levelPlaceOf({ grow }: Grower, ordinal: number): LevelPlace | undefined {
+  return grow && { level: Math.floor(ordinal / LEVEL_SPAN), levels: levelCount(grow), guess: grow.guess };
+}
+
+/** Numbers of an arm's next instances: one number, or one for each level of a growing arm. */
+export interface NextOrdinals {
+  readonly nextOrdinal: number;
+  /** Number of the next instance of each level. Missing entries are 0. Empty for arms that do not grow. */
+  readonly nextInLevels: readonly number[];
+}
+
+/** Returns the ordinal of the next instance of an arm, or of one of its levels. */
+export function nextOrdinalOf({ nextOrdinal, nextInLevels }: NextOrdinals, level: number | undefined): number {
+  return level === undefined ? nextOrdinal : level * LEVEL_SPAN + (nextInLevels[level] ?? 0);
+}
+
+/** Returns the arm's next ordinals after the instance at `ordinal` was drawn. */
+export function afterDrawn(arm: Grower, { nextOrdinal, nextInLevels }: NextOrdinals, ordinal: number): NextOrdinals {
+  const level = levelOf(arm, ordinal);
+  if (level === undefined) return { nextOrdinal: ordinal + 1, nextInLevels };
+  const next = Array.from({ length: Math.max(nextInLevels.length, level + 1) }, (_, i) => nextInLevels[i] ?? 0);
+  next[level] = (ordinal % LEVEL_SPAN) + 1;
+  return { nextOrdinal, nextInLevels: next };
+}
+
+/** Levels of a growing arm, as a policy sees them. */
+export interface Levels {
+  /** Index of the highest open level. */
+  readonly top: number;
+  /** Share of each level in the arm's draws; their sum is 1, or 0 if the arm's weight is 0. */
+  readonly shares: readonly number[];
+  /** Expected success of each level's next group. 0: the level has had no group. */
+  readonly success: readonly number[];
+  readonly retired: readonly boolean[];
+}
+
+/** Returns the level of each slot of a draw. Undefined for slots of arms that do not grow. */
+export function drawLevels(
+  arms: readonly { readonly id: string }[],
+  levels: readonly (Levels | undefined)[],
+  slots: readonly number[],
+  seedOf: { readonly seed: bigint; readonly batch: number },
+): readonly (number | undefined)[] {
+  const generators = new Map<number, Rng>();
+  return slots.map((arm) => {
+    const shares = levels[arm]?.shares;
+    if (shares === undefined) return undefined;
+    const rng = generators.get(arm) ?? rngFor("levels", seedOf.seed, arms[arm]?.id ?? "", seedOf.batch);
+    generators.set(arm, rng);
+    let left = rng.float() * shares.reduce((sum, share) => sum + share, 0);
+    const found = shares.findIndex((share) => (left -= share) < 0);
+    // Rounding can leave nothing: then the draw is of the last level that has a share.
+    return found >= 0
+      ? found
+      : Math.max(
+          0,
+          shares.findLastIndex((share) => share > 0),
+        );
+  });
+}
+
+/** Returns the value of each arm's highest open level. 0: the arm does not grow. Empty: no arm grows. */
+export function frontiersOf(arms: readonly Grower[], tops: readonly (number | undefined)[]): readonly number[] {
+  if (!grows({ arms })) return [];
+  return arms.map(({ grow }, i) => (grow === undefined ? 0 : valueOf(grow, tops[i] ?? 0)));
+}

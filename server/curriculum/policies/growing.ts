@@ -1,0 +1,103 @@
+/**
+ * Levels of an arm that grows under the frontier policy: which are open, when the next one opens, and which are solved
+ * (docs/decisions/0034-growing-levels.md). Each level has the knowledge of an arm.
+ */
+import type { LevelPlace } from "../growth.ts";
+import { type Json, readList, readNumber, readNumbers, readObject } from "../json.ts";
+import { decodeArm, encodeArm, expected, fresh, type Practised } from "./practised.ts";
+
+/** Knowledge about an arm that grows. */
+export interface Growing {
+  /** Index of the highest open level. It exceeds the arm's last level after an import into a run with a smaller cap. */
+  readonly top: number;
+  /** Knowledge about each level. Levels without groups are left out at the end. */
+  readonly levels: readonly Practised[];
+  /** Whether each of these levels is retired. */
+  readonly retired: readonly boolean[];
+}
+
+const seedling: Growing = Object.freeze({ top: 0, levels: [], retired: [] });
+
+/** A level opens the next one after OPEN_GROUPS groups, and OPEN_RECENT of the fast average's. */
+const OPEN_GROUPS = 3;
+const OPEN_RECENT = 2.7;
+/** A level is solved after SOLVED_GROUPS groups at an expected success of SOLVED and a slow average of SOLVED_SLOW. */
+const SOLVED_GROUPS = 5;
+const SOLVED = 0.95;
+const SOLVED_SLOW = 0.8;
+/** Expected success below which a retired level returns. */
+const RETURN = 0.75;
+/** Number of groups of the highest open level after which the arm peeks, and number of levels that it peeks at. */
+const PEEK_GROUPS = 12;
+const PEEK_LEVELS = 3;
+
+/** Returns the knowledge about a growing arm. An arm without groups has that of a fixed arm, as a policy begins. */
+export function growingOf(arm: Practised | Growing | undefined): Growing {
+  return arm !== undefined && "levels" in arm ? arm : seedling;
+}
+
+/** Returns the index of the highest open level of an arm with `count` levels. */
+export function topOf({ top }: Growing, count: number): number {
+  return Math.min(top, count - 1);
+}
+
+export function isOpen({ retired }: Growing, level: number): boolean {
+  return retired[level] !== true;
+}
+
+/** Returns the expected success from which a level opens the next one: halfway from guessing to 1. */
+function threshold(guess: number): number {
+  return (1 + guess) / 2;
+}
+
+function opensNext(known: Practised | undefined, guess: number): boolean {
+  if (known === undefined || known.slowCount < OPEN_GROUPS || known.fastCount < OPEN_RECENT) return false;
+  return expected(known) >= threshold(guess);
+}
+
+/** Returns the levels above the highest open one to which the arm gives a few draws. Empty: the arm does not peek. */
+export function peeksOf(growing: Growing, count: number, guess: number): readonly number[] {
+  const top = topOf(growing, count);
+  const known = growing.levels[top] ?? fresh;
+  if (known.slowCount < PEEK_GROUPS || expected(known) >= threshold(guess)) return [];
+  return Array.from({ length: Math.min(PEEK_LEVELS, count - 1 - top) }, (_, i) => top + 1 + i);
+}
+
+/** Returns the highest open level after a group of `level`. */
+function risen(levels: readonly Practised[], top: number, { level, levels: count, guess }: LevelPlace): number {
+  const isPeek = level > top && level <= top + PEEK_LEVELS && opensNext(levels[level], guess);
+  let now = isPeek ? Math.min(level + 1, count - 1) : top;
+  while (now < count - 1 && opensNext(levels[now], guess)) now++;
+  return now;
+}
+
+function isRetired(known: Practised, wasRetired: boolean): boolean {
+  if (wasRetired) return expected(known) >= RETURN;
+  if (known.slowCount < SOLVED_GROUPS || expected(known) < SOLVED) return false;
+  return known.slow / known.slowCount >= SOLVED_SLOW;
+}
+
+/** Returns the knowledge about a growing arm after a group of one level, which is then known as `after`. */
+export function grown(arm: Growing, after: Practised, place: LevelPlace): Growing {
+  const { level } = place;
+  const levels = Array.from({ length: Math.max(arm.levels.length, level + 1) }, (_, i) => arm.levels[i] ?? fresh);
+  levels[level] = after;
+  const before = topOf(arm, place.levels);
+  const top = risen(levels, before, place);
+  const retired = levels.map((known, i) => i < top && isRetired(known, arm.retired[i] === true));
+  return { top: top > before ? top : arm.top, levels, retired };
+}
+
+const isFresh = ({ slowCount }: Practised): boolean => slowCount === 0;
+
+export function encodeGrowing({ top, levels, retired }: Growing): Json {
+  const which = retired.flatMap((is, level) => (is ? [level] : []));
+  return { top, levels: levels.map((known) => (isFresh(known) ? null : encodeArm(known))), retired: which };
+}
+
+export function decodeGrowing(json: Json): Growing {
+  const { top, levels, retired } = readObject(json);
+  const known = readList(levels).map((level) => (level === null ? fresh : decodeArm(level)));
+  const which = new Set(readNumbers(retired));
+  return { top: readNumber(top), levels: known, retired: known.map((_, level) => which.has(level)) };
+}
