@@ -28,7 +28,11 @@ export function withRemedy(task: Asked, completion: string, problem: string): st
 function remedyOf({ environment, format, thinking = "required" }: Asked, completion: string): string {
   const others = environment.answerFormats.filter((other) => other !== format);
   const candidates = [
-    ...THINKINGS.map((other) => ({ format, thinking: other, words: `thinking: ${other}` })),
+    ...THINKINGS.filter((other) => other !== thinking).map((other) => ({
+      format,
+      thinking: other,
+      words: `thinking: ${other}`,
+    })),
     ...others.map((other) => ({ format: other, thinking, words: `answer_format: ${other}` })),
   ];
   const helping = candidates.filter((each) => locateAnswers(completion, each.format, each.thinking).formatValid);

@@ -106,15 +106,22 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   const reader = new BinaryReader(bytes);
   let [parts, messages, textBytes] = [0, 0, 0];
   const scan = (of: DescMessage, end: number): void => {
+    const fields = fieldsOf(of);
     while (reader.pos < end) {
       if (++parts > PARTS_MAX) throw exceeds(`${PARTS_MAX} fields`);
       const begin = reader.pos;
-      const [number, wireType] = reader.tag();
+      // The reader's own functions make a list of each tag, and a view of each number.
+      const tag = reader.uint32();
+      const [number, wireType] = [tag >>> 3, tag & 7];
+      if (wireType === WireType.Varint) {
+        while ((bytes[reader.pos++] ?? 0) > 127);
+        continue;
+      }
       if (wireType !== WireType.LengthDelimited) {
         reader.skip(wireType, number);
         continue;
       }
-      const field = fieldsOf(of).get(number);
+      const field = fields.get(number);
       const length = reader.uint32();
       if (field?.message !== undefined) {
         if (++messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
