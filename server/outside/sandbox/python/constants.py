@@ -1,6 +1,6 @@
-"""Evaluates constant expressions in tests, e.g.
+"""Evaluates constant expressions in tests, such as `[1] * 3`.
 
-`[1] * 3`. Results are exact, of limited size, and keep the order in which they are written.
+Results are exact, of limited size, and keep the order in which they are written.
 """
 
 import math
@@ -186,10 +186,7 @@ FLOAT = re.compile(r"[+-]?(?:nan|inf|infinity|[0-9]{1,64}(?:\.[0-9]{1,64})?(?:e[
 
 
 def fold_builtin(name: str, args: list[Any]) -> Any:
-    """Computes a call of a builtin function on constants, e.g.
-
-    `sorted([2, 1])`. None: the call fails or is not supported.
-    """
+    """Computes a call of a builtin on constants, as in `sorted([2, 1])`. None: it fails or is not supported."""
     if name == "range":
         return range_of(args)
     if len(args) != 1:

@@ -12,7 +12,7 @@ import runner
 
 
 def drive(encoded: str) -> None:
-    """Decodes a job (program and calls), makes all calls, and ends the process."""
+    """Decodes a job (program and calls), makes the calls, prints each result, and ends the process."""
     job = runner.from_json(base64.b64decode(encoded).decode())
     lines = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)

@@ -119,9 +119,9 @@ class Opaque(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """The difference of a result and a constant, e.g.
+    """The difference of a result and a constant, as in `f(x) - 3`.
 
-    `f(x) - 3`. The constant is not sent to the sandbox, because it is the expected value.
+    The constant is not sent to the sandbox, because it is the expected value.
     """
 
     value: Any
