@@ -10,7 +10,7 @@ export interface Check {
   readonly name: string;
   readonly state: State;
   readonly found: string;
-  /** Instruction that mends the problem. */
+  /** Instruction that solves the problem. */
   readonly remedy?: string;
 }
 

@@ -13,13 +13,13 @@ const CONNECTIONS_MAX = 15;
 
 /** Instructions by PostgreSQL's error code (SQLSTATE), or by the system's error code for a connection. */
 const remedies: Readonly<Record<string, string>> = {
-  "28P01": "mend the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
+  "28P01": "correct the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
   "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
   "3D000": "make it by createdb, or name another in the URL",
   "42501": "GRANT the user what it lacks, or name another in the URL",
   "53300": `raise max_connections: a server has up to ${CONNECTIONS_MAX}`,
-  ECONNREFUSED: "start PostgreSQL there, or mend host and port in the URL",
-  ENOTFOUND: "mend the host in the URL",
+  ECONNREFUSED: "start PostgreSQL there, or correct the host and port in the URL",
+  ENOTFOUND: "correct the host in the URL",
 };
 
 /** Returns host, port and database name of a URL, without user and password. */

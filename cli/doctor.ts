@@ -15,7 +15,7 @@ export async function* checks(config: Config): AsyncGenerator<Check> {
   yield node();
   const { tokensProblem } = await import("../server/runtime/tokens.ts");
   const problem = tokensProblem(config.tokensFile);
-  if (problem !== undefined) yield missing("tokens", problem, "mend the file");
+  if (problem !== undefined) yield missing("tokens", problem, "correct the file");
   for (const found of config.warnings) yield warning("configuration", found);
   yield dataFolder(config.dataDir);
   if (config.store === "sqlite") {
@@ -55,7 +55,7 @@ function dataFolder(directory: string): Check {
   } catch {
     // Report the problem below.
   }
-  const remedy = "mend its owner and mode, or give another --data-dir";
+  const remedy = "correct its owner and mode, or give another --data-dir";
   return missing("data folder", `${above} is not a writable folder`, remedy);
 }
 
@@ -92,7 +92,7 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
       const remedy = "use the server that wrote it, or give another --data-dir (docs/guides/upgrading.md)";
       yield missing(name, found, remedy);
     } catch (error) {
-      yield missing(name, (error as Error).message, "mend its owner and mode");
+      yield missing(name, (error as Error).message, "correct its owner and mode");
     }
   }
 }
@@ -251,7 +251,7 @@ async function endpoint(name: "judge" | "teacher", config: EndpointOptions | und
   const at = `${config.model} at ${config.url}`;
   if (reply.kind === "reply") return ok(name, at);
   const found = `${at}: ${reply.message}`;
-  return missing(name, found, `mend --${name}-url, --${name}-model or GRADUS_${name.toUpperCase()}_KEY`);
+  return missing(name, found, `correct --${name}-url, --${name}-model or GRADUS_${name.toUpperCase()}_KEY`);
 }
 
 /** Checks a running server: it must reply, accept the credentials, and have the version of this command line. */

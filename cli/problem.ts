@@ -143,7 +143,7 @@ export function describe(thrown: unknown): { readonly message: string; readonly 
   const error = problemOf(thrown, undefined);
   if (error instanceof CliProblem) return error;
   const message = error instanceof Error ? error.message : String(error);
-  // Print a system error about a file or a port as it is, because it tells the user what to mend.
+  // Print a system error about a file or a port as it is, because it tells the user what to do.
   const ofSystem = error instanceof Error && "syscall" in error;
   return { message: ofSystem ? message : `internal error: ${message}`, kind: "failure" };
 }

@@ -232,7 +232,7 @@ export type Taken = readonly [field: string, from: string];
 
 /** A fact that at least one row of the file must show. If no row shows it, the file is refused. */
 export interface RowProof {
-  /** Text that tells the operator what to mend if no row gives the proof. It also identifies the proof. */
+  /** Text that tells the operator what to correct if no row gives the proof. It also identifies the proof. */
   readonly wanted: string;
   /** True if this row gives the proof. */
   readonly given: boolean;

@@ -142,7 +142,7 @@ export function openTokens(
       if (!(error instanceof TokensProblem)) throw error;
       log.error(
         { path, problem: error.message },
-        "cannot read the tokens file again; the tokens from before stay valid: mend the file",
+        "cannot read the tokens file again; the tokens from before stay valid: correct the file",
       );
     }
   };
