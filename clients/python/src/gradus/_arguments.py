@@ -54,7 +54,7 @@ def check_seconds(seconds: float, place: str) -> None:
 def channel_options(options: Any) -> tuple[tuple[str, Any], ...]:
     """Returns the channel arguments of gRPC.
 
-    Raises TypeError, with the remedy, unless they are a list of names and values.
+    Raises TypeError, with the remedy, unless they are a mapping or a list of pairs of name and value.
     """
     pairs = listed(options, tuple, "options") if not isinstance(options, Mapping) else list(options.items())
     for pair in pairs:
@@ -75,7 +75,7 @@ def is_whole(value: Any) -> bool:
 
 
 def call_options(given: Mapping[str, Any]) -> CallOptions:
-    """Returns the options that every call takes."""
+    """Returns those of the options that every call takes: `timeout` and `retries`."""
     options: CallOptions = {}
     if "timeout" in given:
         options["timeout"] = given["timeout"]

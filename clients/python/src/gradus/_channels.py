@@ -203,7 +203,7 @@ class ChannelPool(Generic[C]):
             self._left = [*self._left[1 - _LEFT_MAX :], (key, channel)]
 
     def get(self, loop: asyncio.AbstractEventLoop | None = None) -> C:
-        """Returns the channel of this process and this loop."""
+        """Returns the channel of this process and this loop, and opens it if there is none."""
         global _uncollected  # noqa: PLW0603
         key = (os.getpid(), loop)
         channel = self._channels.get(key)

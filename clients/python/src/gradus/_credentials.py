@@ -30,7 +30,7 @@ class Tls:
         return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.cert))
 
     def context(self) -> ssl.SSLContext:
-        """Returns the context for Python's TLS; raises ValueError for files without usable content."""
+        """Returns the context for Python's TLS; raises TypeError, OSError or ValueError for an unusable file."""
         if (self.cert is None) != (self.key is None):
             raise ValueError("mutual TLS takes both cert and key")
         for name in ("ca", "cert", "key"):

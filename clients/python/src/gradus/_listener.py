@@ -123,7 +123,7 @@ def _question(host: str, port: int) -> bytes:
 
 
 def _exchange(connection: socket.socket, text: bytes) -> tuple[bytes, bool]:
-    """Returns the reply, and whether the other side closed the connection in time."""
+    """Sends a text. Returns the reply, and whether the other side closed the connection in time."""
     reply = b""
     with connection:
         try:

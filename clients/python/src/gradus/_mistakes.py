@@ -35,7 +35,7 @@ _ASK_SECONDS = 2.0
 
 
 def check_target(target: str) -> None:
-    """Raises ValueError, with the remedy, unless the target is host:port."""
+    """Raises TypeError or ValueError with the remedy unless the target is host:port or a name of gRPC's resolvers."""
     if not isinstance(target, str):
         raise TypeError(
             f"target: want host:port as str, e.g. 'localhost:50051'; got {type(target).__name__} {target!r}"

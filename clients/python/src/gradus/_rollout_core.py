@@ -143,7 +143,7 @@ class RolloutCore(CallMaker):
         return [played[place] for place in range(len(starts))]
 
     def scored(self, sent: Sequence[Sent], options: CallOptions) -> Op[list[Outcome]]:
-        """Sends completions until each outcome is final, and returns the outcomes in order."""
+        """Sends completions until all outcomes are final, or time or retries end. Returns the outcomes in order."""
         timeout, retries = self.limits(options)
         deadline = Deadline(timeout)
         found: dict[int, Outcome] = {}

@@ -265,7 +265,7 @@ class RunCore:
         return self.client.feedback.counts(self.run_id)
 
     def _position(self, options: CallOptions) -> Op[int]:
-        """Returns the handle's position. A new handle asks the server for it, and waits for one that is away."""
+        """Returns the handle's position. A new handle asks the server for it, and waits if the server is down."""
         if self.cursor is None:
             request = message_of(cur.GetRunRequest, run_id=self.run_id)
             ask: Call[RunInfo] = curriculum_call("GetRun", request, _read_run, patient=True)

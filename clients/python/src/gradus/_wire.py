@@ -80,7 +80,7 @@ class ThreadWire:
             self._call.cancel()
 
     def end_with_process(self) -> None:
-        """Cancels the call and waits for its reader."""
+        """Cancels the call, and waits for its reader for a limited time."""
         self._end(cancel=True)
         if self._reader is not None:
             self._reader.join(_READER_SECONDS)

@@ -61,7 +61,7 @@ class Alone:
 
 
 def _exchange(there: socket.socket, data: bytes) -> bytes:
-    """Sends data and returns the reply, until the other end closes."""
+    """Sends data, and returns what the other end sends until it closes or has sent too much."""
     try:
         there.sendall(data)
     except OSError:
@@ -97,10 +97,7 @@ def _fork_for_each(catalogue: Catalogue, walls: Walls, verify_ms: int, link: soc
 
 
 def keep_forks() -> None:
-    """Allows only `verify` to fork in this process.
-
-    An environment's code gets the same error as the kernel gives elsewhere.
-    """
+    """Refuses `os.fork` to the environment's code, with the kernel's error in other workers. `_fork` still forks."""
 
     def refuse() -> int:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))

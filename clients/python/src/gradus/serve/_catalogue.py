@@ -64,7 +64,7 @@ class Catalogue:
     tried_here: bool = True
 
     def describe(self) -> provider_pb2.DescribeResponse:
-        """Returns the message of the contract."""
+        """Returns the description as a message of the contract."""
         return provider_pb2.DescribeResponse(
             protocol=PROTOCOL,
             host=versions(),
@@ -82,9 +82,9 @@ def adapter_of(target: str) -> tuple[ModuleType, str] | None:
 
 
 def needs_of(target: str, folder: str) -> Needs:
-    """Returns the access that a target implies: its file and its network address.
+    """Returns the file and network access that an adapter's target needs.
 
-    The file may be named relative to a folder.
+    Changes into `folder`, if it is given, because the file may be relative to it.
     """
     adapter = adapter_of(target)
     if adapter is None or not hasattr(adapter[0], "needs"):
@@ -101,7 +101,7 @@ def folder_of(target: str) -> Path | None:
 
 
 def load(target: str) -> Catalogue:
-    """Imports the target. Raises TargetError with the reason if it cannot."""
+    """Loads the target's environments, without invalid ones. Raises TargetError if it cannot, or none is left."""
     adapter = adapter_of(target)
     folder = folder_of(target)
     if adapter is None:
@@ -131,10 +131,7 @@ def load(target: str) -> Catalogue:
 
 
 def import_file(target: str) -> ModuleType:
-    """Imports a Python file and returns the module.
-
-    TargetError has the last line of the error that the import raised.
-    """
+    """Imports a Python file and returns the module. Raises TargetError with the reason if it cannot."""
     path = Path(target).resolve()
     if not path.is_file():
         raise TargetError(f"there is no file {target}")
@@ -154,9 +151,10 @@ def import_file(target: str) -> ModuleType:
 
 
 def environments_of(module: ModuleType) -> list[Environment]:
-    """Returns the list `environments` of a module, if there is one.
+    """Returns the environments in the list `environments` of a module.
 
-    Otherwise returns one environment of each class that the module defines.
+    Without a list, returns one of each Environment class with an id that the module defines. Raises TargetError if
+    there are none.
     """
     listed: Iterable[Any] | None = getattr(module, "environments", None)
     if listed is None:

@@ -65,7 +65,7 @@ def install() -> None:
 
 
 def seed_chance(seed: int) -> None:
-    """Seeds the generators of `random`, numpy and torch."""
+    """Seeds the generators of `random`, and of numpy and torch if they are imported."""
     if _late is None:
         random.seed(seed)
     else:

@@ -41,7 +41,7 @@ class Access:
     insecure: bool = False
 
     def check(self) -> None:
-        """Raises OptionError if the provider would be open to everybody."""
+        """Raises OptionError if an option is invalid, or the provider would be open to everybody."""
         if bool(self.cert) != bool(self.key) or (self.client_ca and not self.cert):
             raise OptionError("--tls-cert and --tls-key must be given together, and with --tls-client-ca too")
         if not self.address.rpartition(":")[2].isdigit():
@@ -104,7 +104,7 @@ class Provider(rpc.EnvironmentProviderServicer):
         return self._described
 
     async def Generate(self, request: pb.GenerateRequest, context: Any) -> AsyncIterator[pb.GenerateResponse]:  # noqa: N802
-        """Yields an instance for each seed."""
+        """Yields for each seed its instance, or the reason why there is none."""
         environment = await self._find(request.environment, request.version, request.digest, context)
         if request.level not in {level.name for level in environment.levels}:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"{request.environment} has no level '{request.level}'")

@@ -58,12 +58,12 @@ def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
 
 
 def sendable(text: str) -> str:
-    """Returns a text that can be sent. An environment may repeat half of a surrogate pair from an answer's JSON."""
+    """Escapes halves of surrogate pairs, which cannot be sent. An environment may take one from an answer's JSON."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def in_words(error: BaseException) -> str:
-    """Returns an exception's last line."""
+    """Returns an exception's last line, after its type unless the message was written for users. Cuts long ones."""
     said = sendable(str(error)).strip().split("\n")[-1]
     name = type(error).__name__
     if isinstance(error, (MisshapenError, UnavailableError)):

@@ -136,7 +136,7 @@ class Trial:
         return part != b""
 
     def watch(self) -> None:
-        """Ends a process that sleeps."""
+        """Ends the process if it has given no result for too long and was mostly idle."""
         passed = time.monotonic() - self._since
         if passed < WALL_SECONDS_MAX:
             return
@@ -146,7 +146,10 @@ class Trial:
             self._family.end(self._number)
 
     def restart(self) -> bool:
-        """Continues with the next level in another process. False: all have been tried."""
+        """Gives the level that ended the process a reason, and tries the next one in another process.
+
+        False: all levels have a verdict.
+        """
         status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
         self._family.leave(self._number)
         if len(self.verdicts) == len(self._levels):
@@ -164,7 +167,7 @@ class Trial:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Returns the processor time of a process, by the number of its clock; None: it has ended."""
+    """Returns the processor time of a process in seconds; None: it has ended."""
     try:
         return time.clock_gettime(~pid << 3 | 2)
     except OSError:
@@ -189,7 +192,10 @@ def _try_levels(served: Served, levels: list[str], walls: Walls, sending: int, c
 
 
 def try_level(served: Served, level: str) -> bool:
-    """Returns whether answers of a level get numbers. Raises the exceptions of making instances."""
+    """Makes some instances of a level, and raises their exceptions. Returns whether its answers get numbers.
+
+    If they do, `served` declares the component "score" from then on.
+    """
     graded = bool(served.components)
     began = time.monotonic()
     for made in _some(served, level):

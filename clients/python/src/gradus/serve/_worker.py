@@ -84,7 +84,7 @@ class Worker:
         self._room = Room(walls.has_room)
 
     def serve(self) -> None:
-        """Serves requests in turn."""
+        """Serves requests one by one until the server closes the connection."""
         while (frame := read_frame(self._connection.recv)) is not None:
             kind = frame.WhichOneof("content")
             if kind == "verify":

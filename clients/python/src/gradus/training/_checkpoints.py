@@ -36,7 +36,7 @@ class RunCheckpoint(TypedDict):
 
 
 def checkpoint_of(run: Run) -> RunCheckpoint:
-    """Returns the current run, and the position of its handle."""
+    """Returns the run's present state, and the position of its handle."""
     # The version is read before the export. If the run changes in between, its version differs at the restore, and the
     # run is imported.
     before = run.get().state
@@ -148,7 +148,7 @@ def state_from_text(text: str) -> bytes:
 
 
 def retry_while_away(work: Callable[[], object], patience: float) -> None:
-    """Repeats `work` for up to `patience` seconds, while the server cannot be reached.
+    """Calls `work`, and again every second while the server cannot be reached, for up to `patience` seconds.
 
     For calls that the client does not retry, because a second call has another effect, if that is harmless here.
     """

@@ -62,7 +62,7 @@ def end_tokens(trainer: Any) -> set[int]:
 
 
 def context_length(trainer: Any) -> int:
-    """Returns the maximum number of tokens of a prompt and its completion together."""
+    """Returns the maximum number of tokens of a prompt with its completion, 2**31 if the model sets none."""
     if trainer.use_vllm and trainer.vllm_mode == "colocate":
         length: int = trainer.vllm_generation.llm.llm_engine.model_config.max_model_len
         return length

@@ -54,7 +54,7 @@ class Rewards:
         self.step = 0
 
     def connect(self, args: Any, tokenizer: Any) -> None:
-        """Stores the trainer's settings and its processing class."""
+        """Stores the trainer's settings and processing class. Raises ValueError for contrast pairs on several ranks."""
         if self._pairs is not None and args.world_size > 1:
             raise ValueError("contrast pairs need a single process: a rank does not see whole groups of the others")
         self._args = args

@@ -47,7 +47,7 @@ class Answers:
                 yield answer
 
     def shown(self, observation: Any) -> None:
-        """Takes the reply to the current answer."""
+        """Takes a reply to the current answer. Words in which two replies differ may be secrets, and are tried next."""
         words = set(_words(observation))
         before = self._before
         self._before = words if before is None else before

@@ -74,9 +74,9 @@ def schema_of(address: str) -> dict[str, Any]:
 
 
 def field_of(schema: dict[str, Any]) -> str:
-    """Returns the only field of an action that is a text.
+    """Returns the text field that answers fill: the only required field, or the only text if none is required.
 
-    "": an action is the whole answer, read as JSON.
+    "": an answer is the whole action, as JSON.
     """
     fields = {name: each for name, each in schema.get("properties", {}).items() if name != "metadata"}
     texts = [name for name, each in fields.items() if each.get("type") == "string"]
@@ -106,7 +106,7 @@ class OpenEnvServer(Environment):
         return {"seed": seed, "observation": shown["observation"]}
 
     def prompt(self, instance: Any) -> str:
-        """Returns the observation's text, if it has one; otherwise all of it."""
+        """Returns the field that the option `prompt` names, else the observation's only text, else all as JSON."""
         observation = instance["observation"]
         name = self._target.options.get("prompt")
         if name:

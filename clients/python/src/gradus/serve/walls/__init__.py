@@ -60,7 +60,7 @@ class Asked:
 
 
 class Namespaces:
-    """Whether this kernel gives a host its own namespaces. The host's first process makes them."""
+    """Puts this process's children into namespaces of their own, if the kernel allows it. `are_there`: it does."""
 
     def __init__(self, without: Collection[str]) -> None:
         self.are_there = False

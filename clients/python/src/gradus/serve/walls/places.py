@@ -67,7 +67,7 @@ def _is_in(path: Path, folder: Path) -> bool:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Returns the identity of a file with several names; None: it has only one."""
+    """Returns device and inode of a file that has several names; None: it has one, or is missing or a folder."""
     try:
         found = path.stat()
     except OSError:
