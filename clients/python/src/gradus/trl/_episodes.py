@@ -62,7 +62,7 @@ class Episode:
         self._pool.size = self._place + 1
 
     def _send(self, turn: PolicyTurn) -> str:
-        """Sends a completion. Returns the reply, or after the end or a failure a text that makes TRL end the episode."""
+        """Sends a completion. Returns the reply, or after the end or a failure a text that ends the episode."""
         if self.outcome is None and self.failure is None:
             try:
                 outcome = self._pool.step(self.task, self._task_id, self._place, turn)  # type: ignore[arg-type]
