@@ -16,7 +16,6 @@ export type Origin =
     }
   | {
       readonly kind: "row";
-      /** Name of the pool. */
       readonly pool: string;
       readonly row: number;
       /** Hash of the instance, 16 hex digits. */

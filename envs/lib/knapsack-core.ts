@@ -23,7 +23,6 @@ export interface CoreResult {
   readonly value: number;
   /** Upper bound on the value of any choice. Equals `value` unless the search ran out of states. */
   readonly bound: number;
-  /** Number of states visited. */
   readonly states: number;
 }
 

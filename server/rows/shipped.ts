@@ -15,7 +15,6 @@ import { keptName, readKept, writeKept } from "./cache.ts";
 /** Folder of the cache. A package ships it filled. If it cannot be written, rows are read at each start. */
 const FOLDER = fileURLToPath(new URL("../../.cache/pools", import.meta.url));
 
-/** Returns the pools by name. */
 export function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {

@@ -5,7 +5,6 @@
 import type { Worker } from "node:cluster";
 import { AggregatorRegistry, type Registry } from "prom-client";
 
-/** Metrics of one process. */
 export type Figures = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 export interface ProcessesFigures {

@@ -5,7 +5,6 @@
 import type { Registry } from "prom-client";
 import { gauge, one, registerSamples, type Sample } from "./sampled-metrics.ts";
 
-/** Figures of a run that are reported. */
 export interface RunFigures {
   readonly runId: string;
   readonly cursor: number;

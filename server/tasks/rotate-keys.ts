@@ -54,7 +54,6 @@ function isKey(line: string): boolean {
   return line.trim() !== "" && !line.trim().startsWith("#");
 }
 
-/** Applies a change to the key file. */
 export function changeKeyFile(place: KeyPlace, change: Change): Changed {
   const named = keyFileOf(place);
   if (statSync(named, { throwIfNoEntry: false }) === undefined)

@@ -10,7 +10,6 @@ import { openBrowser, openView } from "./opened.ts";
 /** A proxy that knows which of its connections carry a stream of a run's states. */
 interface Proxy {
   readonly url: string;
-  /** Streams that are open. */
   readonly streams: Set<Socket>;
   /** Streams that were ever begun. */
   begun(): number;

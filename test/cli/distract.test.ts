@@ -31,7 +31,6 @@ const contentOf = ({ messages }: ChatRequest): string => messages.at(-1)?.conten
 const isCheck = (content: string): boolean => content.startsWith("Which of these");
 const sumOf = (content: string): number => Number(/What is (\d+) \+ 1/.exec(content)?.[1]) + 1;
 
-/** The numbers of the options that equal one of the texts. */
 function numbersOf(content: string, texts: readonly string[]): string {
   const options = [...content.matchAll(/^(\d+)\. (.*)$/gm)].filter(([, , option = ""]) => texts.includes(option));
   return `They are [${options.map(([, number]) => number).join(", ")}]`;

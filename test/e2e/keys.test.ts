@@ -33,7 +33,6 @@ function expectClean(words: string): void {
 
 interface Told {
   readonly words: string;
-  /** The model's text. */
   readonly text?: string | undefined;
 }
 

@@ -232,7 +232,6 @@ const relationsOf: Readonly<Record<string, (instance: never) => Relations>> = {
   "np/tsp": tsp,
 };
 
-/** The class of an instance of this environment. */
 export function classOf(environment: string, instance: unknown): string {
   const own = relationsOf[environment] as ((instance: unknown) => Relations) | undefined;
   if (own === undefined) throw new Error(`test/envs/canonical-form.ts has no relations for ${environment}: add them`);

@@ -233,7 +233,6 @@ export function freshGroup(task: ReadTask, generations: number): ReadGroup {
   return { ...task, ...blank, lengths: readLengths(undefined) };
 }
 
-/** Returns each sample with its result. */
 export function samplesOf(samples: readonly Sample[]) {
   return samples.map(({ index, digest, reward, solved, reason = "" }) => {
     const result: Data = reward === undefined ? reason : solved === true ? [reward] : reward;

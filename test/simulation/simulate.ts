@@ -225,7 +225,6 @@ function told({ simulation: { model, ground } }: Built): Pick<Outcome, "violatio
   return { violations: model.violations, events: ground.world.events(), digest: ground.world.digest() };
 }
 
-/** Returns the command that replays a seed. */
 export function replayOf(seed: number): string {
   return `SIMULATION_SEED=${seed} SIMULATION_TRACE=1 node node_modules/vitest/vitest.mjs run test/simulation -t whatever`;
 }

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** The journals of all runs. */
 export function journalsIn(
   folder: string,
 ): readonly { readonly runId: string; readonly events: readonly Uint8Array[] }[] {

@@ -17,7 +17,6 @@ export interface FusionRequest {
 }
 
 export type FusionBehaviour =
-  /** Runs the code. */
   | { readonly kind: "run" }
   | { readonly kind: "reply"; readonly json: unknown }
   | { readonly kind: "status"; readonly status: number }

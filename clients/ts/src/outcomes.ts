@@ -161,7 +161,6 @@ function scored(score: Score, answered: Answered): ScoredOutcome {
   };
 }
 
-/** Converts the message of an outcome. */
 export function outcomeOf(message: OutcomeMessage): Outcome {
   const { sampleIndex, result, feedback, rlooAdvantage, grpoAdvantage } = message;
   const answered: Answered = {
@@ -187,7 +186,6 @@ export function outcomeOf(message: OutcomeMessage): Outcome {
   };
 }
 
-/** Converts the message of a group's outcomes. */
 export function groupOutcomeOf({ groupId, outcomes, statistics, contrastPairs }: GroupOutcomeMessage): GroupOutcome {
   return { groupId, outcomes: outcomes.map(outcomeOf), contrastPairs, ...(statistics && { statistics }) };
 }

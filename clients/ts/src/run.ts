@@ -38,7 +38,6 @@ export interface BatchChoice {
 
 /** Options of nextEvaluation. */
 export interface EvaluationRoundChoice {
-  /** Id of the evaluation arm. */
   readonly armId: string;
   /**
    * Number of the round, e.g. the trainer's step. Numbers must increase. All processes with the same number work on one
@@ -69,7 +68,6 @@ export interface GroupFeedback extends Feedback {
 /** Change of a run's arms, sizes or policy. Fields that are left out stay as they are. */
 export interface ShapeChoice {
   readonly addArms?: readonly (ArmChoice | Arm)[] | undefined;
-  /** Ids of the arms to remove. */
   readonly removeArms?: readonly string[] | undefined;
   readonly numGenerations?: number | undefined;
   readonly promptsPerUpdate?: number | undefined;

@@ -1,7 +1,6 @@
 /** Processes a stream of items, with a bounded number of them at a time. */
 import { abortedError } from "./errors.ts";
 
-/** Synchronous or asynchronous iterable. */
 export type Items<T> = Iterable<T> | AsyncIterable<T>;
 
 function iterate<T>(items: Items<T>): Iterator<T> | AsyncIterator<T> {

@@ -15,7 +15,6 @@ export type Expression =
 /** Operations on two expressions. The operands of gcd and lcm are whole numbers. */
 export type Binary = "sum" | "difference" | "product" | "quotient" | "gcd" | "lcm";
 
-/** Returns the operands, from left to right. */
 export function partsOf(expression: Expression): readonly Expression[] {
   if ("left" in expression) return [expression.left, expression.right];
   if (expression.kind === "power") return [expression.base];

@@ -9,7 +9,6 @@ export interface PlannedCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the calls of a shortest plan. */
 export function planOf(instance: LedgerInstance): readonly PlannedCall[] {
   const { customers, accounts, named, referrals, payer } = instance;
   const calls: PlannedCall[] = [];

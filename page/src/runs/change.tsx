@@ -19,7 +19,6 @@ export interface Effect {
 /** Makes the change. With `validateOnly`, only returns its effect. */
 export type Change = (validateOnly: boolean) => Promise<Effect>;
 
-/** Props of the dialog of an action on a run. */
 export interface ActionProps {
   readonly run: ReadRun;
   readonly onClose: () => void;

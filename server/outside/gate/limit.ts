@@ -5,7 +5,6 @@
 import type { Resource } from "../../../envs/resource.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** The time limit of one attempt. */
 export interface Limit {
   /** Aborted when the time is up or the caller has left. */
   readonly signal: AbortSignal;

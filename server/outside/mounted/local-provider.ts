@@ -67,7 +67,6 @@ interface Hand {
   beganMs: number;
   /** Position in the batch of the item whose answer comes next. */
   next: number;
-  /** Call number of the batch. */
   call: number;
   hasServed: boolean;
   /**

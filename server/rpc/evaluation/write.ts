@@ -44,7 +44,6 @@ export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
   });
 }
 
-/** Writes one item of the list of evaluations. */
 export function listedToWire(item: ListedEvaluation): wire.Evaluation {
   if (item.kind === "evaluation") return evaluationToWire(item.evaluation);
   return create(wire.EvaluationSchema, { ...choiceToWire(item.id, item.choice), unreadable: item.message });

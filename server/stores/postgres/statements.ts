@@ -41,7 +41,6 @@ export const statements = {
   probe: `INSERT INTO holds (name, holder, until) VALUES ('', '', now())
     ON CONFLICT (name) DO UPDATE SET until = excluded.until`,
 
-  // Statements for runs.
   createRun: `WITH made AS (
       INSERT INTO runs (id, version, hash, expires_at) VALUES ($1, 0, '', now() + $2::float8 * ${MS})
       ON CONFLICT (id) DO NOTHING RETURNING key
@@ -151,7 +150,6 @@ export const statements = {
   dropSummary: "DELETE FROM summaries WHERE run = $1",
   removed: "DELETE FROM removals WHERE run = $1",
 
-  // Statements for evaluations.
   createEvaluation: "INSERT INTO evaluations (id, body) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING key",
   findEvaluation: "SELECT id, key, body FROM evaluations WHERE id = $1",
   listEvaluations: `SELECT id, key, body FROM evaluations WHERE id > $1 AND id NOT LIKE '/%' ORDER BY id LIMIT $2`,

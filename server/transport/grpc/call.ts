@@ -136,7 +136,6 @@ interface Surface {
   once(event: "cancelled", listener: () => void): unknown;
 }
 
-/** Returns the GrpcCall of a call object. */
 export function callOf({ metadata }: Pick<Surface, "metadata">): GrpcCall {
   return metadata.getOpaque(callKey) as GrpcCall;
 }

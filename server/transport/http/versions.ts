@@ -11,7 +11,6 @@ export function streamOf(message: IncomingMessage | ServerResponse): ServerHttp2
   return (message as unknown as Partial<Http2ServerRequest>).stream;
 }
 
-/** Returns the connection of a request. */
 export function wireOf(request: IncomingMessage): Wire {
   return streamOf(request)?.session ?? request.socket;
 }

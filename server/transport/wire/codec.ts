@@ -92,7 +92,6 @@ export const STEP_MESSAGES_MAX = 2 ** 15;
  */
 const TEXT_BYTES_MAX = 8 * 1024 ** 2;
 
-/** Fields that hold completions. */
 const completionTexts: ReadonlySet<DescField | undefined> = new Set([
   CompletionSchema.field.text,
   SubmitCompletionsRequestSchema.field.completion,

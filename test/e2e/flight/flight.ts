@@ -22,7 +22,6 @@ export interface FlightOptions {
   readonly prompts: number;
   readonly generations: number;
   readonly bytes: number;
-  /** Completions in a message. */
   readonly perMessage: number;
   /** Client processes of each language, and the streams of each. */
   readonly processes: { readonly python: number; readonly typescript: number };

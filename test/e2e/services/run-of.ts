@@ -40,7 +40,6 @@ export async function runOf(wire: Wire, runId: string, over: Readonly<Record<str
   return handleOf(wire, runId);
 }
 
-/** A run that exists. */
 export function handleOf({ curriculum, environments }: Wire, runId: string): TestRun {
   const step = async ({ taskId, groupId }: Task, sampleIndex: number, completion: string): Promise<Outcome> => {
     const { outcome } = await environments.step({ taskId, groupId, sampleIndex, completion });

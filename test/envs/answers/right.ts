@@ -12,7 +12,6 @@ import { DOUBTFUL, LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts"
 /** Tasks of an environment, one of each of its first levels. */
 const TASKS = 3;
 
-/** An answer that is right. */
 export interface Right {
   readonly text: string;
   /** Returns the reason why a completion with this answer is not scored as right; undefined if it is. */

@@ -79,7 +79,6 @@ function isFlatList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && !value.some(Array.isArray);
 }
 
-/** The numbers of an answer, in order. */
 export function numbersIn(answer: unknown): readonly number[] {
   return placesOf(answer, (value) => typeof value === "number").map(({ value }) => value);
 }

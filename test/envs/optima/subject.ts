@@ -10,7 +10,6 @@ export interface Subject {
   readonly environment: SyncEnvironment;
   readonly instance: unknown;
   readonly baseline: Baseline;
-  /** The solver's answer. */
   readonly optimum: unknown;
   /** An answer as a model would write it. */
   readonly format: (answer: unknown) => string;

@@ -16,7 +16,6 @@ const proto = ["curriculum", "environment", "evaluation", "outcome", "task"]
   .map((name) => readFileSync(resolve(import.meta.dirname, `../../../proto/gradus/v1/${name}.proto`), "utf8"))
   .join("\n");
 
-/** Returns a field's comment in one line. */
 function commentOf(message: string, field: string): string {
   const body = new RegExp(String.raw`^message ${message} \{\n([\s\S]*?)^\}`, "m").exec(proto)?.[1] ?? "";
   const found = new RegExp(String.raw`((?:^ +//.*\n)+) +(?:repeated |optional )?[\w.]+ ${field} = \d+;`, "m").exec(

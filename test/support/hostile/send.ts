@@ -6,7 +6,6 @@ import { callRaw, connectRaw } from "../../server/transport/grpc/raw.ts";
 import type { Attack, GrpcAttack, HttpAttack, SocketAttack } from "./attack.ts";
 import { messageOf } from "./status.ts";
 
-/** The answer to an attack. */
 export type Answer =
   | {
       readonly kind: "grpc";
@@ -33,7 +32,6 @@ export interface Attacker {
   close(): Promise<void>;
 }
 
-/** Connects to both ports. */
 export async function openAttacker(ports: { readonly grpcPort: number; readonly httpPort: number }): Promise<Attacker> {
   // Node gives up a connection with more than this, in MB, waiting to be sent; attacks are large.
   const session = await connectRaw(ports.grpcPort, { maxSessionMemory: 1000 });

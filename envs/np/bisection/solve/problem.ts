@@ -65,7 +65,6 @@ export interface Node {
   readonly problem: Problem;
   /** Spin of each vertex, 0 while undecided. */
   readonly spins: Int8Array;
-  /** Undecided vertices. */
   readonly free: Int32Array;
   /** For each vertex, how strongly the decided vertices pull its spin towards 1. */
   readonly pull: Int32Array;

@@ -3,7 +3,6 @@ import { commonIntervals, type Interval, type MeetingsInstance, type Placement }
 
 export interface Job {
   readonly attendees: readonly number[];
-  /** Number of attendees. */
   readonly size: number;
   readonly minutes: number;
   /** Intervals in which all attendees are available, and which are long enough for the meeting, by rising start. */

@@ -63,7 +63,6 @@ export function replyTo(request: StreamStepsRequest): StreamStepsResponse {
   return create(StreamStepsResponseSchema, { requestId: request.requestId, groups });
 }
 
-/** A reply that refuses a request. */
 export function refusal(
   requestId: string,
   failure: MessageInitShape<typeof StreamStepsResponseSchema>["failure"],

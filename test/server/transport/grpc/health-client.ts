@@ -1,4 +1,3 @@
-/** A client for grpc.health.v1. */
 import { credentials, makeClientConstructor } from "@grpc/grpc-js";
 import type { ClientReadableStream, ServiceError } from "@grpc/grpc-js";
 import { service } from "grpc-health-check";
