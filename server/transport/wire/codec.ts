@@ -111,7 +111,7 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
       const begin = reader.pos;
       // The reader's own functions make a list of each tag, and a view of each number.
       const tag = reader.uint32();
-      const [number, wireType] = [tag >>> 3, tag & 7];
+      const [number, wireType] = [tag >>> 3, (tag & 7) as WireType];
       if (wireType === WireType.Varint) {
         while ((bytes[reader.pos++] ?? 0) > 127);
         continue;
