@@ -38,7 +38,7 @@ def steps_of(log: Path) -> list[dict[str, Any]]:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + Nursery.SECONDS_MAX
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.01)

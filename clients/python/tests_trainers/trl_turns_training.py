@@ -33,9 +33,10 @@ def resumable(server: str, run_id: str, policy: str, output: str, log: str, play
 
     `player`: the spec's property that plays episodes. Rewards decide which game is drawn.
     """
+    sizes = {"small": {"places": 2, "colours": 2}, "large": {"places": 2, "colours": 3}}
     arms = [
-        gradus.arm("games/mastermind", parameters={"places": 2, "colours": colours}, calls=3, tools=["guess"])
-        for colours in (2, 3)
+        gradus.arm("games/mastermind", arm_id=name, parameters=size, calls=3, tools=["guess"])
+        for name, size in sizes.items()
     ]
     spec = GradusSpec(
         server, run_id, run_of(arms=arms, policy=gradus.bandit()), reproducible=True, restart=True, patience=120
