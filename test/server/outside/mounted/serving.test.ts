@@ -244,7 +244,7 @@ test("a file that changes is mounted again, and one that is broken leaves what w
   const kept = /gradus_mount_remounts_total\{mount="[^"]*",outcome="kept"\} 1/;
   await until(async () => kept.test(await (await fetch(`${server.http}/metrics`)).text()));
   expect(await client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1 });
-  writeFileSync(file, readFileSync(WORD_FILE, "utf8").replace("Words backwards", "Words from behind"));
+  writeFileSync(file, `${readFileSync(WORD_FILE, "utf8")}\n# A comment makes other sources.\n`);
   await until(async () => {
     const outcome = await client.step(task, right(task)).catch((error: unknown) => error);
     return outcome instanceof GradusError && outcome.code === "FAILED_PRECONDITION";
