@@ -15,7 +15,7 @@ SMALL_CALLS = [
     f'<tool_call>\n{{"name": "guess", "arguments": {{"code": {list(code)}}}}}\n</tool_call>'
     for code in itertools.product(range(1, 4), repeat=2)
 ]
-STEPS = 8
+STEPS = 6
 
 
 def main(server: str, run_id: str, policy: str, output: str, log: str) -> None:
