@@ -6,8 +6,8 @@ With `--other`, a second checkout is measured by turns. In each round each serve
 store, a bandit over the arms (countdown's tiers by default). The Python client streams 16 completions of 4 KB for each
 prompt, 64 groups in flight. With `--grow N` the arms grow instead: one for each of the first N growth axes of the
 server, under the policy frontier, with the last five levels of its axis, all of them open. CPU is the server's user and system time from the first NextBatch to the last answer,
-making tasks and writing the journal included. A pause (`--pause-ms`) stands for the trainer's generation; the server
-makes tasks ahead meanwhile. The first round warms up and is left out.
+including making tasks and writing the journal. A pause (`--pause-ms`) simulates the trainer's generation, during which
+the server makes tasks ahead. The first round warms up and is left out.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ function opened({ policy, policyState, config }: RunState, armId: string): reado
   return [{ kind: "advanced", policyState: moved.state, arm }];
 }
 
-/** Returns the event that advances the policy to its next part, or a refusal. */
+/** Returns the event that advances the policy to its next stage or tier, or a refusal if there is none. */
 function advanced(state: RunState): readonly [Advanced] | Refusal {
   const { policy, policyState } = state;
   const moved = definitionOf(policy).advance?.(policy.config, policyState, viewOf(state).progress);

@@ -177,7 +177,7 @@ def test_tools_are_in_the_form_of_chat_templates(game: Task) -> None:
 @pytest.mark.parametrize(
     ("generated", "words"),
     [
-        ([], "want 1 completions, one a position; got 0"),
+        ([], "want 1 completions, one per position; got 0"),
         ([7], "generate: want a PolicyTurn, a chat message or a str"),
     ],
 )

@@ -39,7 +39,7 @@ class Family:
     lengths: Sequence[int] = LENGTHS
 
     def arms(self, lengths: Sequence[int] = LENGTHS) -> list[Arm]:
-        """An arm for each length."""
+        """Returns an arm for each length."""
         return [
             gradus.arm(self.environment, parameters=self.parameters(length), arm_id=arm_of(length))
             for length in lengths

@@ -62,7 +62,7 @@ class _Rows:
 
     @classmethod
     def none(cls, length_max: int) -> _Rows:
-        """No rows."""
+        """Returns no rows."""
         empty = np.zeros((0, length_max), np.int32)
         return cls(given_rows([], length_max), empty, np.zeros(0, np.int32), np.zeros(0))
 
@@ -233,7 +233,7 @@ class SequenceTrainer:
     def _point(self, held_out: Sequence[Sequence[Task]]) -> Point:
         tasks = [task for tasks in held_out for task in tasks]
         sequences = [_sequence(task) for task in tasks]
-        # The seed differs from those of all rollouts.
+        # This seed is unlike those of all rollouts.
         answers = self._sample(given_rows(sequences, self.length_max), (1 << 30) + self.rollouts)
         groups = [task.group([text]) for task, text in zip(tasks, _texts(sequences, answers), strict=True)]
         solved = [group.outcomes[0].solved for group in self.client.batch_step(groups)]

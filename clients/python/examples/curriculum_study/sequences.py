@@ -59,7 +59,7 @@ class Job:
 
 
 def jobs_of(parts: Sequence[str], conditions: Sequence[str], seeds: int | None, study: Study = SEQUENCES) -> list[Job]:
-    """Trainings in the order that they are done in: seed by seed, and what needs others' draws after those."""
+    """Returns trainings in the order of work: by seed, and those that need others' draws last."""
     chosen = [
         Job(part, condition, seed)
         for part in (study.parts[name] for name in parts)
@@ -71,7 +71,7 @@ def jobs_of(parts: Sequence[str], conditions: Sequence[str], seeds: int | None, 
 
 
 def drawn_by_needed(job: Job, results: Path, study: Study) -> list[float]:
-    """The mean shares that the condition drew which this one needs; none, where it needs none."""
+    """Returns the mean shares of the condition that this one needs, or none if it needs none."""
     needed = study.conditions[job.condition].needs
     if not needed:
         return []
@@ -85,7 +85,7 @@ def drawn_by_needed(job: Job, results: Path, study: Study) -> list[float]:
 
 
 def train_one(job: Job, results: Path, address: str, study: Study = SEQUENCES) -> None:
-    """Trains one, and writes its figures whole or not at all."""
+    """Does one training, and writes its figures at the end. A killed one leaves no figures."""
     with Client(address) as client:
         shares = drawn_by_needed(job, results, study)
         trained = SequenceTrainer(client, job.part, study.conditions[job.condition], job.seed, shares).train()
@@ -97,7 +97,7 @@ def train_one(job: Job, results: Path, address: str, study: Study = SEQUENCES) -
 
 
 def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int, study: Study) -> None:
-    """Trains what has no figures yet, `processes` at a time."""
+    """Does the trainings without figures, `processes` at a time."""
     work.mkdir(parents=True, exist_ok=True)
     with serving(work) as address, ThreadPoolExecutor(processes) as workers:
 
@@ -126,7 +126,7 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
 
 
 def main(arguments: Sequence[str] | None = None, study: Study = SEQUENCES) -> int:
-    """Reads the command line; 0 is success."""
+    """Reads the command line. Returns the exit code."""
     parser = argparse.ArgumentParser(description=f"The study of {study.name}.")
     work = REPOSITORY / "out" / study.name
     parts_of, conditions_of = list(study.parts), list(study.conditions)

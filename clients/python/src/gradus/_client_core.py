@@ -156,7 +156,7 @@ class ClientCore(PlanCore, RolloutCore):
         sample_index
             Index of the completion in its group, from 0.
         group_id
-            The task's group, where `task` is an id; wanted for tasks of a run.
+            Id of the task's group, if `task` is an id. Required for tasks of a run.
         finish_reason, policy_version, tokens
             See `Completion`.
         **options

@@ -119,7 +119,7 @@ class RolloutCore(CallMaker):
         while going:
             generated = yield generate([each.position for each in going])
             if len(generated) != len(going):
-                raise ValueError(f"generate: want {len(going)} completions, one a position; got {len(generated)}")
+                raise ValueError(f"generate: want {len(going)} completions, one per position; got {len(generated)}")
             turns = [turn_of(made).after(each.tokens) for each, made in zip(going, generated, strict=True)]
             sent = [
                 Sent(

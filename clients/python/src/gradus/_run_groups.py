@@ -183,7 +183,7 @@ class WholeRunCore(RunCore):
         ----------
         **shape
             `add_arms`, `remove_arms` (ids), `grow_arms` (by id, see `gradus.grow`), `num_generations`, `prompts_per_update`, `length` (tasks; 0: no end) and
-            `policy`, what is left out stays; and `timeout` (seconds) and `retries`.
+            `policy`: left out, they stay as they are; and `timeout` (seconds) and `retries`.
 
         """
         given = {name: value for name, value in shape.items() if name not in CallOptions.__annotations__}

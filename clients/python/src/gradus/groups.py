@@ -125,7 +125,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
     merged
         Number of update batches that the record summarizes; 0: one.
     reward_sums, reward_counts
-        Sum and number of the rewards of each arm in the batch; empty: the server is older than these fields.
+        Sum and number of the rewards of each arm in the batch; empty: the run has more than 64 arms, or the record is
+        older than these fields.
     lengths
         Lengths of the samples' completions so far; None: there are none yet, or the server is older than this field.
     frontiers

@@ -59,7 +59,7 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     task
         The task. None: the request did not ask for tasks, or the server cannot make it.
     transcript, tool_calls
-        An episode's messages before the completion, and the calls in it, as they were sent.
+        An episode's messages before the completion, and the calls in the completion, as they were sent.
     tokens
         Number of tokens, as the trainer reported it. None: it did not.
 

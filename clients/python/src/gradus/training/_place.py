@@ -29,7 +29,7 @@ class Place:
     task_id
         Id for the next completion. It contains the whole state of the episode.
     sample_key
-        Random text for a sample whose index is not known; "": the index counts.
+        Random name of a sample whose index is not known; "": the index is known.
     tokens
         Number of tokens of the episode's completions so far; None: not known.
 

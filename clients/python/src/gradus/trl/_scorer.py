@@ -55,7 +55,7 @@ def groups_of(
     num_generations
         Number of samples in a whole group.
     policy_version
-        The optimizer step that the policy is of.
+        Number of finished optimizer steps.
     tokens
         Numbers of tokens of the texts, (n,); None: not known.
 
