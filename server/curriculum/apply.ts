@@ -269,8 +269,8 @@ function isSpent(state: RunState, batch: Batch): boolean {
 }
 
 /**
- * Drops the oldest batches that are closed and already used by the policy. The newest tasks are kept, as many as
- * `tasksKept` says.
+ * Drops the oldest batches that are closed and already used by the policy. At least `tasksKept` tasks of such batches
+ * stay.
  */
 export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   const { batches, config } = state;

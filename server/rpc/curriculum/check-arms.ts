@@ -163,8 +163,8 @@ export async function checkEvaluatedRows(deps: RowDeps, rows: TrainingRows, fiel
 }
 
 /**
- * Returns warnings about a run's rows: rows that an evaluation also uses, and problems that two arms draw from
- * different pools.
+ * Returns warnings about a run's rows: rows that an evaluation also uses, problems that two arms draw from different
+ * pools, and shipped rows that an arm draws although the server has others.
  */
 export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<readonly string[]> {
   const trained = (await trainedOnEvaluated(deps, rows)).map(

@@ -128,7 +128,7 @@ def bandit(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """A bandit over the arms: (1 - epsilon) of its rule's share of an arm, plus epsilon/n. None: the default.
+    """Returns a bandit: an arm's probability is (1 - epsilon) times its rule's share, plus epsilon/n. None: the default.
 
     Rules, with n signals s of an arm in an update batch:
     "ema_softmax" (the default; ADSC 3.3): Q <- (1 - alpha) Q + alpha mean(s); shares are a softmax of Q/tau.
@@ -138,7 +138,7 @@ def bandit(
 
     Signals of a group: "absolute_advantage" (the default; ADSC 3.3), the mean absolute RLOO advantage over the scheme's
     range; "solved_variance", p (1 - p) of its solved share; "learning_progress", how far a fast moving average of the
-    arm's solved share is from a slow one; "mixed_outcomes", 1 where some samples are solved and some are not, else 0.
+    arm's solved share is from a slow one; "mixed_outcomes", 1 if some samples are solved and some are not, else 0.
 
     Raises ValueError for a number that the rule and the signal do not read.
     """
