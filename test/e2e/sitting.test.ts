@@ -49,7 +49,6 @@ def seven():
 
 const metricsOf = async (): Promise<string> => (await fetch(`${server.http}/metrics`)).text();
 
-/** Jobs that the sandbox has run. */
 async function jobsRan(): Promise<number> {
   return Number(/^gradus_sandbox_jobs_total\{outcome="ran"\} (\d+)$/m.exec(await metricsOf())?.[1] ?? 0);
 }

@@ -46,7 +46,6 @@ export interface ArmRows {
   readonly poolDigest: string;
 }
 
-/** Returns the message for a choice of rows. */
 export function rowsOf({ sharpness, target, ...rest }: RowChoice): RowCurriculum {
   if (sharpness !== undefined && target !== undefined) throw new TypeError("rows: give sharpness or target, not both");
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));

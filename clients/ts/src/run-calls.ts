@@ -249,7 +249,6 @@ function rows({ unary }: Caller, runId: string): Rows {
   };
 }
 
-/** Returns the handle of a run over a caller. */
 export function runHandle(caller: Caller, runId: string): RunHandle {
   const position: Position = { at: undefined };
   return {

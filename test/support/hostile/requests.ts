@@ -247,7 +247,6 @@ function evaluationRequests({ suite, suiteTasks }: Knowledge): Requests {
   };
 }
 
-/** Generates right requests of a method. */
 export function rightRequests(knowledge: Knowledge): (method: DescMethod) => fc.Arbitrary<unknown> {
   const all: Requests = {
     ...environmentRequests(knowledge),

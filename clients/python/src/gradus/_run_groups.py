@@ -182,8 +182,9 @@ class WholeRunCore(RunCore):
         Parameters
         ----------
         **shape
-            `add_arms`, `remove_arms` (ids), `grow_arms` (by id, see `gradus.grow`), `num_generations`, `prompts_per_update`, `length` (tasks; 0: no end) and
-            `policy`: left out, they stay as they are; and `timeout` (seconds) and `retries`.
+            `add_arms`, `remove_arms` (ids), `grow_arms` (by id, see `gradus.grow`), `num_generations`,
+            `prompts_per_update`, `length` (tasks; 0: no end) and `policy`: left out, they stay as they are; and
+            `timeout` (seconds) and `retries`.
 
         """
         given = {name: value for name, value in shape.items() if name not in CallOptions.__annotations__}

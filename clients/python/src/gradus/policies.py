@@ -128,7 +128,7 @@ def bandit(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """Returns a bandit: an arm's probability is (1 - epsilon) times its rule's share, plus epsilon/n. None: the default.
+    """Returns a bandit. An arm's probability is (1 - epsilon) of its rule's share, plus epsilon/n. None: the default.
 
     Rules, with n signals s of an arm in an update batch:
     "ema_softmax" (the default; ADSC 3.3): Q <- (1 - alpha) Q + alpha mean(s); shares are a softmax of Q/tau.

@@ -138,7 +138,6 @@ test.each([
   expect(await session.reset({ environment: "np/tsp", level: "easy" })).toMatchObject({ type: "observation" });
 });
 
-/** Returns the number of answered calls of a method. */
 async function answered(method: string): Promise<number> {
   const asked = await fetch(`${host.http}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
   const counts = (await asked.text()).matchAll(/^gradus_calls_total{([^}]*)} (\d+)$/gm);
