@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from sequence_plan import Condition, Family, Part
 
@@ -21,11 +20,9 @@ EQUAL, WIDE = "equal shares, 1 to 10", "equal shares, 1 to 20"
 
 def _growing(family: Family) -> list[Arm]:
     """One arm, which opens the lengths from 1 on."""
-    # Any: this version of the client may not have arms that grow yet.
-    client: Any = gradus
-    growth = client.grow("length", start=1, step=1, cap=CAP)
+    growth = gradus.grow("length", start=1, step=1, cap=CAP)
     symbols = {"symbols": family.symbols}
-    return [client.arm(family.environment, parameters=symbols, grow=growth, arm_id=family.name)]
+    return [gradus.arm(family.environment, parameters=symbols, grow=growth, arm_id=family.name)]
 
 
 def _lengths_to(last: int) -> Callable[[Family], list[Arm]]:

@@ -13,7 +13,7 @@ from measures import interval
 from plots import draw_arms, draw_curves
 from scipy import stats
 from sequence_plan import Part, arm_of
-from sequence_report import area, curve, differences, final, holm
+from sequence_report import area, curve, differences, final, holm, missing_seeds
 
 Results = Mapping[str, Sequence[Figures]]
 """Figures by condition, seed by seed."""
@@ -54,12 +54,7 @@ def write_report(folder: Path) -> str:
     there = {name: results for name, results in every.items() if results}
     if not there:
         raise SystemExit(f"growth: {folder} has no figures: train some first")
-    missing = [
-        f"{name}, {condition}: {len(every[name].get(condition, ()))} of {len(part.seeds)} seeds"
-        for name, part in PARTS.items()
-        for condition in CONDITIONS
-        if len(every[name].get(condition, ())) < len(part.seeds)
-    ]
+    missing = missing_seeds(every, PARTS)
     text = "\n\n".join(
         [
             "# The study of growth",

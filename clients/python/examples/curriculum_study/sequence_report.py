@@ -93,12 +93,7 @@ def write_report(folder: Path) -> str:
     there = {name: results for name, results in every.items() if results}
     if not there:
         raise SystemExit(f"sequences: {folder} has no figures: train some first")
-    missing = [
-        f"{name}, {condition}: {len(every[name].get(condition, ()))} of {len(part.seeds)} seeds"
-        for name, part in PARTS.items()
-        for condition in part.conditions
-        if len(every[name].get(condition, ())) < len(part.seeds)
-    ]
+    missing = missing_seeds(every, PARTS)
     text = "\n\n".join(
         [
             "# The study of sequences",
@@ -111,6 +106,16 @@ def write_report(folder: Path) -> str:
     )
     (folder / "report.md").write_text(text + "\n")
     return text
+
+
+def missing_seeds(every: Mapping[str, Results], parts: Mapping[str, Part]) -> list[str]:
+    """Returns the conditions of which seeds are missing, each with how many of them there are."""
+    return [
+        f"{name}, {condition}: {len(every[name].get(condition, ()))} of {len(part.seeds)} seeds"
+        for name, part in parts.items()
+        for condition in part.conditions
+        if len(every[name].get(condition, ())) < len(part.seeds)
+    ]
 
 
 def _still_missing(missing: Sequence[str]) -> str:
