@@ -82,7 +82,6 @@ function dataOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Adds hashes that are packed in 8 bytes each. */
 export function addPacked(log: HashLog, packed: Uint8Array): void {
   const view = dataOf(packed);
   for (let at = 0; at < packed.length; at += HASH_BYTES) put(log, view.getUint32(at), view.getUint32(at + 4));

@@ -195,7 +195,7 @@ export interface RunHandle {
   updatePolicy(policy: PolicyChoice | Policy, options?: ControlOptions): Promise<bigint>;
   /** Sets the weights of arms by id. Other arms keep their weights. */
   setWeights(weights: Readonly<Record<string, number>>, options?: ControlOptions): Promise<bigint>;
-  /** Moves a staged policy on to its next stage. With `armId`, opens the next level of an arm that grows. */
+  /** Moves the policy to its next stage or tier. With `armId`, opens the next level of an arm that grows. */
   advance(options?: ControlOptions & { readonly armId?: string | undefined }): Promise<bigint>;
   /** Stops issuing update batches. */
   pause(options?: ControlOptions): Promise<bigint>;

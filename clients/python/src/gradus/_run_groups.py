@@ -215,7 +215,7 @@ class WholeRunCore(RunCore):
         return self.call(curriculum_call("SetWeights", request, _applies_from), options)
 
     def advance(self, arm_id: str = "", **options: Unpack[CallOptions]) -> Op[int]:
-        """Moves the policy on to its next stage. Returns the first cursor that the change applies to.
+        """Moves the policy to its next stage or tier. Returns the first cursor that the change applies to.
 
         With `arm_id` it opens the next level of an arm that grows.
         """
