@@ -239,7 +239,7 @@ function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
     /** Sets the pass rates of some rows of an arm. */
     rateRows: (runId: string, ratings: Ratings, by?: string, validateOnly?: boolean) =>
       control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
-    /** Advances the policy to its next stage or tier. With an arm's id, opens the arm's next level. Refuses if there is none. */
+    /** Advances the policy to its next stage or tier, or opens an arm's next level. Refuses if there is none. */
     advance: (runId: string, by?: string, validateOnly?: boolean, armId = "") =>
       control([runId, by, validateOnly], (state) => (armId === "" ? advanced(state) : opened(state, armId))),
     maskArms: registry.maskArms,
