@@ -4,15 +4,16 @@
 
 With `--other`, a second checkout is measured by turns. In each round each server has a run of its own on its default
 store, a bandit over the arms (countdown's tiers by default). The Python client streams 16 completions of 4 KB for each
-prompt, 64 groups in flight. With `--grow N` the arms grow instead: one for each of the first N growth axes of the
-server, under the policy frontier, with the last five levels of its axis, all of them open. CPU is the server's user and system time from the first NextBatch to the last answer,
-including making tasks and writing the journal. A pause (`--pause-ms`) simulates the trainer's generation, during which
-the server makes tasks ahead. The first round warms up and is left out.
+prompt, 64 groups in flight. With `--grow N` the arms grow instead: N arms over the growth axes of the server, under the
+policy frontier, each with the last five levels of its axis, all of them open. CPU is the server's user and system time
+from the first NextBatch to the last answer, including making tasks and writing the journal. A pause (`--pause-ms`)
+simulates the trainer's generation, during which the server makes tasks ahead. The first round warms up and is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import statistics
@@ -48,9 +49,14 @@ def fixed_arms(names: list[str] | None) -> list[gradus.Arm]:
 def growing_arms(client: Client, count: int) -> list[gradus.Arm]:
     """Returns arms at the ends of the server's growth axes."""
     axes = [(of.environment_id, axis) for of in client.list_environments() for axis in of.axes]
+    wanted = itertools.islice(itertools.cycle(axes), count)
     return [
-        gradus.arm(environment, grow=gradus.grow(axis.name, start=max(axis.first, axis.last - LEVELS + 1)))
-        for environment, axis in axes[:count]
+        gradus.arm(
+            environment,
+            arm_id=f"{environment}/{number}",
+            grow=gradus.grow(axis.name, start=max(axis.first, axis.last - LEVELS + 1)),
+        )
+        for number, (environment, axis) in enumerate(wanted)
     ]
 
 
@@ -67,9 +73,10 @@ def train(pid: int, client: Client, options: argparse.Namespace) -> tuple[float,
         length=prompts * updates,
         seed=1,
     )
-    for arm in arms if options.grow else []:
-        for _ in range(LEVELS - 1):
-            run.advance(arm.arm_id)
+    for arm in run.get().state.arms:
+        if arm.growth is not None:
+            for _ in range(min(LEVELS - 1, arm.growth.cap - arm.growth.frontier)):
+                run.advance(arm.arm_id)
     random_ = random.Random(1)
     waits = []
     before = cpu_seconds(pid)

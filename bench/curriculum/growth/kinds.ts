@@ -2,7 +2,8 @@
  * Kinds of students for arms that grow: four generators of 16 levels each, of which the last four cannot be solved. A level
  * is .9 to 1.2 logits harder than the one before.
  *
- * The kinds in `apart` were set apart by the commit that brought this file, before `grow` was run against any kind.
+ * The kinds in `apart` were set apart by the commit that brought this file, before `grow` was run against any kind. The
+ * lengths of runs, drift and forgetting were set later, by equal shares alone, so that these arrive.
  */
 import { between } from "../../../server/simulation/student-law.ts";
 import type { ArmPosition } from "../../../server/simulation/student.ts";
@@ -54,6 +55,19 @@ const plateaus: GrowthDescribed = {
       () => between(rng, 30, 60),
     ),
   }),
+};
+
+/** With 48 levels an update batch leaves out most of them: what the usual kinds lose, no run of equal shares gains. */
+const drift: GrowthDescribed = {
+  name: "drift",
+  models: "all that was gained wears off a little with each update batch, practised or not",
+  nature: (nature, rng) => ({ ...nature, drift: between(rng, 0.0005, 0.001), target: 0.7 }),
+};
+
+const forgetsFast: GrowthDescribed = {
+  name: "forgets fast",
+  models: "a level left out of an update batch loses 0.4% to 0.6% of what was gained on it",
+  nature: (nature, rng) => ({ ...nature, forgetting: between(rng, 0.004, 0.006), target: 0.65 }),
 };
 
 const impossible: GrowthDescribed = {
@@ -112,7 +126,7 @@ const tuned: readonly GrowthDescribed[] = [
   abilities.halfSolved,
   abilities.transferBoth,
   rewards.noisyThroughout,
-  courses.drift,
+  drift,
   rewards.graded,
   plateaus,
   shapes.groupsOfFour,
@@ -125,7 +139,7 @@ const apart: readonly GrowthDescribed[] = [
   courses.eighthPace,
   abilities.transferUp,
   abilities.transferDown,
-  abilities.forgetsAll,
+  forgetsFast,
   rewards.gradedNeverSolved,
   courses.sudden,
   shapes.groupsOfTwo,
@@ -139,7 +153,7 @@ const apart: readonly GrowthDescribed[] = [
 ];
 
 /** Update batches that equal shares have to reach the target, relative to the time on two ladders of four levels. */
-const LONGER = 12;
+const LONGER = 40;
 
 function growthKind(described: GrowthDescribed, isApart: boolean): GrowthKind {
   const { nature = (same) => same, guess = 0, adjacent: isAdjacent = false } = described;

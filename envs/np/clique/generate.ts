@@ -31,7 +31,7 @@ function level(name: string, vertices: Range, clique: Range) {
 
 export const generator = defineGenerator({
   parameters,
-  axes: [sizeAxis("vertices", [6, 60])],
+  axes: [sizeAxis("vertices", [6, 128])],
   levels: [
     level("easy", [4, 8], [2, 4]),
     level("medium", [8, 12], [2, 4]),

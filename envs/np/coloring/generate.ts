@@ -41,7 +41,7 @@ function level(name: string, vertices: Range, colors: Range, density: number) {
 
 export const generator = defineGenerator({
   parameters,
-  axes: [sizeAxis("vertices", [6, 50])],
+  axes: [sizeAxis("vertices", [6, 70])],
   // Levels of the FORGE paper, section A.5.10, and `reference` from its public code.
   levels: [
     level("easy", [8, 12], [3, 4], 0.2),

@@ -36,7 +36,7 @@ function level(name: string, vertices: Range, set: Range) {
 
 export const generator = defineGenerator({
   parameters,
-  axes: [sizeAxis("vertices", [10, 60])],
+  axes: [sizeAxis("vertices", [10, 128])],
   levels: [
     level("easy", [12, 20], [4, 8]),
     level("medium", [20, 30], [8, 12]),

@@ -93,7 +93,7 @@ function level(name: string, sizes: Sizes) {
 export const generator = defineGenerator({
   parameters,
   axes: [
-    sizeAxis("items", [4, 100], (items) => ranges({ planted: [Math.round(0.4 * items), Math.round(0.4 * items)] })),
+    sizeAxis("items", [4, 200], (items) => ranges({ planted: [Math.round(0.4 * items), Math.round(0.4 * items)] })),
   ],
   // Levels of the FORGE paper, section A.5.3.
   levels: [

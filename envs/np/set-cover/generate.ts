@@ -52,7 +52,7 @@ function level(name: string, elements: Range, subsets: Range) {
 export const generator = defineGenerator({
   parameters,
   axes: [
-    sizeAxis("elements", [6, 50], (elements) =>
+    sizeAxis("elements", [6, 70], (elements) =>
       ranges({ subsets: [Math.ceil(elements / 2), Math.ceil(elements / 2)] }),
     ),
   ],

@@ -63,7 +63,7 @@ function level(name: string, numbers: Range, planted: Range, valueMax: number) {
 export const generator = defineGenerator({
   parameters,
   axes: [
-    sizeAxis("numbers", [4, 100], (numbers) => ranges({ planted: [Math.ceil(numbers / 2), Math.ceil(numbers / 2)] })),
+    sizeAxis("numbers", [4, 200], (numbers) => ranges({ planted: [Math.ceil(numbers / 2), Math.ceil(numbers / 2)] })),
   ],
   // Levels of the FORGE paper, section A.5.2.
   levels: [

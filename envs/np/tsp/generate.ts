@@ -74,7 +74,7 @@ const REFERENCE = {
 
 export const generator = defineGenerator({
   parameters,
-  axes: [sizeAxis("cities", [4, 60])],
+  axes: [sizeAxis("cities", [4, 200])],
   // Levels of the FORGE paper, section A.5.7.
   levels: [
     level("easy", [10, 20]),
