@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
 import { countdown } from "../../envs/countdown/index.ts";
 import { type Growth, GrowthSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
-import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
+import { CHECKOUT } from "../support/mounted/killed.ts";
+import { type ServerProcess, startServer, startServerIn, temporaryFolder } from "../support/server-process.ts";
 
 const folder = temporaryFolder();
 let server: ServerProcess;
@@ -139,4 +140,32 @@ test("environments say their axes", async () => {
   const byName = Object.fromEntries(axes[0]?.parameters.map(({ name, values }) => [name, values]) ?? []);
   expect(byName["items_min"]).toEqual([]);
   expect(byName["planted_max"]?.slice(0, 3)).toEqual([2, 2, 2]);
+});
+
+test("an arm of a Python environment grows along the levels of its axis", async () => {
+  using own = temporaryFolder();
+  const python = ["--python", ".venv/bin/python", "--python", "test/support/mounted/reversed.py"];
+  const mounting = await startServerIn({ ...process.env, PYTHONPATH: CHECKOUT }, own.path, ...python);
+  const there = createClient(mounting.address);
+  const environment = await there.getEnvironment("mounted/reversed");
+  expect(environment.axes).toMatchObject([{ name: "letters", first: 3, last: 6, parameters: [{ name: "level" }] }]);
+  const run = there.run("reversed");
+  const arm = { id: "r", environment: "mounted/reversed", grow: { axis: "letters", cap: 5 } };
+  await run.create({ arms: [arm], policy: { kind: "frontier" }, numGenerations: 2, promptsPerUpdate: 8 });
+  const lengths = new Set<number>();
+  for (let batch = 0, cursor = 0n; batch < 5; batch++) {
+    const { tasks, nextCursor } = await run.nextBatch({ cursor });
+    cursor = nextCursor;
+    const groups = tasks.map((task) => {
+      const word = /backwards: ([a-z]+)/.exec(task.prompt.at(-1)?.content ?? "")?.[1] ?? "";
+      lengths.add(word.length);
+      const text = `<think></think><answer>${[...word].reverse().join("")}</answer>`;
+      return { task, completions: [text, text] };
+    });
+    await there.batchStep(groups);
+  }
+  expect([...lengths].sort()).toEqual([3, 4, 5]);
+  expect((await run.get()).state?.arms[0]?.growth).toMatchObject({ axis: "letters", frontier: 5, cap: 5 });
+  there.close();
+  await mounting.kill("SIGTERM");
 });
