@@ -310,6 +310,17 @@ describe("an environment with turns", () => {
       { stateBytesMax: () => 8 },
     ],
     [
+      "whose states hold more than their encoding",
+      "calls in one message lead to where they lead one by one",
+      {
+        advance(instance, state, action, rng) {
+          const result = advance(instance, state, action, rng);
+          const made = ((state as { hidden?: number }).hidden ?? 0) + 1;
+          return { ...result, reply: `Call ${made}.`, state: Object.assign({ ...result.state }, { hidden: made }) };
+        },
+      },
+    ],
+    [
       "that tells the answer",
       "no reply holds the answer before it was given",
       {

@@ -3,12 +3,18 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import type { SyncEnvironment } from "../../../envs/environment.ts";
 import { type Rng, rngFor } from "../../../envs/lib/rng.ts";
-import { type Action, episodeBytesMax, type Turns } from "../../../envs/turns/turns.ts";
+import { resolveScheme } from "../../../envs/reward/schemes.ts";
+import { type EpisodeTask, play, type Played } from "../../../envs/turns/episode.ts";
+import type { ToolCall } from "../../../envs/turns/read-calls.ts";
+import { type Action, type Episode, episodeBytesMax, type Reply, type Turns } from "../../../envs/turns/turns.ts";
+import { EpisodeSchema } from "../../../proto/gen/gradus/internal/v1/task_key_pb.js";
+import { episodeFromWire, episodeToWire } from "../../../server/tasks/encode-episode.ts";
 import { EPISODE_BYTES_MAX } from "../../../server/tasks/task-id.ts";
 import { type Law, solved, type Subject } from "./law.ts";
 
-/** Calls that a law makes of each task. */
+/** Calls that a law makes of each task, and calls that it splits over messages. */
 const CALLS = 24;
+const SPLIT_CALLS = 6;
 
 const TEXTS = [
   "",
@@ -103,6 +109,31 @@ function playEach({ environment, tasks }: Subject, tell: Called): string {
   return JSON.stringify(log);
 }
 
+/** Returns calls of tools as a policy writes them. */
+function toolCallsOf(turns: Turns<unknown>, rng: Rng): readonly ToolCall[] {
+  return Array.from({ length: SPLIT_CALLS }, (_, number): ToolCall => {
+    let action = anyAction(turns, number, rng);
+    while (action.kind === "answer") action = anyAction(turns, number, rng);
+    return { id: `${number}`, name: action.name, argumentsJson: JSON.stringify(action.arguments) };
+  });
+}
+
+/** Plays messages of calls, and returns the last result and all replies. Each episode goes through its encoding. */
+function playMessages(task: EpisodeTask, messages: readonly (readonly ToolCall[])[]) {
+  const replies: Reply[] = [];
+  let begun: Episode | undefined;
+  let last: Played | undefined;
+  for (const toolCalls of messages) {
+    last = play(task, begun, { text: "", toolCalls, isHermes: false, isCut: false, ends: false });
+    if (last.kind === "over") return { last, replies: [] };
+    replies.push(...last.messages);
+    begun = episodeFromWire(
+      fromBinary(EpisodeSchema, toBinary(EpisodeSchema, episodeToWire({ ...last.episode, sample: {} }))),
+    );
+  }
+  return { last: { ...last, messages: [], reward: 0, episode: begun }, replies };
+}
+
 const hasTurns: Law["appliesTo"] = ({ turns }) => turns !== undefined;
 
 export const turnLaws: readonly Law[] = [
@@ -124,6 +155,36 @@ export const turnLaws: readonly Law[] = [
       playEach(subject, ({ bytes }) => expect(bytes).toBeLessThanOrEqual(most));
       expect(episodeBytesMax(turns, level.parameters, turns.calls)).toBeLessThanOrEqual(EPISODE_BYTES_MAX);
       expect(turns.calls).toBeLessThanOrEqual(turns.callsMax);
+    },
+  },
+  {
+    title: "calls in one message lead to where they lead one by one",
+    appliesTo: (environment) => hasTurns(environment) && turnsOf(environment as SyncEnvironment).tools.length > 0,
+    check({ environment, tasks }) {
+      const turns = turnsOf(environment);
+      const scheme = resolveScheme(environment, "sum", { discount: 0.9 }, true);
+      if (scheme.kind === "invalid") throw new Error(scheme.message);
+      for (const { instance, hash, baseline } of tasks) {
+        const tools = turns.tools.map(({ name }) => name);
+        const task: EpisodeTask = {
+          environment: { ...environment, turns },
+          instance,
+          format: "answer_tag",
+          thinking: "stripped",
+          scheme: scheme.scheme,
+          calls: turns.callsMax,
+          tools,
+          seed: [hash],
+          ...(baseline && { baseline }),
+        };
+        const calls = toolCallsOf(turns, rngFor("split calls", hash));
+        const apart = playMessages(
+          task,
+          calls.map((call) => [call]),
+        );
+        expect(playMessages(task, [calls])).toEqual(apart);
+        expect(playMessages(task, [calls.slice(0, 2), calls.slice(2)])).toEqual(apart);
+      }
     },
   },
   {
