@@ -5,11 +5,13 @@ import type { Over } from "./rollouts.ts";
 
 export function AxisChoice({ over }: { readonly over: Over }) {
   return (
-    <Segments
-      label="Over"
-      value={over}
-      options={["rollouts", "tokens"].map((value) => ({ value, text: value }))}
-      onChoose={(value) => refine({ over: value === "tokens" ? value : undefined })}
-    />
+    <div class="toolbar">
+      <Segments
+        label="Over"
+        value={over}
+        options={["rollouts", "tokens"].map((value) => ({ value, text: value }))}
+        onChoose={(value) => refine({ over: value === "tokens" ? value : undefined })}
+      />
+    </div>
   );
 }
