@@ -129,8 +129,9 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
  * fields.
  */
 function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey): boolean {
-  const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme, calls }: TaskSpec | OpenToken) => {
-    return { version, level, split, answerFormat, thinking, rewardScheme, calls };
+  const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme, ...turns }: TaskSpec | OpenToken) => {
+    const { calls, detail } = turns;
+    return { version, level, split, answerFormat, thinking, rewardScheme, calls, detail };
   };
   // A task id for a row of a pool has no level.
   const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);

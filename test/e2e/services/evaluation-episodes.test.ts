@@ -11,6 +11,7 @@ import type {
 } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { FeedbackStatus, StopReason, Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { TextTools } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { EASY_CODES, fitting, guess, MASTERMIND, say } from "../../support/mastermind.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { failureOf, openWire, type Wire } from "./wire.ts";
@@ -195,6 +196,19 @@ describe("an evaluation of tasks with turns", () => {
     expect(await failureOf(wire.evaluation.getEvaluation({ evaluationId: `${evaluationId}-no` }))).toMatchObject({
       code: "NOT_FOUND",
     });
+  });
+
+  test("refuses a task that differs from the suite's in what replies say alone", async () => {
+    const { submit, tries, samples } = await evaluationOf();
+    const spec = { environment: "countdown", difficulty: { case: "level", value: "T0" } as const, split: 2, calls: 3 };
+    const seed = deriveSeed("games", 1, "countdown", 0);
+    const same = await wire.environments.reset({ spec, seed });
+    expect(same.task?.taskId).toBe(tries);
+    const other = await wire.environments.reset({ spec: { ...spec, replyDetail: "verdict" }, seed });
+    expect(await submit({ taskId: other.task?.taskId ?? "", end: true })).toMatchObject({
+      failure: { code: 3, message: expect.stringContaining("task_id") as string },
+    });
+    expect(await samples()).toEqual([]);
   });
 
   test("gives indices to keys in the order of their ends, and refuses surplus keys", async () => {
