@@ -198,13 +198,16 @@ function taskOf(scorer: Scorer, task: SyncTask | NoReward, { taskId = "" }: Comp
 
 const OF_ANOTHER_GROUP = Object.freeze(invalidTask("task_id: it is of a task of another group"));
 
-/** Returns whether two task ids are of the same task. Their episodes may differ. */
-function isSameTask({ token: one, groupId }: OpenTask, { token: other, groupId: otherGroup }: OpenTask): boolean {
-  if (one.run !== undefined || other.run !== undefined) return groupId === otherGroup;
-  const isSame = one.key.hash === other.key.hash && one.environment === other.environment;
-  return (
-    isSame && one.version === other.version && one.calls === other.calls && one.rewardScheme === other.rewardScheme
-  );
+type TurnTask = SyncTask | AskingTask;
+
+/** Returns whether two task ids are of the same task with the same settings. Their episodes may differ. */
+function isSameTask(one: TurnTask, other: TurnTask): boolean {
+  if (one.token.run !== undefined || other.token.run !== undefined) return one.groupId === other.groupId;
+  const { key, environment, version, rewardScheme } = one.token;
+  const isSame = key.hash === other.token.key.hash && environment === other.token.environment;
+  const isAlike = version === other.token.version && rewardScheme === other.token.rewardScheme;
+  // The settings hold all else, e.g. tools and discount. Those of tasks without turns are empty.
+  return isSame && isAlike && Buffer.compare(one.settings, other.settings) === 0;
 }
 
 /** Returns whether a result belongs to its sample. A wrong task_id says nothing about the sample that it was sent for. */

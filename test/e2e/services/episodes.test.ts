@@ -183,6 +183,27 @@ describe("an episode outside of runs", () => {
     expect((await step(task, taskId, cut)).result).toMatchObject({ ...score(StopReason.TRUNCATED, 1) });
   });
 
+  test("is of another group if its task has other settings, and of its own after each call", async () => {
+    const spec = { ...MASTERMIND, rewardScheme: { name: "best", parameters: { discount: 0.5 } } };
+    const task = await taskOf(spec);
+    const next = turnOf(await step(task, task.taskId, { toolCalls: [guess([1, 1, 1])] }));
+    const others = [
+      await taskOf({ ...spec, rewardScheme: { name: "best", parameters: { discount: 0.6 } } }),
+      await taskOf({ ...spec, tools: [] }),
+      await taskOf({ ...spec, calls: 9 }),
+    ];
+    const ids = [task.taskId, next.taskId, ...others.map(({ taskId }) => taskId)];
+    const completions = ids.map((taskId, sampleIndex) => ({ sampleIndex, taskId, end: true }));
+    const { groups } = await wire.environments.batchStep({ groups: [{ groupId: task.groupId, completions }] });
+    expect(groups[0]?.outcomes.map(({ result }) => result.case)).toEqual([
+      "score",
+      "score",
+      "noReward",
+      "noReward",
+      "noReward",
+    ]);
+  });
+
   test("can be tried by a person without being recorded", async () => {
     const task = await taskOf();
     const { outcome } = await wire.environments.tryAnswer({ taskId: task.taskId, toolCalls: [guess([1, 1, 1])] });
