@@ -308,7 +308,7 @@ def test_an_axis_of_levels_that_do_not_exist_is_refused() -> None:
         axes: ClassVar = {"letters": Axis(("3", "9"))}
 
     class Other(Growing):
-        axes: ClassVar = {"letters": ("3", "4")}
+        axes: ClassVar = {"letters": ("3", "4")}  # type: ignore[dict-item]
 
     with pytest.raises(MisshapenError, match="axis 'letters' names a level that does not exist: '9'"):
         served(Wrong)
