@@ -33,15 +33,18 @@ function jsonObject(text: string): Readonly<Record<string, unknown>> {
   throw new InvalidArgumentError('Want a JSON object, e.g. {"top_p": 0.95}.');
 }
 
-/**
- * Request fields that --body may not set. Other flags set them, or they would make replies other than one completion.
- */
-const ours = ["model", "messages", "stream", "n"];
+/** Request fields that --body may not set, and what to do instead. */
+const ours: Readonly<Record<string, string>> = {
+  model: "use --model",
+  n: "use --samples",
+  messages: "gradus sets it",
+  stream: "gradus sets it",
+};
 
 function withoutOurs(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const taken = ours.find((name) => name in body);
-  if (taken === undefined) return body;
-  throw new InvalidArgumentError(`'${taken}' must not be in --body: use --model or --samples.`);
+  for (const [name, remedy] of Object.entries(ours))
+    if (name in body) throw new InvalidArgumentError(`'${name}' must not be in --body: ${remedy}.`);
+  return body;
 }
 
 function httpUrl(text: string): string {

@@ -39,7 +39,7 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
     for (const [i, each] of all.entries()) {
       if (each.status === "fulfilled") continue;
       late.add(runs[i] as object);
-      log?.warn({ err: each.reason as unknown }, "cannot mask arms of a run: trying again");
+      log?.warn({ err: each.reason as unknown }, "cannot change the masks of a run's arms: trying again");
     }
   };
   return {
