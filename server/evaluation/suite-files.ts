@@ -97,7 +97,8 @@ function categoryOf(fields: Fields, environment: string, at: string): SuitePart[
   if (typeof category !== "object" || category === null) return nameOf(fields, "category", at);
   const within = `${at}: category`;
   const given = fieldsOf(category, within, ["metadata", "count_of"]);
-  if (Object.keys(given).length !== 1) throw new Problem(`${within} must be a name, or an object with either metadata or count_of`);
+  if (Object.keys(given).length !== 1)
+    throw new Problem(`${within} must be a name, or an object with either metadata or count_of`);
   if (given["metadata"] !== undefined) return { metadata: nameOf(given, "metadata", within) };
   return { countOf: nameOf(given, "count_of", within) };
 }

@@ -148,7 +148,7 @@ describe("a suite file", () => {
       JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { count_of: "x", metadata: "y" } }] }),
       "parts[0]: category must be a name, or an object with either metadata or count_of",
     ],
-    [JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: {} }] }), "one of metadata and count_of"],
+    [JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: {} }] }), "either metadata or count_of"],
     [
       JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { countOf: "x" } }] }),
       "the unknown field 'countOf'; known fields: metadata, count_of",
