@@ -1,4 +1,4 @@
-/** Checks of `gradus doctor`: whether a server with these flags would start here, and what it would lack. */
+/** Checks of `gradus doctor`: whether a server with these flags would start on this machine, and what it would lack. */
 import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -208,7 +208,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
   else yield* isolationChecks(opened.found as unknown as KernelIsolation);
 }
 
-const CHECK = "gradus sandbox check says what programs can do here";
+const CHECK = "gradus sandbox check says what programs can do on this machine";
 
 /** Reports each isolation feature of the kernel, and what the sandbox uses without it. */
 export function* isolationChecks(found: KernelIsolation): Generator<Check> {

@@ -1,5 +1,5 @@
 /**
- * Opens the outside services that verifiers in this process use, such as a sandbox. They are opened at the first
+ * Opens the external services that verifiers in this process use, such as a sandbox. They are opened at the first
  * request, because most commands need none and Python starts slowly.
  */
 import { unavailable } from "../envs/facts.ts";
@@ -10,7 +10,7 @@ import { type MissingPorts, type OpenedPorts, openPorts } from "../server/outsid
 import type { Config } from "../server/runtime/config.ts";
 
 /**
- * Returns the outside services that are missing in this process. Each has the remedy for a command, which differs from
+ * Returns the external services that are missing in this process. Each has the remedy for a command, which differs from
  * a server's.
  */
 export function missingHere(config: Config): MissingPorts {

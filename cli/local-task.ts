@@ -39,7 +39,7 @@ export async function taskIdOf(
 export const OTHER_KEYS =
   "ids are opened by the keys of where the task was made: give its --data-dir or --key-file, or --server";
 
-/** Returns the task that a task id contains. Fails if no key here signed the id. */
+/** Returns the task that a task id contains. Fails if no local key signed the id. */
 export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
   const task = deps.scorer.open(taskId);
   if (task.kind === "none") throw new CliProblem("failure", `${task.detail}: ${OTHER_KEYS}`);

@@ -128,7 +128,7 @@ export async function openLocal(
   const { mounts, registry } = await mountsOf(config, environments.registry);
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw fileProblem(loaded.message);
-  // Score a task of a server's run without that run, which is not here. The outcome says that nothing was recorded.
+  // Score a task of a server's run without the run. The outcome says that nothing was recorded.
   const parts = {
     config,
     registry,

@@ -49,7 +49,7 @@ export function defineEnvironment<Instance, Answer>(
       `${definition.id}: a row is always in one split, so an environment with rows must not define inEverySplit`,
     );
   if (definition.turns !== undefined && definition.resource !== undefined && definition.turns.resource === undefined)
-    throw new Error(`${definition.id}: turns of an environment with a resource must have a resource too`);
+    throw new Error(`${definition.id} asks a resource to verify answers, so set turns.resource too`);
   const levels = levelsOf(definition);
   return {
     goal: "satisfy",

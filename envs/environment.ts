@@ -165,8 +165,8 @@ export type MountedDrawing =
   | { readonly kind: "undrawn"; readonly why: string };
 
 /**
- * Generator outside of this process, such as a program in another language. As with `Generator`, the seed determines
- * the instance. Each call is a request to the outside, and it may fail.
+ * Generator in another process, such as a program in another language. As with `Generator`, the seed determines
+ * the instance. Each call is a request to that process, and it may fail.
  */
 export interface MountedGenerator<Instance> extends Makeable {
   /** Digest of the provider's sources and settings, 16 hex digits. A task made under another digest is refused. */
@@ -292,7 +292,7 @@ export interface RowReader<Instance> {
     told(row: unknown, found: string): unknown;
   };
   /**
-   * Asks the outside once, when the pool is loaded, whether a task is sound, e.g. whether its own solution passes its
+   * Asks the resource once, when the pool is loaded, whether a task is sound, e.g. whether its own solution passes its
    * tests. Returns undefined for a sound task, or an error text for a row to reject. Returns Failed if a fault of ours
    * prevents the check. If omitted, there is no such check.
    */
@@ -377,18 +377,18 @@ interface Core<Instance, Answer> {
   parse(text: string, instance: Instance): Parsed<Answer>;
 }
 
-/** Verification of an environment that asks nothing outside this process. */
+/** Verification within this process, without an external resource. */
 interface SyncVerification<Instance, Answer> {
   readonly resource?: undefined;
   /** Checks an answer against an instance. Never throws. */
   verify(instance: Instance, answer: Answer): Facts;
 }
 
-/** Verification of an environment that must ask the outside, which may fail to answer. */
+/** Verification of an environment that must ask an external resource, which may fail to answer. */
 interface AsyncVerification<Instance, Answer> {
   readonly resource: Resource;
   /**
-   * Checks an answer against an instance. The outside may also find the answer malformed. Returns Failed for an
+   * Checks an answer against an instance. The resource may also find the answer malformed. Returns Failed for an
    * expected failure; a rejected promise is a bug.
    */
   verify(instance: Instance, answer: Answer, context: VerifyContext): Promise<Findings | Failed>;
@@ -397,7 +397,7 @@ interface AsyncVerification<Instance, Answer> {
 /** Optional members. Callers check whether a member is present before they use it. */
 interface Capabilities<Instance, Answer> {
   readonly generator?: Generator<Instance>;
-  /** Generator outside of this process, in place of `generator`. */
+  /** Generator in another process, in place of `generator`. */
   readonly asked?: MountedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
   /** Several turns: each call of a tool or answer gets a reply, until the episode ends. */

@@ -70,12 +70,12 @@ function* linesOf(jsonl: string): Iterable<RawRow> {
   for (const [row, json] of jsonl.split("\n").entries()) yield { row, json };
 }
 
-/** Returns the row at a place: a position in the pool, from 0 to size − 1. */
+/** Returns the row at a position in the pool, from 0 to size − 1. */
 export function rowOf<Instance>(pool: Pool<Instance>, place: number): PoolRow<Instance> {
   const { definition, columns } = pool;
   const group = columns.groups[place];
   if (group === undefined)
-    throw new Error(`bug: pool '${pool.name}' has ${pool.size} rows, and none at place ${place}`);
+    throw new Error(`bug: pool '${pool.name}' has ${pool.size} rows, and none at position ${place}`);
   const bytes = columns.bytes.subarray(columns.ends[place - 1] ?? 0, columns.ends[place]);
   return {
     index: columns.rows[place] as number,
@@ -91,15 +91,15 @@ function hashAt({ hashes }: PoolColumns, place: number): string {
   return half(2 * place) + half(2 * place + 1);
 }
 
-/** Functions that find a place by its hash, for the pools that were searched. They take 8 to 16 bytes a row. */
+/** Functions that find a row's position by its hash, for pools that were searched. They take 8 to 16 bytes a row. */
 const finders = new WeakMap<Pool, ReturnType<typeof hashFinder>>();
 
-/** Returns the place of the row whose task has this hash (16 hex digits), or −1. A pool holds each task once. */
+/** Returns the position of the row whose task has this hash (16 hex digits), or −1. A pool holds each task once. */
 export function placeOfHash(pool: Pool, hash: string): number {
   return placeOfHalves(pool, parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8, 16), 16));
 }
 
-/** Returns the place of the row with this hash, or −1. `high` and `low` are the halves of the hash, 32 bits each. */
+/** Returns the position of the row with this hash, or −1. `high` and `low` are the halves of the hash, 32 bits each. */
 export function placeOfHalves(pool: Pool, high: number, low: number): number {
   let find = finders.get(pool);
   if (find === undefined) {
@@ -111,7 +111,7 @@ export function placeOfHalves(pool: Pool, high: number, low: number): number {
   return find(high, low);
 }
 
-/** Returns the place of the row with this number in the file, or −1 if the pool does not hold that row. */
+/** Returns the pool position of the row with this number in the file, or −1 if the pool does not hold that row. */
 export function rowPlace({ columns: { rows } }: Pool, number: number): number {
   let [from, to] = [0, rows.length];
   while (from < to) {
@@ -137,7 +137,7 @@ function groupOf({ definition, columns }: Pool, level: string, split: Split) {
   return { start, count: levelIndex < 0 ? 0 : (columns.starts[group + 1] as number) - start };
 }
 
-/** Returns the places of the rows of a level and a split. */
+/** Returns the positions in the pool of the rows of a level and a split. */
 export function placesOf(pool: Pool, level: string, split: Split): Uint32Array {
   const { start, count } = groupOf(pool, level, split);
   return pool.columns.members.subarray(start, start + count);
@@ -197,7 +197,7 @@ export function pickRow<Instance>(
 /**
  * Returns the row at position `ordinal`, from 0, of a walk through seeded permutations of the rows. After the last row,
  * the walk begins a new permutation. The key's epoch is the number of completed permutations. `rankAt` returns the rank
- * of the row at a place of the pool.
+ * of the row at a position in the pool.
  */
 export function rowAt<Instance>(
   pool: Pool<Instance>,

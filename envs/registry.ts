@@ -1,4 +1,4 @@
-/** Registers the environments of Gradus, in this one place. Several versions of an environment may be listed. */
+/** Registers all environments of Gradus. Several versions of an environment may be listed. */
 import { code } from "./code/index.ts";
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
@@ -115,6 +115,6 @@ export function createRegistry(environments: readonly Environment[]): Registry {
       versions.find(({ earlier }) => earlier?.includes(wanted));
     if (environment !== undefined) return { kind: "found", environment };
     const numbers = versions.flatMap((candidate) => [candidate.version, ...(candidate.earlier ?? [])]).join(", ");
-    return { kind: "unknown_version", message: `${id} has no version ${version} here; it has: ${numbers}` };
+    return { kind: "unknown_version", message: `${id} has no version ${version}; it has: ${numbers}` };
   }
 }

@@ -18,7 +18,7 @@ export interface Resource {
    * time between callers. Defaults to 0.
    */
   readonly concurrencyEach?: number;
-  /** Maximum number of jobs that wait for a free place. The server refuses any further ones as overloaded. */
+  /** Maximum number of jobs that wait to run. The server refuses any further ones as overloaded. */
   readonly waitingMax: number;
   /** Maximum size, in bytes, of the completions held for the resource. */
   readonly heldBytesMax: number;

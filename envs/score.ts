@@ -159,7 +159,7 @@ export interface Verification {
 export type AsyncScore = { readonly kind: "score"; readonly score: Score } | Failed;
 
 /**
- * Begins to score a completion for an environment that must ask the outside. A completion without a readable answer is
+ * Begins to score a completion for an environment that must ask a resource. A completion without a readable answer is
  * scored at once. Of several answers, only the one that counts is verified.
  */
 export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion: string): AsyncScore | Verification {

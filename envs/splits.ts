@@ -2,7 +2,7 @@
 import type { Environment, Split } from "./environment.ts";
 import { hashKey } from "./lib/rng.ts";
 
-/** Returns the id under which an environment's instances are hashed and its pools are kept. */
+/** Returns the id under which an environment's instances are hashed and its pools are stored. */
 export function instanceFamily({ id, twinOf }: Pick<Environment, "id" | "twinOf">): string {
   return twinOf ?? id;
 }

@@ -12,7 +12,7 @@ import { isOptimal, qualityRatio } from "../envs/reward/scheme.ts";
 import { parseAnswer } from "../envs/score.ts";
 
 /**
- * Result for an answer that only an outside service, such as the sandbox, can judge: its verdict as text, or why there
+ * Result for an answer that only an external service, such as the sandbox, can judge: its verdict as text, or why there
  * is none.
  */
 export interface OutsideVerdict {
@@ -23,7 +23,7 @@ export interface OutsideVerdict {
 }
 
 export interface DrawOptions {
-  /** Result for an answer that only an outside service can judge. If omitted, the picture says nothing about it. */
+  /** Result for an answer that only an external service can judge. If omitted, the picture says nothing about it. */
   readonly verdict?: OutsideVerdict | undefined;
   /**
    * Baseline to compare the answer's objective with, without drawing a best answer. With an undefined baseline, nothing
@@ -80,7 +80,7 @@ function drawAnswer<Instance>(
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(draw(instance), headlines);
   }
-  // Show the passed verdict, if there is one, on an answer that only an outside service can judge.
+  // Show the passed verdict, if there is one, on an answer that only an external service can judge.
   if (environment.resource !== undefined)
     return framed(draw(instance, parsed.answer), [title, ...outsideVerdictLines(verdict)]);
   const facts = environment.verify(instance, parsed.answer);

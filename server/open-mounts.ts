@@ -31,16 +31,15 @@ const RETRY_DELAY_MS = 1000;
 export function openMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
   const registry = createChangingRegistry(own);
   const onRefused: MountContext["onRefused"] = (refused) =>
-    log.warn(refused, "the server does not serve this part of a mount");
+    log.warn(refused, "the server does not serve this mounted environment or level");
   const mounts = beginMounts(mounted, {
     onRefused,
     onMount: ({ refused, remarks, ...what }) => {
       log.info(what, "mounted");
       for (const each of refused) onRefused(each);
-      for (const remark of remarks)
-        log.info({ mount: what.name, remark }, "the code of a mount reports something to the operator");
+      for (const remark of remarks) log.info({ mount: what.name, remark }, "mounted code sent the operator a remark");
     },
-    onFault: (mount, why) => log.error({ mount, problem: why }, "a mount failed"),
+    onFault: (mount, why) => log.error({ mount, problem: why }, "a mounted file or provider failed"),
     adopt: (environments) => {
       const all = withMounts(own, environments);
       if (typeof all === "string") return all;

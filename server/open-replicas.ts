@@ -64,8 +64,8 @@ export function linkReplicas(
     onDown: mask,
     onLack: (resource) => {
       if (resource !== undefined)
-        log.warn({ resource }, "a resource is down here but not on another server: send calls there");
-      health.set("resources", resource && `${resource} is down here and not on another server of the store`);
+        log.warn({ resource }, "a resource is down on this server but not on another: send calls to the other");
+      health.set("resources", resource && `${resource} is down on this server and not on another of the store`);
     },
     onKeys: (trouble) => {
       if (trouble === undefined) log.info({}, "the keys of this server match those of the others again");

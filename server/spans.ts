@@ -47,7 +47,7 @@ export function spansOf(traces: Traces | undefined): Spans {
       ...workers,
       run: (job, signal) => within("worker", {}, () => workers.run(job, signal)),
     }),
-    // The span of a resource includes the wait for a free place. An attempt may begin when another call's attempt ends,
+    // The span of a resource includes the wait for its turn. An attempt may begin when another call's attempt ends,
     // so it is bound to the context of its own call.
     resources: (resources) => ({
       ...resources,

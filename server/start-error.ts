@@ -6,7 +6,7 @@ import { CannotListen } from "./transport/cannot-listen.ts";
 /** Problem that the operator has to fix before the server can start. */
 export class StartError extends Error {
   /**
-   * "failure": a port, a store, another server or a mount failed. Undefined: a file that an option names is invalid.
+   * "failure": a port, a store, another server or mounted code failed. Undefined: a file named by an option is invalid.
    */
   readonly kind: "failure" | undefined;
 

@@ -60,7 +60,7 @@ export function addDraw(program: Command): void {
     if (!(open ?? isShown(terminal, process.env, process.platform))) return;
     const trouble = await show(path);
     if (trouble === undefined) return;
-    const words = `no program here can show ${path} (${trouble}): open it by hand`;
+    const words = `no program on this machine can show ${path} (${trouble}): open it by hand`;
     if (open) throw new CliProblem("failure", words);
     note(`gradus: ${words}`);
   });
@@ -134,7 +134,7 @@ async function drawn(
 }
 
 /**
- * Asks the outside service that judges the answer, such as a sandbox, if the environment has one. The picture is drawn
+ * Asks the external service that judges the answer, such as a sandbox, if the environment has one. The picture is drawn
  * even if there is no reply.
  */
 async function askVerdict(

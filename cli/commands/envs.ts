@@ -184,7 +184,7 @@ function described(environment: Environment, isDrawn: boolean, timed: readonly A
     ["answer formats", answerFormats.map((format) => word(AnswerFormat, format)).join(", ")],
     ["pictures", isDrawn ? `gradus draw ${id}` : "none"],
     ["sources", sources.map((source) => word(Source, source)).join(", ")],
-    ["pools", sources.includes(Source.REAL) && pools.length === 0 ? "none here: give --pool name=path" : undefined],
+    ["pools", sources.includes(Source.REAL) && pools.length === 0 ? "none: give --pool name=path" : undefined],
   ]);
   return [
     description,

@@ -82,7 +82,7 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
 }
 
 /**
- * Draws a few answers of each part for the report. Undefined for a remote server, whose task keys are missing here
+ * Draws a few answers of each part for the report. Undefined for a remote server, whose task keys this process lacks
  * unless the flags name them.
  */
 async function picturesOf(flags: Flags, { specimens }: Summary): Promise<readonly Picture[] | undefined> {

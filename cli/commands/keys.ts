@@ -49,7 +49,7 @@ new key in the second place first, and one with it in the first place when all h
 
 const addOptions = (command: Command): Command => addFolderOptions(command, "keyFile", "taskKeys", "store");
 
-/** Keys, and words for the place where they are stored. */
+/** Keys, and words for where they are stored. */
 interface Held {
   readonly place: string;
   readonly keyring: Keyring;

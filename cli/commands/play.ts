@@ -1,4 +1,4 @@
-/** `gradus play`: lets a person play a task on standard input, call by call. No run is told. */
+/** `gradus play`: lets a person play a task on standard input, call by call. No run records the calls. */
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import type { GradusClient, Task, Tool } from "../../clients/ts/src/public.ts";

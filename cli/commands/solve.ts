@@ -1,4 +1,4 @@
-/** `gradus solve`: prints the answer of the environment's solver, computed here or by a server for its operator. */
+/** `gradus solve`: prints the solver's answer, computed in this process or by a server for its operator. */
 import { type Command, Option } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";

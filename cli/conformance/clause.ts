@@ -6,7 +6,7 @@ export type Finding =
   | { readonly kind: "fail"; readonly reason: string }
   /** Result of a clause that is only advice and is not followed. */
   | { readonly kind: "warn"; readonly reason: string }
-  /** Result of a clause that cannot be tried here, and is neither kept nor broken. */
+  /** Result of a clause that cannot be tried on this server, so it is unknown whether the server meets it. */
   | { readonly kind: "skip"; readonly reason: string };
 
 export const pass: Finding = Object.freeze({ kind: "pass" });

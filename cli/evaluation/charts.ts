@@ -7,7 +7,7 @@ import type { PartSummary } from "./summary.ts";
 
 const ROW = 30;
 
-/** Draws bars side by side for each row of a report, one for each figure such as the success rate. */
+/** Draws bars side by side for each row of a report, one for each statistic such as the success rate. */
 export function figureBars(
   label: string,
   rows: readonly ReportRow[],
@@ -15,7 +15,7 @@ export function figureBars(
 ): string {
   const shown = rows.filter((row) => figures.some(({ figure }) => row.figures[figure] !== undefined));
   const names = shown.map(({ name }) => name);
-  // Show a missing figure as a dash, and not as a bar of 0%.
+  // Show a missing value as a dash, and not as a bar of 0%.
   const all = shown.flatMap((row) =>
     figures.map(({ figure, title }) => ({ name: row.name, title, value: row.figures[figure] })),
   );

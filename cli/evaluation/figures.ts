@@ -1,4 +1,4 @@
-/** Selects the figures of a report to show, such as the success rate, and formats them. */
+/** Selects the statistics of a report to show, such as the success rate, and formats them. */
 import type { ReportRow } from "../../clients/ts/src/public.ts";
 
 export interface Column {
@@ -37,13 +37,17 @@ const columns: readonly Column[] = [
     rare: true,
   },
   {
-    ...percent("no_reward_rate", "no reward", "samples without a reward, e.g. too long, which are in no other figure"),
+    ...percent(
+      "no_reward_rate",
+      "no reward",
+      "samples without a reward, e.g. too long, which are in no other statistic",
+    ),
     rare: true,
   },
   percent("truncated_rate", "truncated", "completions cut off at their maximum length"),
 ];
 
-/** Returns the columns for which the rows have figures. The columns of pass@k, sorted by k, come before pass@avg. */
+/** Returns the columns for which the rows have values. The columns of pass@k, sorted by k, come before pass@avg. */
 export function columnsOf(rows: readonly ReportRow[]): readonly Column[] {
   const names = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
   const ks = [...names].flatMap((name) => /^pass@(\d+)$/.exec(name)?.[1] ?? []).map(Number);

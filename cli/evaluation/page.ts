@@ -51,7 +51,7 @@ function tiles(report: Report): string {
     `<li><b>${escape(value)}</b><span>${escape(title)}</span><small>${escape(words)}</small></li>`;
   const figures = shown.map((column) => tile(column.title, cellOf(overall, column), column.meaning));
   const missing = overall.samplesExpected - overall.samples;
-  const words = missing === 0n ? "the whole suite" : `${missing} are missing: figures may change`;
+  const words = missing === 0n ? "the whole suite" : `${missing} are missing: statistics may change`;
   return `<ul class="tiles">${figures.join("")}${tile("samples", String(overall.samples), words)}</ul>`;
 }
 
@@ -176,7 +176,7 @@ function settingsSection({ report, settings }: Summary): string {
   return section("How it was made", suite?.description ?? "", `<table><tbody>${rows.join("")}</tbody></table>`);
 }
 
-/** Returns the report page of an evaluation. `pictures` is undefined if they could not be drawn here. */
+/** Returns the report page of an evaluation. `pictures` is undefined if this process cannot draw them. */
 export function reportPage(summary: Summary, pictures?: readonly Picture[]): string {
   const { report } = summary;
   const { evaluation, suite } = report;

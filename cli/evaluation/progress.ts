@@ -41,7 +41,7 @@ export function createProgress(done: number, total: number, shown: boolean) {
   };
 }
 
-/** Counts a sample in the figures that the bar shows. They exist for every answer, unlike the ratio. */
+/** Counts a sample for the bar's percentage and mean. No ratio to the best: not all tasks have one. */
 function count(counts: { scored: number; good: number; reward: number; failed: number }, step: Step): void {
   if (step.kind === "failed") {
     counts.failed++;

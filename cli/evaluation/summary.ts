@@ -15,7 +15,7 @@ export type Settings = Readonly<Record<string, JsonValue>>;
 export interface PartSummary {
   readonly part: string;
   /**
-   * Number of feasible answers in each of ten equal intervals of the ratio to the best. The last interval includes 1.
+   * Number of feasible answers by the ratio of their value to the best, in ten equal intervals. The last includes 1.
    */
   readonly ratios: readonly number[];
   /** Number of answers that are optimal or graded as right. */
@@ -140,7 +140,7 @@ export function reportTable(report: Report): string {
 }
 
 /**
- * Returns remarks on a report's figures: what ratios are relative to, and which tasks are left out or may be in the
+ * Returns remarks on a report's statistics: what ratios are relative to, and which tasks are left out or may be in the
  * training data.
  */
 export function remarksOf({ baseline, overall }: Report): readonly string[] {

@@ -143,7 +143,7 @@ function count(
 function wordsOf(environment: string, { graded, kept, without }: Counts): readonly string[] {
   const lacking = [...without].map(
     ([text, rows]) =>
-      `${environment}: --where '${text}' asks for a figure that ${rows} of ${graded} completions do not have`,
+      `${environment}: --where '${text}' asks for a value that ${rows} of ${graded} completions do not have`,
   );
   const none = `${environment}: none of ${graded} completions meets every --where, so none is written`;
   return kept === 0 ? [...lacking, none] : lacking;
@@ -234,7 +234,7 @@ function chosen({ environments }: Registry, { environments: ids, levels }: Solve
   if (unknown !== undefined)
     throw new CliProblem(
       "missing",
-      `--environment: there is no '${unknown}' with a solver and tasks of one completion here; there are: ${able.map(({ id }) => id).join(", ")}`,
+      `--environment: there is no '${unknown}' with a solver and tasks of one completion; there are: ${able.map(({ id }) => id).join(", ")}`,
     );
   if (ids.length > 0) return able.filter(({ id }) => ids.includes(id));
   const having = able.filter((environment) => environment.levels.some(({ name }) => levels.includes(name)));

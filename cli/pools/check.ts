@@ -21,7 +21,7 @@ export type CheckedRow =
       readonly remark?: string;
     }
   | { readonly row: string; readonly kind: "rejected"; readonly reason: string }
-  /** Row outside the selection of rows that the user gave, e.g. train[200:]. */
+  /** Row that is not in the selection of rows that the user gave, e.g. train[200:]. */
   | { readonly row: string; readonly kind: "left_out" };
 
 /** Yields the rows of a pool's file. Reads the file again, so that it need not be in memory, and skips blank lines. */

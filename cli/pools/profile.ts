@@ -25,7 +25,7 @@ export type Profiled = ReturnType<typeof profileSuite>;
 export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, split, levels }: Chosen) {
   const pool = pools.get(name);
   if (pool === undefined) {
-    const message = `there is no pool '${name}' here: --pool ${name}=FILE names one; there is: ${[...pools.keys()].join(", ")}`;
+    const message = `there is no pool '${name}': --pool ${name}=FILE names one; there is: ${[...pools.keys()].join(", ")}`;
     throw new CliProblem("usage", message);
   }
   const groups = groupCounts(pool).filter((group) => group.split === split);

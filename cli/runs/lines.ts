@@ -75,8 +75,8 @@ export function headLines(config: RunConfig | undefined, state: RunState): reado
 export function armLines({ arms: all }: RunState, width: number): readonly string[] {
   const arms = topOf(all.map(({ probability }) => probability)).flatMap((place) => all[place] ?? []);
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ armId }) => armId.length)));
-  // Width of the two bars: what the other columns leave. Figures take, with their spaces: probability 5, value 7,
-  // solved 5, reward 7, tasks 8, and lengths 18, which a narrow terminal leaves out.
+  // Width of the two bars: what the other columns leave. With their spaces, the columns of numbers take: probability 5,
+  // value 7, solved 5, reward 7, tasks 8, and lengths 18, which a narrow terminal leaves out.
   const lengths = width - name - 38 - 18 < 8 ? undefined : lengthColumns(arms);
   const forBars = Math.max(8, width - name - 38 - (lengths === undefined ? 0 : 18));
   const [wide, narrow] = [Math.ceil(forBars * 0.6), Math.floor(forBars * 0.4)];

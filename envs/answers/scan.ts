@@ -3,7 +3,7 @@
  * is not an answer.
  *
  * The last answers count, so each scan begins at the end of the text. Searches use built-in functions and never search
- * a place twice, because a completion may consist of a million "<".
+ * a character twice, because a completion may consist of a million "<".
  */
 import { isSpace, skipSpaceBack } from "../lib/text.ts";
 import type { Range } from "./marks.ts";

@@ -10,7 +10,7 @@ export interface CodeInstance {
   /** Python code that is put before every program, such as imports that the author assumes. Empty if there is none. */
   readonly prefix: string;
   readonly tests: readonly CodeTest[];
-  /** Places of the tests that the row marks as public, so that replies to tries may show them. Unset: none. */
+  /** Indices of the tests that the row marks as public, so that replies to tries may show them. Unset: none. */
   readonly publicTests?: readonly number[];
   /** The reason for each test of the row that is left out: it cannot be read, or no program could pass it. */
   readonly unread: readonly string[];

@@ -73,7 +73,7 @@ export function setProblem(row: Row): string | undefined {
   const told = fieldsIn(row["verification_info"])?.["language"];
   const language = textOf(told) || (OTHER_LANGUAGE.test(textOf(row["language"])) ? textOf(row["language"]) : "");
   if (language !== "" && !/^py(?:thon)?\s?3?(?:\.\d+)?$/i.test(language))
-    return `it asks for a program in ${language.slice(0, 32)}, and only Python runs here`;
+    return `it asks for a program in ${language.slice(0, 32)}, and the sandbox runs only Python`;
   if (textOf(row["interaction_format"]) !== "")
     return "column interaction_format: the program would have to exchange messages with another program";
   if (textOf(row["generated_checker"]) !== "")

@@ -113,7 +113,7 @@ const PRIVATE: readonly string[] = [
   ...["private_test_cases", "private_tests", "generated_tests", "official_tests"],
 ];
 
-/** Returns the places of the tests that stand in columns for public tests, such as public_test_cases and examples. */
+/** Returns the indices of the tests that stand in columns for public tests, such as public_test_cases and examples. */
 function publicTestsOf(row: Row, tests: readonly CodeTest[]): readonly number[] {
   const open = Object.fromEntries(Object.entries(row).filter(([column]) => !PRIVATE.includes(column)));
   const { truth } = truthOf(open);

@@ -174,7 +174,7 @@ export function advance(lexer: Lexer): void {
   lexer.past = at;
 }
 
-/** Returns whether a unit is ASCII and neither white space nor a backslash, so that no gap starts with it. */
+/** Returns whether a UTF-16 unit is ASCII, but not white space or a backslash. No spacing starts with such a unit. */
 function isPlain(unit: number): boolean {
   return unit > 32 && unit < 0x80 && unit !== 92;
 }

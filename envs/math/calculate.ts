@@ -1,4 +1,4 @@
-/** Calculates exact values of arithmetic expressions, as math reads and compares answers. */
+/** Calculates exact values of arithmetic expressions, with the parser and the numbers of the environment `math`. */
 import type { Parsed } from "../facts.ts";
 import { evaluate } from "./evaluate.ts";
 import { STEPS_MAX } from "./numbers/budget.ts";

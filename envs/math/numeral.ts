@@ -1,6 +1,6 @@
 /**
- * Reads and grades the answers of the generated math tasks. An answer is parsed as in `math`, but must be a finished
- * value: an unevaluated expression such as 2 + 3 is refused, because it may copy the task.
+ * Reads and grades the answers of math/arithmetic and math/linear. An answer is parsed as in the environment `math`,
+ * but must be a finished value: an expression such as 2 + 3 is refused, because it may copy the task.
  */
 import type { Facts } from "../facts.ts";
 import { equalsInteger, type Rational } from "../lib/rational.ts";

@@ -1,4 +1,4 @@
-/** The tool `calculator`: exact arithmetic, read by the parser of math's answers. Nothing is evaluated as code. */
+/** The tool `calculator`: exact arithmetic, with the parser of the environment `math`. Nothing runs as code. */
 import { type Rational, showRational } from "../math/numbers/rational.ts";
 import { calculate } from "../math/calculate.ts";
 import type { TryTool } from "../turns/tries.ts";

@@ -4,7 +4,7 @@ import { isRawNumber } from "../lib/exact-json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Maximum number of places that are shown in a path, e.g. "a.b[3]". Arguments may be nested more deeply. */
+/** Maximum number of keys and indices shown in a path, e.g. three in "a.b[3]". Arguments may be nested more deeply. */
 const DEPTH_MAX = 16;
 
 /**

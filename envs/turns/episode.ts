@@ -48,12 +48,13 @@ export type Played =
 const FIRST: Episode = { calls: 0, state: undefined, log: [], standing: undefined, digest: "" };
 
 /**
- * Plays a completion of a task whose calls need nothing outside of this process. `begun` is the episode as earlier
+ * Plays a completion of a task whose calls need no external resource. `begun` is the episode as earlier
  * completions left it. Undefined: this completion is the first.
  */
 export function play(task: EpisodeTask, begun: Episode | undefined, message: PolicyMessage): Played {
   const played = playing(task, begun, message).next();
-  if (played.done !== true) throw new Error(`bug: a call of ${task.environment.id} asks a resource, but has none`);
+  if (played.done !== true)
+    throw new Error(`bug: a call of ${task.environment.id} asks a resource, but the environment has none`);
   return played.value;
 }
 

@@ -37,7 +37,7 @@ export interface Advanced<State> {
   readonly facts?: Facts;
 }
 
-/** Call whose result must be asked of a resource outside of this process. */
+/** Call whose result must be asked of an external resource. */
 export interface Question<State> {
   /**
    * Asks for the result. Returns Failed for a fault of ours, never for one of the policy, e.g. a program that fails:
@@ -101,7 +101,7 @@ export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> 
   start(instance: Instance): MessageShape<Schema>;
 }
 
-/** Turns of an environment that asks nothing outside of this process when a call is made. */
+/** Turns of an environment whose calls need no external resource. */
 export interface Turns<Instance, Schema extends DescMessage = DescMessage> extends TurnsParts<Instance, Schema> {
   readonly resource?: undefined;
   /**
@@ -139,7 +139,7 @@ export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage>
   ): Advanced<MessageShape<Schema>> | Question<MessageShape<Schema>>;
 }
 
-/** Turns of either kind, told apart by `resource`. */
+/** Turns of either kind. `resource` is set if calls ask a resource. */
 export type AnyTurns<Instance = unknown> = Turns<Instance> | AskingTurns<Instance>;
 
 /**

@@ -132,8 +132,8 @@ function faced(instance: BisectionInstance, side: SideOf) {
   }
 
   /**
-   * Returns the place of a vertex on its circle, from the point that faces the other side, alternately to the left and
-   * the right of it.
+   * Returns the point of a vertex on its circle. Vertices are placed from the point that faces the other side,
+   * alternately to the left and the right of it.
    */
   function around(which: number, place: number, count: number): Point {
     const centre = { x: which === 0 ? radius + 30 : width - radius - 30, y: 30 + radius };

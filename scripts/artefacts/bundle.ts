@@ -24,7 +24,7 @@ const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "pis
  */
 const outputOf = (source: string): string => source.replace(/\.ts$/, "").replaceAll("/", "-");
 
-/** Matches the place where a source starts a worker thread, e.g. `new URL("./worker.ts", import.meta.url)`. */
+/** Matches an expression that starts a worker thread, e.g. `new URL("./worker.ts", import.meta.url)`. */
 const THREAD = /new URL\("(\.[^"]*\.ts)", import\.meta\.url\)/g;
 
 function threadModules(): readonly string[] {

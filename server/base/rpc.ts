@@ -103,7 +103,10 @@ export function register<S extends DescService>(service: S, handlers: ServiceHan
 
 function unimplemented({ parent, name }: DescMethod): () => never {
   return () => {
-    throw new RpcError("UNIMPLEMENTED", `${parent.typeName}/${name} is part of the contract, but not served yet`);
+    throw new RpcError(
+      "UNIMPLEMENTED",
+      `${parent.typeName}/${name} is part of the contract, but this server does not implement it`,
+    );
   };
 }
 

@@ -85,8 +85,8 @@ function hasKeyed(digests: TaskSamples["digests"]): boolean {
 }
 
 /**
- * Returns the order in which sums take the results, as places in the lists. Undefined: no sample has a key, and sums go
- * by index. With keys, the places depend on the order in which episodes closed, so sums go by ascending reward.
+ * Returns the order in which sums take the results, as indices in the lists. Undefined: no sample has a key, and sums
+ * go by index. With keys, the indices depend on the order in which episodes closed, so sums go by ascending reward.
  */
 export function placesInOrder({ digests, results }: TaskSamples): readonly number[] | undefined {
   if (!hasKeyed(digests)) return undefined;

@@ -65,7 +65,7 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   /** Cursors of open groups to close before the draw: the oldest ones, so that at most openGroupsMax stay open. */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
-  /** Returns whether an arm's task at an ordinal uses a row that was removed from its pool. Such a task is skipped. */
+  /** Returns whether an arm's task uses a row that was removed from its pool. Such a task is skipped. */
   readonly isGone: (arm: number, ordinal: number) => boolean;
   /**
    * Returns whether the run has already issued the instance. Policies that repeat instances in passes count only the

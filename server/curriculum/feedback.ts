@@ -32,7 +32,7 @@ export interface FeedbackItem extends GroupRef {
   readonly hash?: string;
   /** Computes extra values of the score, by name. Called only if the run's policy reads some of them. */
   readonly facts?: () => Readonly<Record<string, number>>;
-  /** Set if the task belongs to an evaluation arm. `cursor` is then the task's ordinal in the arm. */
+  /** Set if the task belongs to an evaluation arm. `cursor` is then the task's number in the arm. */
   readonly evaluation?: EvaluationPlace;
 }
 

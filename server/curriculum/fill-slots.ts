@@ -25,18 +25,18 @@ export const REFUSALS_MAX = 16_384;
 export const FILTERED_MAX = 1024;
 
 /**
- * Number of successive ordinals without an instance after which an arm counts as exhausted. Each of them was searched
- * to the end of its budget, and they depend only on the run's seed.
+ * Number of successive task numbers without an instance after which an arm counts as exhausted. Each of them was
+ * searched to the end of its budget, and they depend only on the run's seed.
  */
 export const DRY_ORDINALS = 8;
 
-/** Search result for one ordinal: an instance that may become a task, or "none". */
+/** Search result for one task number of an arm: an instance that may become a task, or "none". */
 export type Candidate<Key extends InstanceKey> =
   { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
 /**
- * Instances that must be made before the slots can be filled, as ordinals of one arm. For an arm that chooses its rows,
- * these numbers are rows.
+ * Instances that must be made before the slots can be filled, as task numbers of one arm. For an arm that chooses its
+ * rows, these numbers are rows.
  */
 export interface MissingInstances {
   readonly arm: number;
@@ -44,7 +44,7 @@ export interface MissingInstances {
 }
 
 /**
- * Returns an arm's instance at an ordinal. For an arm that chooses its rows, the number is a row. Undefined: not made
+ * Returns the instance of an arm's task by its number, which is a row if the arm chooses its rows. Undefined: not made
  * yet.
  */
 export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => Candidate<Key> | undefined;
@@ -53,9 +53,9 @@ export type Filled<Key extends InstanceKey> =
   | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
   /** The caller must make these instances and then fill the slots again. */
   | { readonly kind: "wanted"; readonly wanted: readonly MissingInstances[] }
-  /** No acceptable instance was found in the arm's next `tries` ordinals. */
+  /** No acceptable instance was found for the arm's next `tries` task numbers. */
   | { readonly kind: "barren"; readonly arm: number; readonly tries: number }
-  /** The arm is exhausted: it has no instance at the last DRY_ORDINALS ordinals. `ordinal` is the last one searched. */
+  /** The arm is exhausted: its last DRY_ORDINALS task numbers have no instance. `ordinal` is the last one searched. */
   | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
 
 type Choice<Key extends InstanceKey> =
@@ -65,8 +65,8 @@ type Choice<Key extends InstanceKey> =
   | { readonly kind: "none"; readonly tries: number };
 
 /**
- * Returns the first instance, from ordinal `from` on, that is accepted and not known. If the limits are reached first,
- * it returns the first known instance, or else the first one that the filter passes over.
+ * Returns the arm's first instance, from task number `from` on, that is accepted and not known. If the limits are
+ * reached first, it returns the first known instance, or else the first one that the filter passes over.
  */
 function choose<Key extends InstanceKey>(
   arm: number,
@@ -158,7 +158,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
 /** Instances of an arm, or of one level of an arm that grows, that fill its slots one after the other. */
 interface Lane {
   readonly arm: number;
-  /** Ordinal of the next instance. */
+  /** Number of the arm's task that the next instance is for. */
   next: number;
   /** Number of open slots that the lane's instances fill. Slots with rows are not counted. */
   left: number;

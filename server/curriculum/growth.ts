@@ -1,6 +1,6 @@
 /**
- * Levels of arms that grow. An ordinal of such an arm is its level times LEVEL_SPAN, plus the number of the instance
- * within the level. So an arm and an ordinal identify an instance, as for other arms.
+ * Levels of arms that grow. The ordinal of a task in such an arm is its level times LEVEL_SPAN, plus its number in
+ * that level. So an arm and an ordinal identify a task, as for other arms.
  */
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 
@@ -39,7 +39,7 @@ export function valueOf({ start, step }: Growth, level: number): number {
   return start + level * step;
 }
 
-/** Returns the level of a growing arm's ordinal. Undefined: the arm does not grow. */
+/** Returns the level of a growing arm's task by its ordinal. Undefined: the arm does not grow. */
 export function levelOf({ grow }: Grower, ordinal: number): number | undefined {
   return grow && Math.floor(ordinal / LEVEL_SPAN);
 }
@@ -53,7 +53,7 @@ export interface LevelPlace {
   readonly guess: number;
 }
 
-/** Returns the position of a growing arm's ordinal among its levels. Undefined: the arm does not grow. */
+/** Returns where a growing arm's task lies among the arm's levels. Undefined: the arm does not grow. */
 export function levelPlaceOf({ grow }: Grower, ordinal: number): LevelPlace | undefined {
   return grow && { level: Math.floor(ordinal / LEVEL_SPAN), levels: levelCount(grow), guess: grow.guess };
 }
@@ -65,12 +65,12 @@ export interface NextOrdinals {
   readonly nextInLevels: readonly number[];
 }
 
-/** Returns the ordinal of the next instance of an arm, or of one of its levels. */
+/** Returns the ordinal of the next task of an arm, or of one of its levels. */
 export function nextOrdinalOf({ nextOrdinal, nextInLevels }: NextOrdinals, level: number | undefined): number {
   return level === undefined ? nextOrdinal : level * LEVEL_SPAN + (nextInLevels[level] ?? 0);
 }
 
-/** Returns the arm's next ordinals after the instance at `ordinal` was drawn. */
+/** Returns the ordinals of the arm's next tasks after the task `ordinal` was drawn. */
 export function afterDrawn(arm: Grower, { nextOrdinal, nextInLevels }: NextOrdinals, ordinal: number): NextOrdinals {
   const level = levelOf(arm, ordinal);
   if (level === undefined) return { nextOrdinal: ordinal + 1, nextInLevels };

@@ -82,7 +82,7 @@ export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
   return { kind: "failed_precondition", message };
 }
 
-/** Calls the policy's `advance` until the policy is at least at `place`, where an operator's Advance had moved it. */
+/** Calls the policy's `advance` until its progress is at least `place`, to which an operator's Advance had moved it. */
 function movedOnTo<State extends RunState>(state: State, place: number): State {
   let now = state;
   while (placeOf(now) < place) {

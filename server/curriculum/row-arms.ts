@@ -43,7 +43,7 @@ export function freshTable({ rows }: Pick<Arm, "rows">): RowTable | null {
 export function withRated(tables: RunState["rows"], { arm, rows, first, rates, samples }: RowsRated): RunState["rows"] {
   const table = tables[arm];
   if (table === undefined || table === null)
-    throw new Error(`bug: rows of arm ${arm} were rated, but it has no curriculum over its rows`);
+    throw new Error(`bug: arm ${arm} got pass rates of rows, but has no curriculum over its rows`);
   const rateAt = (i: number): number => (rates[i] ?? 0) / RATE_PARTS;
   return tables.with(arm, withRates(table, { rows, first, rateAt, count: rates.length, samples }));
 }

@@ -1,14 +1,13 @@
 /**
- * Keeps the rows of pools as a run knows them. A row keeps the place that it got when the run first saw it, even if its
- * position in the file changes. New rows get places at the end, and rows that the pool no longer has are marked as
- * gone.
+ * Lists the rows of pools as a run knows them. A row keeps the index that it got when the run first saw it, even if the
+ * file's order changes. New rows get indices at the end, and rows that the pool no longer has are marked as gone.
  */
 import { deriveSeed, permuted } from "../../envs/lib/rng.ts";
 
 /** Number of bytes of a row's hash. */
 const HASH_BYTES = 8;
 
-/** First and last of a range of successive places. */
+/** First and last of a range of successive indices of the list. */
 type Range = readonly [number, number];
 
 /** Fields of a run's state that this file reads. */
@@ -24,18 +23,18 @@ interface Listed {
   readonly masks: readonly (string | null)[];
 }
 
-/** Successive passes of an arm through the same number of places. */
+/** Successive passes of an arm through the same number of rows. */
 export interface RowPasses {
-  /** Ordinal at which the first of these passes begins. */
+  /** Number of the arm's task at which the first of these passes begins. */
   readonly from: number;
   /** Number of passes that the arm had made before. */
   readonly epoch: number;
-  /** Number of places in each of these passes. */
+  /** Number of rows in each of these passes. Rows that are gone count. */
   readonly rows: number;
 }
 
 export interface RowWalk {
-  /** Highest ordinal that earlier passes over the same instances reached, plus 1. 0: there were none. */
+  /** Highest task number that earlier passes over the same instances reached, plus 1. 0: there were none. */
   readonly reached: number;
   /** Passes in order. There is a new entry each time the pool has grown. */
   readonly passes: readonly RowPasses[];
@@ -58,13 +57,13 @@ export interface RowList extends RowListName {
   readonly loadedAtMs: number;
   /** Position in the list of each arm that draws from it, by arm id. */
   readonly walks: ReadonlyMap<string, RowWalk>;
-  /** Hashes of the rows in order of place, 8 bytes each. */
+  /** Hashes of the rows in order of index, 8 bytes each. */
   readonly hashes: Uint8Array;
-  /** Places of rows that the pool no longer has. */
+  /** Indices of rows that the pool no longer has. */
   readonly gone: ReadonlySet<number>;
 }
 
-/** Changes of a list of rows: added hashes, and ranges of places that are gone or back. */
+/** Changes of a list of rows: added hashes, and ranges of indices of rows that are gone or back. */
 export interface RowsChanged extends Omit<RowListName, "pool"> {
   /** Ids of arms that draw from the list for the first time. */
   readonly arms: readonly string[];
@@ -93,7 +92,7 @@ export function placesIn({ hashes }: Pick<RowList, "hashes">): number {
   return hashes.length / HASH_BYTES;
 }
 
-/** Returns the hash of the row at a place, as 16 hex digits. */
+/** Returns the hash of the row at an index, as 16 hex digits. */
 export function hashAt({ hashes }: Pick<RowList, "hashes">, place: number): string {
   const at = HASH_BYTES * place;
   return Buffer.from(hashes.buffer, hashes.byteOffset + at, HASH_BYTES).toString("hex");
@@ -114,7 +113,7 @@ export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks
   });
 }
 
-/** Returns the row for an arm's task. `row` is its place if the arm chooses its rows; else the ordinal decides. */
+/** Returns the row of an arm's task. `row` is its index if the arm chooses its rows; else the task's number decides. */
 export function listedRow(
   list: RowList,
   armId: string,
@@ -124,7 +123,7 @@ export function listedRow(
   return list.gone.has(place) ? undefined : { hash: hashAt(list, place), epoch };
 }
 
-/** Returns the place and the epoch of an arm's task at an ordinal. The rows have another random order in each pass. */
+/** Returns the row index and the epoch of an arm's task. The rows have another random order in each pass. */
 function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) {
   const { environment, pool, level, split, walks } = list;
   const passes = walks.get(armId)?.passes.findLast(({ from }) => from <= ordinal);
@@ -136,7 +135,7 @@ function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) 
 }
 
 /**
- * Returns the walk through a list that has grown to `rows` places. The current pass ends with the rows that it began
+ * Returns the walk through a list that has grown to `rows` rows. The current pass ends with the rows that it began
  * with.
  */
 function extended({ reached, passes }: RowWalk, nextOrdinal: number, rows: number): RowWalk {
@@ -152,7 +151,7 @@ export function* placesOfRanges(ranges: readonly Range[]): Generator<number> {
   for (const [first, last] of ranges) for (let place = first; place <= last; place++) yield place;
 }
 
-/** Returns a list after a change. `nextOrdinal` gives an arm's next ordinal. */
+/** Returns a list after a change. `nextOrdinal` gives the number of an arm's next task. */
 function changedList(list: RowList, change: RowsChanged, nextOrdinal: (armId: string) => number): RowList {
   const gone = new Set(list.gone);
   for (const place of placesOfRanges(change.gone)) gone.add(place);
@@ -171,7 +170,7 @@ export function withRowsSeen(
   { pool, digest, loadedAtMs }: Pick<RowList, "pool" | "digest" | "loadedAtMs">,
   changes: readonly RowsChanged[],
 ): readonly RowList[] {
-  // An evaluation arm uses all ordinals of its set from the start.
+  // An evaluation arm uses all tasks of its set from the start.
   const nextOrdinal = (armId: string): number =>
     arms[config.arms.findIndex(({ id }) => id === armId)]?.nextOrdinal ??
     config.evaluationArms.find(({ id }) => id === armId)?.tasks ??
@@ -197,8 +196,8 @@ export function withRowsSeen(
 }
 
 /**
- * Returns the lists when a new pass over the same instances begins. Each arm's walk records the highest ordinal that it
- * reached.
+ * Returns the lists when a new pass over the same instances begins. Each arm's walk records the number of the arm's
+ * next task.
  */
 export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">): readonly RowList[] {
   return lists.map((list) => {
@@ -211,7 +210,7 @@ export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "con
   });
 }
 
-/** Returns the ordinals of an evaluation arm's tasks whose rows are gone. */
+/** Returns the numbers of an evaluation arm's tasks whose rows are gone. */
 export function leftOutOf({ lists, config }: Pick<Listed, "lists" | "config">, arm: number): ReadonlySet<number> {
   const { id = "", tasks = 0 } = config.evaluationArms[arm] ?? {};
   const list = listOf(lists, id);

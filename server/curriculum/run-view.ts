@@ -228,7 +228,7 @@ interface Sums {
 const pageSums = new WeakMap<EvaluationPage, Sums>();
 
 /**
- * Adds in order of ordinal and sample index, so that a mean has the same bits in whatever order the samples arrived.
+ * Adds by task number and sample index, so that a mean has the same bits in whatever order the samples arrived.
  */
 function sumsOf(page: EvaluationPage): Sums {
   const found = pageSums.get(page);

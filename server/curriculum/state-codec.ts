@@ -385,7 +385,7 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       reading.isWhole = true;
       return;
     default:
-      throw new FormatError(`the stored state has an unexpected part, ${JSON.stringify(part.case ?? null)}`);
+      throw new FormatError(`the stored state has an unexpected field, ${JSON.stringify(part.case ?? null)}`);
   }
 }
 

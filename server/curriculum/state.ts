@@ -21,8 +21,8 @@ import type { TaskMemory } from "./task-memory.ts";
 import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
 
 /**
- * Round of an evaluation arm, in which each task of its set is sampled once. An ordinal is the same task in every
- * round.
+ * Round of an evaluation arm, in which each task of its set is sampled once. Every round has the same
+ * tasks.
  */
 export interface EvaluationRound {
   /** Index of the arm among the run's evaluation arms. */
@@ -40,11 +40,11 @@ export interface EvaluationRound {
   /** Number of tasks in the set. */
   readonly size: number;
   /**
-   * Samples by ordinal, in pages of a fixed size (evaluation-rounds.ts). A change copies only one page, because a set
-   * may have 65,536 tasks.
+   * Samples by task number, in pages of a fixed size (evaluation-rounds.ts). A change copies only one page, because a
+   * set may have 65,536 tasks.
    */
   readonly pages: readonly EvaluationPage[];
-  /** Ordinals of tasks whose rows are gone. The round does not wait for them. */
+  /** Numbers of tasks whose rows are gone. The round does not wait for them. */
   readonly leftOut: ReadonlySet<number>;
   /** Number of samples that the round still waits for. */
   readonly missing: number;
@@ -53,7 +53,7 @@ export interface EvaluationRound {
 /** One page of a round's tasks. Null: the task has no samples yet. */
 export type EvaluationPage = readonly (TaskSamples | null)[];
 
-/** New results of tasks in an evaluation round. The `cursor` of each is the task's ordinal. */
+/** New results of tasks in an evaluation round. The `cursor` of each is the task's number in the arm. */
 export interface EvaluationResults {
   readonly kind: "evaluated";
   readonly arm: number;
@@ -115,7 +115,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly rolledBack: readonly Range[];
   /** Ranges of history positions whose control changes an import has undone. */
   readonly controlRolledBack: readonly Range[];
-  /** Place to which Advance moved the policy (PolicyDefinition.place). 0: Advance was not called. */
+  /** Progress to which Advance moved the policy (PolicyDefinition.place). 0: Advance was not called. */
   readonly advancedTo: number;
   /** Number of tasks drawn so far, reserve tasks included. */
   readonly cursor: number;

@@ -77,15 +77,15 @@ export interface TaskPlace<Spec> {
   readonly runSeed: bigint;
   /** Level of an arm that grows. Unset: the arm does not grow. */
   readonly level?: number | undefined;
-  /** Row that the arm chose by pass rate. Unset: the ordinal decides. */
+  /** Row that the arm chose by pass rate. Unset: `ordinal` decides. */
   readonly row?: number | undefined;
-  /** Row that the run's list of rows has at this place. Unset: the run has no list for the arm. */
+  /** Row that the run's list of rows has for this task. Unset: the run has no list for the arm. */
   readonly listed?: { readonly row: ListedRow } | undefined;
   /** Arms whose rows are ranked together with this arm's rows. Unset: the rows are not ranked. */
   readonly among?: readonly Arm<Spec>[] | undefined;
 }
 
-/** Returns the place of a task. `number` is a row if the arm chooses its rows, else an ordinal. */
+/** Returns a task's arm, number and seed. `number` is a row's index if the arm chooses rows, else the task's number. */
 export function placeOf<Spec>(
   arm: TaskPlace<Spec>["arm"] & Pick<Arm<Spec>, "rows" | "grow">,
   number: number,

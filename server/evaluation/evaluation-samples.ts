@@ -176,13 +176,13 @@ export function findSuite(opened: readonly OpenedSuite[], id: string, version: n
     .sort((a, b) => b.definition.version - a.definition.version);
   if (versions.length === 0) {
     const ids = opened.flatMap(({ definition, result }) => (result.kind === "open" ? [definition.id] : []));
-    const message = `suite: there is no suite '${id.slice(0, 128)}' here${didYouMean(id, ids)}; there is: ${ids.join(", ")}`;
+    const message = `suite: there is no suite '${id.slice(0, 128)}'${didYouMean(id, ids)}; there is: ${ids.join(", ")}`;
     return { kind: "not_found", message };
   }
   const found = version === 0 ? versions[0] : versions.find(({ definition }) => definition.version === version);
   if (found === undefined) {
     const numbers = versions.map(({ definition }) => definition.version).join(", ");
-    return { kind: "not_found", message: `suite_version: '${id}' has no version ${version} here; it has: ${numbers}` };
+    return { kind: "not_found", message: `suite_version: '${id}' has no version ${version}; it has: ${numbers}` };
   }
   const { result } = found;
   return result.kind === "open"

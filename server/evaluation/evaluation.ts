@@ -67,7 +67,7 @@ export interface PendingTask {
 
 export interface PendingPage {
   readonly tasks: readonly PendingTask[];
-  /** Ordinal after which the next page begins. Undefined: this is the last page. */
+  /** Number of this page's last task in the suite. Undefined: this is the last page. */
   readonly next: number | undefined;
 }
 

@@ -127,7 +127,7 @@ export function createEvaluations(deps: EvaluationDeps) {
         const message = `another client is working on evaluation "${id}": wait until that client has finished`;
         return { kind: "failed_precondition", message };
       }),
-    /** Returns tasks that lack samples, with ordinals above `after`. −1 begins with the first task. */
+    /** Returns tasks that lack samples, after task `after` of the suite. −1 begins with the first task. */
     pending: (id: string, after: number, limit: number, signal?: AbortSignal) =>
       withOpen(id, (open) => findPending(context, open, after, limit, signal)),
     /**

@@ -64,7 +64,7 @@ export interface OpenPart extends Omit<SuitePart, "tasks"> {
   readonly definition: Environment;
   /** Specification of the part's tasks, with the environment's default answer format. */
   readonly spec: TaskSpec;
-  /** Ordinal of the part's first task in the suite. */
+  /** Number in the suite, from 0, of the part's first task. */
   readonly start: number;
   /** Number of tasks of the same environment in earlier parts. This part's seeds continue after theirs. */
   readonly seedStart: number;
@@ -121,7 +121,7 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
   if (problems.length === 0)
     return { kind: "open", suite: { definition, digest: digestOf(definition, parts), parts, tasks: start } };
   const { id, version } = definition;
-  const message = `suite '${id}' version ${version} cannot be issued here: ${[...new Set(problems)].join("; ")}`;
+  const message = `suite '${id}' version ${version} cannot be issued: ${[...new Set(problems)].join("; ")}`;
   return { kind: "unavailable", message };
 }
 
@@ -194,7 +194,7 @@ function rowsOf(
   const wanted = pool === "" ? (definition.rows?.defaultPool?.name ?? "") : (pool ?? "");
   const found = pools.get(wanted);
   if (found === undefined || !sharesRows(found.definition, definition))
-    return `${definition.id} has no pool '${wanted}' here: --pool ${wanted === "" ? "name" : wanted}=${definition.id}:path`;
+    return `${definition.id} has no pool '${wanted}': --pool ${wanted === "" ? "name" : wanted}=${definition.id}:path`;
   const count = rowCount(found, level, split);
   if (tasks !== "all" && tasks > count)
     return `part '${name}' asks for ${tasks} rows, and pool '${wanted}' has ${count} of level '${level}' in split ${split}${count === 0 ? `; ${levelsText(found, split)}` : ""}`;

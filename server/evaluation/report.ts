@@ -288,7 +288,9 @@ function unrewardedWarnings({ samples, samplesWithoutReward: missing }: ReportRo
   if (missing <= NO_REWARD_SHARE_MAX * samples) return [];
   const share = ((100 * missing) / samples).toFixed(1);
   const reasons = "the filter no_reward of ListSamples shows them with their reasons";
-  return [`${missing} of ${samples} samples (${share}%) have no reward and are left out of every figure: ${reasons}.`];
+  return [
+    `${missing} of ${samples} samples (${share}%) have no reward and are left out of every statistic: ${reasons}.`,
+  ];
 }
 
 /**

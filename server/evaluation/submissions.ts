@@ -107,8 +107,8 @@ function notOfTheSuite(message: string): Refusal {
 }
 
 /**
- * Returns the ordinal of a task in the suite, found by its seed or row. Undefined: the suite has no such task, or the
- * task there differs in some other way.
+ * Returns the number of a task in the suite, found by its seed or row. Undefined: the suite has no such task, or its
+ * task of this seed or row differs in some other way.
  */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
   const { key, environment } = task.token;
@@ -144,7 +144,7 @@ function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey)
 }
 
 /**
- * Ordinals of the suite's rows by name. Only tasks that were made are included, because only those were given to
+ * Task numbers of the suite's rows by name. Only tasks that were made are included, because only those were given to
  * clients.
  */
 const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
@@ -162,7 +162,7 @@ async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Pro
   return found.get(name);
 }
 
-/** Ordinals by environment and seed. They are computed once for each suite, and there are few suites. */
+/** Task numbers by environment and seed. They are computed once for each suite, and there are few suites. */
 const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
 function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {

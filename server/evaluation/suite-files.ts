@@ -37,7 +37,7 @@ export function readSuite(registry: Registry, text: string): SuiteFileResult {
     // Editors on Windows may put a byte order mark at the start of the file.
     const json: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
     const twice = repeatedKey(text);
-    if (twice !== undefined) throw new Problem(`it has the field '${twice}' twice in one place: remove one`);
+    if (twice !== undefined) throw new Problem(`it has the field '${twice}' twice in one object: remove one`);
     return { kind: "ok", definition: suiteOf(registry, json) };
   } catch (error) {
     if (error instanceof SyntaxError) return { kind: "invalid", message: `it is not JSON: ${error.message}` };

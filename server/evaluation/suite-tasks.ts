@@ -23,9 +23,9 @@ export interface SuiteTask {
 }
 
 export interface SuiteTasks {
-  /** Returns the tasks with ordinals from `from` to `to` − 1, and makes those that were not made before. */
+  /** Returns the suite's tasks `from` to `to` − 1, and makes those that were not made before. */
   make(suite: Suite, from: number, to: number, signal?: AbortSignal): Promise<Result<readonly SuiteTask[]>>;
-  /** Returns those tasks with ordinals from `from` to `to` − 1 that were made before. */
+  /** Returns those of the suite's tasks `from` to `to` − 1 that were made before. */
   made(suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]>;
 }
 
@@ -44,7 +44,7 @@ export function createSuiteTasks(deps: {
   };
 
   /**
-   * Returns a row for each ordinal. No row occurs twice, because a part has at most as many tasks as its pool has rows.
+   * Returns a row for each task number. No row occurs twice, because a part has no more tasks than its pool has rows.
    */
   const walk = (suite: Suite, part: OpenPart, ordinals: readonly number[]): readonly MakeResult[] => {
     const seed = walkSeedOf(suite, part);

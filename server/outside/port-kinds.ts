@@ -21,7 +21,7 @@ export type PortKindName = keyof Kinds;
 export type PortConfigs = { readonly [Name in PortKindName]: ReturnType<Kinds[Name]["read"]> };
 
 /**
- * Configuration of all that runs outside the server's own process: services for verifiers, and mounted environments.
+ * Configuration of all that runs in other processes than the server: services for verifiers, and mounted environments.
  */
 export interface OutsideConfig extends PortConfigs {
   readonly mounted: MountSettings;

@@ -58,8 +58,8 @@ export interface FleetListener {
    */
   readonly onDown: (resource: string, reason: string | undefined) => void;
   /**
-   * Called with a resource that is down here but works on another server, which should get the calls. Undefined: that
-   * is over.
+   * Called with a resource that is down but works on another server, which should get the calls. Undefined:
+   * there is no such resource any more.
    */
   readonly onLack: (resource: string | undefined) => void;
   /**
@@ -147,8 +147,8 @@ function downEverywhere(all: readonly Pick<ReplicaReport, "down" | "isReplaced">
 }
 
 /**
- * Returns a resource that is down here, if another server should get the calls: one on which fewer of these resources
- * are down, and no others. At least one server always finds no better one.
+ * Returns a resource that is down on this server, if another server should get the calls: one on which fewer of these
+ * resources are down, and no others. At least one server always finds no better one.
  */
 function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaReport[]): string | undefined {
   const serving = others.filter(({ isReplaced }) => !isReplaced);

@@ -85,7 +85,7 @@ async function askAll(finished: FinishedPool, asked: Asked, checking: Checking):
   if (asked.length === 0) return { failed: new Map(), unchecked: [], failure: undefined };
   const { ports, missing } = await openPorts();
   const port = environment.resource?.port;
-  if (port !== undefined && ports[port] === undefined) return unasked(missing[port] ?? `there is no ${port} here`);
+  if (port !== undefined && ports[port] === undefined) return unasked(missing[port] ?? `there is no ${port}`);
   const pool = poolOf(environment, "", finished);
   const failed = new Map<number, string>();
   const unchecked: number[] = [];

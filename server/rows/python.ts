@@ -20,7 +20,7 @@ const RETRY_DELAY_MS = 2000;
 export async function readPython(texts: readonly string[], openPorts: OpenPorts): Promise<readonly string[] | string> {
   const { ports, missing } = await openPorts();
   const { sandbox } = ports;
-  if (sandbox === undefined) return `${WANTED}: ${missing.sandbox ?? "there is no sandbox here"}`;
+  if (sandbox === undefined) return `${WANTED}: ${missing.sandbox ?? "there is no sandbox"}`;
   const read = await Promise.all(batchesOf(texts).map((batch) => readTwice(sandbox, batch)));
   const failed = read.find((each) => "kind" in each);
   if (failed !== undefined) return `${WANTED}: ${failed.reason}: ${failed.detail}`;

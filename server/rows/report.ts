@@ -43,8 +43,8 @@ export function columnRemedy(reason: string): string {
 }
 
 /**
- * Returns one line for each reason why rows were rejected, with the place of the first row: "qa.jsonl:3: … (and 2 more
- * rows)". For formats without lines, the place is the row's number.
+ * Returns one line for each reason why rows were rejected, with the line of the first row: "qa.jsonl:3: … (and 2 more
+ * rows)". Formats without lines show the row's number instead.
  */
 export function remarkLines(path: string, { lines, rejections, instructions }: Pool): readonly string[] {
   return [...rejections, ...instructions].map(({ row, reason, count }) => {

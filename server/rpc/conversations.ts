@@ -1,9 +1,9 @@
-/** Reads the conversations of episodes from completions, and writes them into kept samples. */
+/** Reads the conversations of episodes from completions, and writes them into stored samples. */
 import type { ChatMessage, ToolCall } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { Conversation, SpokenMessage } from "../samples/conversation.ts";
 import { bytesOfCall, TRANSCRIPT_BYTES_MAX } from "./request-checks.ts";
 
-/** Returns what is kept of a completion beside its text. Calls that exceed the size of a transcript are left out. */
+/** Returns what is stored of a completion beside its text. Calls that exceed a transcript's size are left out. */
 export function conversationOf({
   transcript,
   toolCalls,
@@ -34,7 +34,7 @@ function callOf({ id, name, argumentsJson }: ToolCall) {
   return { id, name, argumentsJson };
 }
 
-/** Returns the fields of a kept sample that hold its conversation. They are empty in a brief list. */
+/** Returns the fields of a stored sample that hold its conversation. They are empty in a brief list. */
 export function conversationToWire({ transcript = [], toolCalls = [] }: Conversation, isBrief: boolean) {
   if (isBrief) return {};
   return {

@@ -220,9 +220,9 @@ function noPool({ id, version }: Environment, name: string, names: readonly stri
   if (owner !== undefined)
     return `pool '${name}' is of ${owner}, and not of ${id} version ${version}: start the server with --pool another-name=${id}@${version}:path to have its rows there too`;
   if (names.length === 0)
-    return `${id} version ${version} has no data pool here: start the server with --pool name=${id}:path`;
+    return `${id} version ${version} has no data pool: start the server with --pool name=${id}:path`;
   if (name === "") return `${id} has several pools and none that ships with it: name one of ${names.join(", ")}`;
-  return `${id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}; --pool ${name}=path adds it`;
+  return `${id} has no pool '${name}'${didYouMean(name, names)}; it has: ${names.join(", ")}; --pool ${name}=path adds it`;
 }
 
 function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {

@@ -94,7 +94,7 @@ function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, 
   };
 }
 
-/** Returns the tools of a specification, with their places, from 1, among the environment's tools. */
+/** Returns the tools of a specification, with their positions, from 1, in the environment's list of tools. */
 function toolsOf(registry: Registry, { environment, version, tools }: TaskSpec) {
   if (tools === undefined) return [];
   const found = registry.find(environment, version);

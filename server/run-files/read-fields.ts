@@ -39,7 +39,7 @@ export interface Reading {
   readonly top: readonly DescField[];
 }
 
-/** Maximum number of places that an error names as right for a misplaced field. */
+/** Maximum number of paths that an error suggests for a misplaced field. */
 const PLACES_MAX = 4;
 /**
  * Maximum number of YAML nodes in a file. The largest valid run, with 1,024 arms in 64 stages and a weight for each,
@@ -143,7 +143,7 @@ function unknownField({ top }: Reading, given: string, fields: readonly DescFiel
   if (near !== "") return `is not a known field${near}`;
   const places = placesOf(given, top);
   if (places.length > 0) return `is not a field of this object; it belongs to ${places.join(", or to ")}`;
-  return `is not a known field; ${names.length === 0 ? "no fields are known here" : `known fields: ${names.join(", ")}`}`;
+  return `is not a known field; ${names.length === 0 ? "its parent takes no fields" : `known fields: ${names.join(", ")}`}`;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { InstanceKey, TaskPlace } from "../curriculum/types.ts";
 
 export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
-  /** The arm has no instance at this ordinal and never will, so a draw skips the ordinal. The message says why. */
+  /** The arm has no instance for this task number and never will, so a draw skips it. The message says why. */
   | { readonly kind: "none"; readonly message: string }
   /** No instance can be made now, e.g. because the workers' queue is full. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
@@ -17,11 +17,11 @@ export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "cancelled" };
 
 /**
- * Makes the instances of tasks. An instance depends only on its place, unless a teacher model makes it: then instances
- * of one place may differ between calls. A run stores the keys of drawn instances, so it gets the same ones again.
+ * Makes the instances of tasks. An instance depends only on its TaskPlace, unless a teacher model makes it: then two
+ * calls may give different instances. A run stores the keys of drawn instances, so it gets the same ones again.
  */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
-  /** Makes instances of one arm of a run. Returns a result for each place, in order. */
+  /** Makes instances of one arm of a run. Returns a result for each of `places`, in order. */
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly MakeOutcome<Key>[]>;
 }
 

@@ -60,7 +60,7 @@ function parse(text: string): { readonly [name: string]: Json } {
 
 export type RecordReader = (text: string) => HistoryRecord;
 
-/** Place in a run's history where the next page continues, with the reader's state. */
+/** Position in a run's history where the next page continues, with the reader's state. */
 export interface HistoryPlace {
   /** Key of the run. */
   readonly key: number;

@@ -27,14 +27,14 @@ export interface HistoryReading {
   readonly isByArm?: boolean;
   /** Function that converts each entry before it is returned. Unset: entries are returned unchanged. */
   readonly convert?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
-  /** Place where the previous page ended. It saves searching for the records that this page's records depend on. */
+  /** Position where the previous page ended. It saves searching for the records that this page's records depend on. */
   readonly place?: HistoryPlace | undefined;
 }
 
 export interface HistoryPart extends Page<PlacedEntry, number> {
   /** Key and epoch of the run. While this value is the same, final entries do not change. */
   readonly of: string;
-  /** Place where the next page continues. Undefined: this is the last page. */
+  /** Position where the next page continues. Undefined: this is the last page. */
   readonly place: HistoryPlace | undefined;
 }
 

@@ -42,12 +42,12 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
 }
 
 /**
- * Cache of the tasks of evaluation arms, by arm and ordinal. Every round has the same tasks, and making them again is
+ * Cache of the tasks of evaluation arms, by arm and number. Every round has the same tasks, and making them again is
  * expensive.
  */
 export type EvaluationKeys<Key extends InstanceKey> = ReturnType<typeof evaluationKeys<Key>>;
 
-/** Maximum number of tasks kept, over all arms of all runs. They take some tens of megabytes. */
+/** Maximum number of cached tasks, over all arms of all runs. They take some tens of megabytes. */
 const KEYS_KEPT_MAX = 2 ** 17;
 
 export function evaluationKeys<Key extends InstanceKey>() {
@@ -106,8 +106,8 @@ interface Evaluating<Spec, Key extends InstanceKey> extends Pick<Ports<Spec, Key
 type TaskState = Pick<RunState, "config" | "lists">;
 
 /**
- * Makes the tasks of ordinals that are not made yet, and adds them to `known`. If an ordinal has no instance, the
- * ordinal plus the set's size is tried, and so on, because no other task of the set uses it. Gives up after
+ * Makes the tasks that are not made yet, and adds them to `known`. If a task number has no instance, the number
+ * plus the set's size is tried, and so on, because no other task of the set uses it. Gives up after
  * DRY_ORDINALS tries.
  */
 async function makeTasks<Spec, Key extends InstanceKey>(

@@ -1,7 +1,7 @@
 /**
- * Instances of a run that are made, or being made, before they are drawn. It is known which instance each ordinal of an
- * arm has, but not how many of them the next draw takes. So after each draw, the instances that the next one probably
- * needs are made. A draw makes missing ones itself, so results do not depend on this.
+ * Instances of a run that are made, or being made, before they are drawn. It is known which instance each task of an
+ * arm will have, but not how many tasks the next draw takes. So after each draw, the instances that the next one
+ * probably needs are made. A draw makes missing ones itself, so results do not depend on this.
  */
 import { drawReadiness, planDraw } from "../curriculum/draw.ts";
 import { type Candidate, DRY_ORDINALS, type MissingInstances } from "../curriculum/fill-slots.ts";
@@ -22,7 +22,7 @@ const CHUNK = 16;
  */
 const DEVIATIONS = 3;
 
-/** Result of making an instance that can be kept. */
+/** Result of making an instance that can be stored for later draws. */
 type Stocked<Key extends InstanceKey> = Extract<MakeOutcome<Key>, { readonly kind: "task" | "none" }>;
 
 /** Reason why some requested instances could not be made. */
@@ -30,9 +30,9 @@ export type NotMade = Refusal | "cancelled";
 
 export interface Stock<Key extends InstanceKey> {
   readonly lookup: (arm: number, ordinal: number) => Candidate<Key> | undefined;
-  /** Returns why an ordinal has no instance. Empty: it has one, or it was not made yet. */
+  /** Returns why a task of the arm has no instance. Empty: it has one, or it was not made yet. */
   reason(arm: number, ordinal: number): string;
-  /** Returns the number of kept results. */
+  /** Returns the number of stored results. */
   size(): number;
   /**
    * Makes the requested instances and waits for them, also for those that another call is making. If that call is
@@ -48,7 +48,7 @@ export interface Stock<Key extends InstanceKey> {
   trim(kept: readonly Range[]): void;
 }
 
-/** Successive ordinals of an arm, or of a level of an arm that grows. */
+/** Successive task numbers of an arm, or of a level of an arm that grows. */
 interface Range {
   readonly arm: number;
   readonly from: number;
@@ -154,7 +154,7 @@ export function createStock<Spec, Key extends InstanceKey>(
         const counters = state.arms[arm];
         const nextAfter = (ordinal: number): number =>
           counters === undefined ? 0 : nextOrdinalOf(counters, levelOf({ ...(grow && { grow }) }, ordinal));
-        // Each draw chooses rows anew, so their instances are not kept.
+        // Each draw chooses rows anew, so their instances are not stored.
         candidates -= forget(made, (ordinal) => rows !== undefined || ordinal < nextAfter(ordinal));
       }
     },
@@ -166,7 +166,7 @@ export function createStock<Spec, Key extends InstanceKey>(
   };
 }
 
-/** Drops results of ordinals, and returns how many there were. */
+/** Drops results by task number, and returns how many there were. */
 function forget(made: Map<number, unknown>, isDropped: (ordinal: number) => boolean): number {
   const before = made.size;
   for (const ordinal of made.keys()) if (isDropped(ordinal)) made.delete(ordinal);

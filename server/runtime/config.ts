@@ -137,7 +137,7 @@ function assemble(values: OptionValues, env: Variables) {
     /** File with the keys for task ids. Undefined: the file in the data directory. */
     keyFile: values.keyFile,
     taskKeys: values.taskKeys,
-    /** Place of runs and evaluations: "sqlite", "memory", or the address of a PostgreSQL database. */
+    /** Store of runs and evaluations: "sqlite", "memory", or the address of a PostgreSQL database. */
     store: values.store,
     storeDurability: values.storeDurability,
     /**

@@ -33,8 +33,8 @@ function variablesOf({ workers, processes }: Config): Readonly<Record<string, st
 }
 
 /**
- * Starts the server's processes, and resolves when all have ended. They are stopped when `told` resolves, or at once if
- * a process cannot start. Sets the exit code.
+ * Starts the server's processes, and resolves when all have ended. They are stopped when the promise `told`
+ * resolves, or at once if a process cannot start. Sets the exit code.
  */
 export async function superviseProcesses(config: Config, told: Promise<void>): Promise<void> {
   const figures = createProcessesFigures();

@@ -8,7 +8,7 @@ import type { Health } from "./health.ts";
 import { counter, gauge, one, registerSamples } from "./sampled-metrics.ts";
 
 /**
- * State of a resource outside of this process that scoring uses, such as a sandbox. Resources that were never used are
+ * State of an external resource that scoring uses, such as a sandbox. Resources that were never used are
  * not listed.
  */
 interface ResourceFigures {

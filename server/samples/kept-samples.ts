@@ -159,7 +159,7 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
         untrimmed.set(run, isDue ? 0 : total);
         if (isDue) await store.trim(run, bytesMax);
       } catch (err) {
-        log.warn({ err, run, samples: samples.length }, "completions of a run could not be kept");
+        log.warn({ err, run, samples: samples.length }, "completions of a run could not be stored");
       }
     }
   };

@@ -50,7 +50,7 @@ function feedbackOf(
   });
 }
 
-/** Returns the student's position for an arm's ordinal. Positions are counted by arm, and within an arm by level. */
+/** Returns the student's position for a task of an arm. Positions are counted by arm, and within an arm by level. */
 function positions({ arms }: RunConfig) {
   const firsts: number[] = [];
   let count = 0;

@@ -16,7 +16,7 @@ export interface Key extends InstanceKey {
 
 const hexOf = (number: number): string => number.toString(16).padStart(8, "0");
 
-/** Returns the key of a task. Each ordinal of an arm has another instance, with a random rank. */
+/** Returns the key of a task. Each task of an arm has another instance, with a random rank. */
 export function keyOf(seed: number, arm: number, ordinal: number): Key {
   const rank = (mix(mix(mix(seed) ^ arm) ^ ordinal) + 0.5) / 2 ** 32;
   return { hash: `${hexOf(arm)}${hexOf(ordinal)}`, rank };

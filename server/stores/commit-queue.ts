@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { isBusy, isDamage, mayPass, transaction } from "./sqlite-file.ts";
 import { type Access, type Kind, type Names, StoreDamaged } from "./store.ts";
 
-/** Store inside its thread: the same methods as outside, but synchronous. */
+/** Store inside its thread: the same methods as the store has for callers, but synchronous. */
 export interface InThread<S> {
   readonly access: Access<S>;
   readonly methods: {

@@ -52,7 +52,8 @@ export interface Holds {
 }
 
 /**
- * Result of adding a sample. "exists": its place already had a sample, which stays. "gone": the evaluation was deleted.
+ * Result of adding a sample. "exists": its task already had a sample of this index, which stays. "gone": the evaluation
+ * was deleted.
  */
 export type AddedSample =
   { readonly kind: "added" } | { readonly kind: "exists"; readonly sample: StoredSample } | { readonly kind: "gone" };
@@ -70,14 +71,14 @@ export interface EvaluationStore {
   remove(key: number): Promise<boolean>;
   /** Stores tasks of a suite. Tasks that are already stored stay unchanged. */
   saveTasks(suite: string, tasks: readonly StoredTask[]): Promise<void>;
-  /** Returns the stored tasks of a suite with ordinals in [from, to), in order. */
+  /** Returns the stored tasks of a suite whose numbers are in [from, to), in order. */
   tasks(suite: string, from: number, to: number): Promise<readonly StoredTask[]>;
   addSample(key: number, sample: StoredSample): Promise<AddedSample>;
-  /** Returns the places of stored samples, for tasks with ordinals in [from, to), in order. */
+  /** Returns the task and index of each stored sample, for tasks numbered in [from, to), in order. */
   places(key: number, from: number, to: number): Promise<readonly SamplePlace[]>;
   count(key: number): Promise<number>;
   facts(key: number): Promise<readonly StoredFacts[]>;
-  /** Returns samples after a place, in order. */
+  /** Returns samples after the one at `after`, by task and index. */
   samples(key: number, after: SamplePlace, limit: number): Promise<readonly StoredSample[]>;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "./t
 
 // Types of the content of a task id. Functions below encode it.
 
-/** Place of a task in the run that gave it out. */
+/** Arm and cursor of a task in the run that gave it out. */
 export interface RunPlace {
   readonly runId: string;
   /** Incarnation of the run when the task was handed out. */
@@ -32,12 +32,12 @@ export interface RunPlace {
   readonly feedback: boolean;
   /**
    * Round of evaluation, for a task of an evaluation arm. Then `arm` counts the run's evaluation arms, and `cursor` is
-   * the task's ordinal in the arm's set. Unset: a task of training.
+   * the task's number in the arm's set. Unset: a task of training.
    */
   readonly evaluationRound?: number;
 }
 
-/** Content of a task id: the task, its settings, and its place in a run. Scoring needs nothing else. */
+/** Content of a task id: the task, its settings, and its arm and cursor in a run. Scoring needs nothing else. */
 export interface TaskToken extends Pick<
   TaskSpec,
   "environment" | "version" | "split" | "answerFormat" | "thinking" | "rewardScheme" | "digest"
@@ -50,7 +50,7 @@ export interface TaskToken extends Pick<
   readonly run?: RunPlace;
   /** Maximum number of calls of an episode. Unset: the task has no turns. */
   readonly calls?: number;
-  /** Places, from 1, of the policy's tools among the environment's. Unset: there are none. */
+  /** Positions, from 1, of the policy's tools in the environment's list of tools. Unset: there are none. */
   readonly tools?: readonly number[];
   /** How much replies to tries say. Unset: "distance". */
   readonly detail?: TaskSpec["detail"];
@@ -224,7 +224,7 @@ export type OpenedTask =
   | { readonly kind: "ok"; readonly token: TaskToken; readonly groupId: string }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** Returns the id of the group to which a run's task belongs. It consists of the task's place in the run. */
+/** Returns the id of the group to which a run's task belongs. It consists of run, arm and cursor. */
 export function runGroupId(
   place: Pick<RunPlace, "runId" | "incarnation" | "arm" | "cursor" | "evaluationRound">,
 ): string {

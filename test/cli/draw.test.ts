@@ -135,7 +135,7 @@ describe("on a terminal", () => {
     const lost = { ...desktop, BROWSER: "no-such-browser", PATH: "/nowhere" };
     const { code, out, err } = await gradus({ ...here, env: lost }, "draw", "np/tsp", "--out", "lost.svg", "--open");
     expect([code, out]).toEqual([1, "lost.svg\n"]);
-    expect(err).toMatch(/^gradus: no program here can show lost\.svg \(.+\): open it by hand\n$/);
+    expect(err).toMatch(/^gradus: no program on this machine can show lost\.svg \(.+\): open it by hand\n$/);
     expect(existsSync(join(folder.path, "lost.svg"))).toBe(true);
   });
 });

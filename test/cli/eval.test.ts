@@ -266,7 +266,7 @@ describe("gradus eval", () => {
   });
 
   test.each([
-    [["--suite", "frge-bench"], 3, "there is no suite 'frge-bench' here"],
+    [["--suite", "frge-bench"], 3, "there is no suite 'frge-bench'"],
     [["--suite", "mini", "--suite-file", "nowhere.json"], 3, "--suite-file nowhere.json: the file cannot be read"],
     [["--suite", "mini", "--suite-file", "mini.json", "--body", "[1]"], 2, "Want a JSON object"],
     [["--suite", "mini", "--suite-file", "mini.json", "--temperature", "warm"], 2, "Want a number from 0"],
@@ -406,7 +406,7 @@ describe("gradus export", () => {
     [
       ["--out", "a.jsonl", "--solver", "--environment", "np/tps"],
       3,
-      "there is no 'np/tps' with a solver and tasks of one completion here",
+      "there is no 'np/tps' with a solver and tasks of one completion",
     ],
     [["--out", "a.jsonl", "--solver", "--split", "bench"], 2, "--split bench is what benchmarks are made of"],
     [["--out", "nowhere/a.jsonl", "--solver"], 1, "--out must be a file that can be written; got 'nowhere/a.jsonl'"],

@@ -138,8 +138,8 @@ test("what --where asks about and a completion does not have is counted, by envi
   const { rows: kept, warnings } = await sift("ratio>0.5", "reward=0");
   expect(kept.map(({ environment }) => environment)).toEqual(["a"]);
   expect(warnings).toEqual([
-    "a: --where 'ratio>0.5' asks for a figure that 1 of 2 completions do not have",
-    "b: --where 'ratio>0.5' asks for a figure that 1 of 1 completions do not have",
+    "a: --where 'ratio>0.5' asks for a value that 1 of 2 completions do not have",
+    "b: --where 'ratio>0.5' asks for a value that 1 of 1 completions do not have",
     "b: none of 1 completions meets every --where, so none is written",
     "c: none of 1 completions meets every --where, so none is written",
   ]);

@@ -106,7 +106,7 @@ describe("the matrix", () => {
       { ...plain, rows: new Map([["x", ["w"]]]) },
       "--base: no report has a row 'w': give its rows by --domain NAME=ROW,ROW; there are x, y, z",
     ],
-    [{ ...plain, figure: "exact_rate" }, "--base: row 'x' has no figure 'exact_rate'; it has quality_ratio"],
+    [{ ...plain, figure: "exact_rate" }, "--base: row 'x' has no statistic 'exact_rate'; it has quality_ratio"],
     [
       { ...plain, after: [...after.slice(0, 2), { domain: "z", reports: [report({ x: 1 })] }] },
       "--after z: no report has a row 'y'",

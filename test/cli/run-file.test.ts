@@ -184,7 +184,7 @@ describe("what is wrong names line, field and remedy", () => {
     ["arms:\n  - weights: 1\n", "arms[0].weights: is not a known field; did you mean 'weight'?"],
     ["arms:\n  - level: T0\n", "arms[0].level: is not a field of this object; it belongs to arms[].spec.level"],
     ["policy:\n  epsilon: 1\n", "policy.epsilon: is not a field of this object; it belongs to policy.bandit.epsilon"],
-    ["policy:\n  mixture: {frob: 1}\n", "policy.mixture.frob: is not a known field; no fields are known here"],
+    ["policy:\n  mixture: {frob: 1}\n", "policy.mixture.frob: is not a known field; its parent takes no fields"],
     ["seed: 1\nseed: 2\n", "run.yaml:2: "],
     ["seed: [1\n", "run.yaml:2: "],
     ["seed: !mine 1\n", "run.yaml:1: "],

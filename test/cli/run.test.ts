@@ -211,7 +211,7 @@ prompts_per_update: 0
     ).toEqual([
       `${bad}:2: arms[0].spec.environment: unknown environment 'countdownn'; did you mean 'countdown'?`,
       expect.stringContaining(`${bad}:3: arms[1].spec.level: countdown has no level 'T9'`),
-      expect.stringContaining(`${bad}:4: arms[2].spec.pool: code has no pool 'nope' here`),
+      expect.stringContaining(`${bad}:4: arms[2].spec.pool: code has no pool 'nope'`),
       `${bad}:4: arms[2].id: "b" is the id of an earlier arm: give each arm its own`,
       `${bad}:6: num_generations: must be from 1 to 1024; got 100000`,
       `${bad}:7: prompts_per_update: must be a whole number in [1, 4096], not 0`,

@@ -25,7 +25,7 @@ test("an unknown id gets the nearest one, an unknown version those there are", (
   const message = "unknown environment 'np/tps'; did you mean 'np/tsp'?";
   expect(registry.find("np/tps")).toEqual({ kind: "unknown", message });
   expect(registry.find("")).toEqual({ kind: "unknown", message: "unknown environment ''" });
-  const other = "np/tsp has no version 99 here; it has: 3, 2";
+  const other = "np/tsp has no version 99; it has: 3, 2";
   expect(registry.find("np/tsp", 99)).toEqual({ kind: "unknown_version", message: other });
 });
 

@@ -46,7 +46,7 @@ export function addSample(group: Command): void {
     )
     .option(
       "--max-prompt-bytes <bytes>",
-      "with --environment: drop rows whose prompt has more bytes of UTF-8 than this (there is no tokenizer here: English has about 4 to a token, code about 3, and no token has less than one)",
+      "with --environment: drop rows whose prompt has more bytes of UTF-8 than this (there is no tokenizer: English has about 4 to a token, code about 3, and no token has less than one)",
       wholeNumber(1, 2 ** 30),
     )
     .option("--by <field>", "take an equal share of the rows of each of its values, by the largest remainder")

@@ -169,7 +169,7 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
   });
 }
 
-/** Returns words for what a server needs to offer an outside service such as "judge". */
+/** Returns words for what a server needs to offer an external service such as "judge". */
 const needOf = (port: string): string => portKinds.find(([name]) => name === port)?.[1].words.needs ?? `a ${port}`;
 
 /**

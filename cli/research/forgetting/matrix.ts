@@ -20,7 +20,7 @@ export interface MatrixInput {
    * name.
    */
   readonly rows: ReadonlyMap<string, readonly string[]>;
-  /** Name of the figure to use as the score. If undefined, the first of FIGURES that a row has. */
+  /** Name of the report's statistic to use as the score. If undefined, the first of FIGURES that a row has. */
   readonly figure: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export type MatrixResult =
   | { readonly kind: "invalid"; readonly message: string };
 
 /**
- * Figures that a score is taken from by default, the first that a row has. The quality of answers comes before the
+ * Statistics that a score is taken from by default, the first that a row has. The quality of answers comes before the
  * share of acceptable ones.
  */
 const FIGURES = ["quality_ratio", "exact_rate", "mean_score", "success_rate"];
@@ -187,7 +187,7 @@ function scoreOf(stage: string, reports: readonly Report[], name: string, figure
     return { kind: "score", name, score, suite, warned, missing: row.samplesExpected - row.samples };
   const figures = Object.keys(row.figures).sort();
   const has = figures.length === 0 ? "none, because it has no samples" : figures.join(", ");
-  return { kind: "none", message: `${stage}: row '${name}' has no figure '${chosen ?? FIGURES[0]}'; it has ${has}` };
+  return { kind: "none", message: `${stage}: row '${name}' has no statistic '${chosen ?? FIGURES[0]}'; it has ${has}` };
 }
 
 const suiteText = ({ suite }: Report): string =>

@@ -15,6 +15,6 @@ interface Named {
 export function runOf(message: object): string | undefined {
   const { runId, groupId, groups } = message as Named;
   if (runId !== undefined && runId !== "") return /^[\w.-]{1,128}$/.test(runId) ? runId : undefined;
-  // Take the run's id from the beginning of a group's id. The group's id has none if the task is outside a run.
+  // Take the run's id from the beginning of a group's id. The group's id has none if the task is not of a run.
   return /^([\w.-]{1,128})\//.exec(groupId ?? groups?.[0]?.groupId ?? "")?.[1];
 }

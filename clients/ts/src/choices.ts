@@ -227,7 +227,7 @@ export interface SampleChoice {
 export interface GroupChoice {
   readonly task: TaskRef;
   readonly completions: readonly (string | SampleChoice)[];
-  /** Number of completions of the whole group. Needed only outside a run, if `completions` is a part of the group. */
+  /** Number of completions of the whole group. Needed only for a part of a group without a run. */
   readonly numGenerations?: number | undefined;
 }
 

@@ -1,18 +1,18 @@
-/** Figures of completions' lengths: in tokens where a trainer reports them, and otherwise in characters. */
+/** Total and mean length of completions: in tokens where a trainer reports them, and otherwise in characters. */
 import type { CompletionLengths, HistoryRecord } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 export interface LengthFigure {
   /** "tokens" if any sample has them. Characters are UTF-16 code units. */
   readonly unit: "tokens" | "characters";
-  /** Sum over the samples that have the unit. */
+  /** Sum over the samples with a length in this unit. */
   readonly total: number;
   /** Mean over these samples. */
   readonly mean: number;
-  /** Share of all samples that have the unit. Below 1: a trainer reported the tokens of some samples only. */
+  /** Share of samples with a length in this unit. Below 1: a trainer reported the tokens of some samples only. */
   readonly share: number;
 }
 
-/** Returns lengths as one figure. Undefined: no sample has a length. */
+/** Returns the total and mean length. Undefined: no sample has a length. */
 export function lengthFigure(lengths: CompletionLengths | undefined): LengthFigure | undefined {
   if (lengths === undefined) return undefined;
   const { tokens, tokenSamples, characters, characterSamples } = lengths;

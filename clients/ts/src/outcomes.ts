@@ -63,7 +63,7 @@ export interface AnswerSpan {
 
 interface Answered {
   readonly sampleIndex: number;
-  /** Feedback of the run. Unset if the task is outside a run. */
+  /** Feedback of the run. Unset if the task is not of a run. */
   readonly feedback?: Feedback;
   /** Advantages over the group's samples with a reward. Unset if the message did not contain the whole group. */
   readonly rlooAdvantage?: number;

@@ -9,11 +9,11 @@ export interface MastermindInstance {
 
 /** How a guess compares with the secret code. */
 export interface Marks {
-  /** Number of places with the right colour. */
+  /** Number of positions with the right colour. */
   readonly inPlace: number;
   /**
-   * Number of colours of the guess that occur elsewhere in the secret. Each place of the secret is counted at most
-   * once.
+   * Number of colours of the guess that occur elsewhere in the secret. Each position of the secret is counted
+   * at most once.
    */
   readonly elsewhere: number;
 }
@@ -22,7 +22,7 @@ export interface Marks {
 export function marksOf(secret: Code, guesses: ArrayLike<number>, start = 0): Marks {
   let inPlace = 0;
   let common = 0;
-  // Bits of the places of the secret that were counted.
+  // Bit i: position i of the secret was counted.
   let counted = 0;
   for (let place = 0; place < secret.length; place++) {
     const colour = guesses[start + place];

@@ -22,7 +22,7 @@ function render({ colours, secret }: MastermindInstance, format: AnswerFormat): 
   return [{ role: "user", content }];
 }
 
-/** Encodes an instance for task ids: one byte for the number of colours, and one for each place. */
+/** Encodes an instance for task ids: one byte for the number of colours, and one for each position. */
 const inline: InlineCodec<MastermindInstance> = {
   encode: ({ colours, secret }) => Uint8Array.from([colours, ...secret]),
   decode: ([colours = 0, ...secret]) => ({ colours, secret }),

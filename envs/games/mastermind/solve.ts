@@ -3,7 +3,7 @@ import { type Code, marksOf } from "./code.ts";
 
 /**
  * Number of guesses that the best strategy needs in its worst case, the right guess included. Rows are for 2, 3 and 4
- * places, and columns for 2 to 6 colours.
+ * positions, and columns for 2 to 6 colours.
  *
  * Tests compute each entry by `worstCase`, and again by code that shares nothing with this file.
  */
@@ -30,7 +30,7 @@ interface Game {
   readonly right: number;
   /** Maximum number of codes among which k guesses can always find the secret, at index k. */
   readonly countMax: readonly number[];
-  /** First guesses to try. All others differ from one of these only by renamed colours or reordered places. */
+  /** First guesses to try. All others differ from one of these only by renamed colours or reordered positions. */
   readonly firsts: readonly Index[];
 }
 

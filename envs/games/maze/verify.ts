@@ -14,7 +14,7 @@ export function placeOf({ size }: MazeInstance, cell: Cell): string {
   return `row ${Math.floor(cell / size) + 1}, column ${(cell % size) + 1}`;
 }
 
-/** Returns what a walker sees from a cell: its place, and the number of cells before a wall in each direction. */
+/** Returns what a walker sees from a cell: its coordinates, and the number of cells before a wall in each direction. */
 export function viewFrom(maze: MazeInstance, cell: Cell): string {
   const seen = DIRECTION_INDEXES.map((direction) => {
     let count = 0;

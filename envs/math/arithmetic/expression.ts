@@ -53,7 +53,7 @@ function decimalText(units: number, places: number): string {
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-// Binding strengths of operators. An operand that binds less tightly than its place requires is put in parentheses.
+// Binding strengths of operators. An operand that binds less tightly than the operator around it is put in parentheses.
 
 const SUM = 1;
 const PRODUCT = 2;

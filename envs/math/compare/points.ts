@@ -161,7 +161,7 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
 const isCurved = (node: Node): boolean =>
   some(node, (part) => part.kind === "call" || (part.kind === "power" && variablesOf(part.exponent).size > 0));
 
-/** Largest number that needs no test points near it, because everyday points are near it anyway. */
+/** Largest constant that needs no test points near it: the points of everyday size (up to 15) lie near it anyway. */
 const NEAR_MAX = 5n;
 
 /** Returns a random number less than 1 away from a whole number. */
@@ -234,7 +234,7 @@ export function depthOf(node: Node, scope: Scope): number {
   return depth;
 }
 
-/** Maximum size, in bits, of an everyday number. Such numbers do not add to the depth. */
+/** Maximum size, in bits, of a value that does not add to the depth. */
 const EVERYDAY_BITS = 40;
 
 function digitsOf(value: Num): number {

@@ -67,7 +67,7 @@ function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
   return isMember && isWhole ? set : node;
 }
 
-/** Normalizes words: case, dots and gaps do not count. */
+/** Normalizes words: case, dots and white space do not count. */
 export function textOf(text: string): string {
   return text
     .toLowerCase()

@@ -8,7 +8,7 @@ import { SYMBOLS } from "./names.ts";
 
 export interface Asked {
   /**
-   * Names of the unknowns in order, one list for each place in the problem that lists them. The likeliest list comes
+   * Names of the unknowns in order, one list for each passage of the problem that names them. The likeliest list comes
    * first.
    */
   readonly unknowns: readonly (readonly string[])[];

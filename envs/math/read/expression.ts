@@ -114,7 +114,8 @@ const FACTOR_COMMANDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns whether a factor starts here without a multiplication sign before it. Two adjacent numbers are not a product.
+ * Returns whether a factor starts at the cursor without a multiplication sign before it. Two adjacent numbers are not a
+ * product.
  */
 export function startsFactor(cursor: Cursor): boolean {
   const token = peek(cursor);
@@ -134,14 +135,14 @@ export function startsFactor(cursor: Cursor): boolean {
 
 const CONDITIONS = "∈≠<>≤≥=";
 
-/** Returns whether a bracketed condition starts here, such as "(k ∈ ℤ)". */
+/** Returns whether a bracketed condition starts at the cursor, such as "(k ∈ ℤ)". */
 export function startsCondition(cursor: Cursor): boolean {
   const [name, sign] = [peek(cursor, 1), peek(cursor, 2)];
   if (!isAt(cursor, "(") || name?.kind !== "name") return false;
   return sign?.kind === "op" && CONDITIONS.includes(sign.text);
 }
 
-/** Returns whether the bar here opens an absolute value: another bar must follow within 60 tokens. */
+/** Returns whether the bar at the cursor opens an absolute value: another bar must follow within 60 tokens. */
 function barsClose(cursor: Cursor): boolean {
   for (let ahead = 1; ahead < 60; ahead++) if (isAt(cursor, "|", ahead)) return true;
   return false;

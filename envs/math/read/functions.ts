@@ -20,7 +20,7 @@ const readPower: Read = (cursor) => cursor.grammar.power(cursor);
 const readPrimary: Read = (cursor) => cursor.grammar.primary(cursor);
 const readExponent: Read = (cursor) => cursor.grammar.exponent(cursor);
 
-/** Reads the function call that starts here. `text` is the function's name or command. */
+/** Reads the function call at the cursor. `text` is the function's name or command. */
 export function readFunction(cursor: Cursor, text: string): Node {
   return nested(cursor, (inner) => functionAt(inner, text));
 }

@@ -31,8 +31,8 @@ const SHORT_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether a run of letters is the ending of an ordinal, as "st" in "21st". In "2st" it is a product. `last` and
- * `before` are the codes of the last and second to last character before the run.
+ * Returns whether a run of letters is the ending of an ordinal number, as "st" in "21st". In "2st" it is a product.
+ * `last` and `before` are the codes of the last and second to last character before the run.
  */
 export function isOrdinalOf(run: string, last: number, before: number): boolean {
   if (!ORDINALS.has(run) || last < 48 || last > 57) return false;
@@ -40,7 +40,7 @@ export function isOrdinalOf(run: string, last: number, before: number): boolean 
   return run === (isTeen ? "th" : (["th", "st", "nd", "rd"][last - 48] ?? "th"));
 }
 
-/** Endings of ordinals, as in 10th. They do not change a number's value. */
+/** Endings of ordinal numbers, as in 10th. They do not change a number's value. */
 export const ORDINALS: ReadonlySet<string> = new Set(["st", "nd", "rd", "th"]);
 
 /** Words that may also be a product of two variables. */
@@ -90,7 +90,7 @@ const COUNTED =
   /^(?:twen|thir|for|fif|six|seven|eigh|nine)ty-(?:one|two|three|four|five|six|seven|eight|nine)(?!\p{L})/iu;
 const COUNTED_MAX = 16;
 
-/** Returns the number word with a hyphen that starts here, e.g. "twenty-five", or undefined. */
+/** Returns the number word with a hyphen at the cursor, e.g. "twenty-five", or undefined. */
 export function countedWord(text: string, at: number): string | undefined {
   return COUNTED.exec(text.slice(at, at + COUNTED_MAX))?.[0];
 }

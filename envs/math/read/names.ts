@@ -171,7 +171,7 @@ export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Objec
   }),
 );
 
-// Lists of LaTeX commands: those that only change the look, and those that say what their argument is.
+// Lists of LaTeX commands: those that only change the look, and those that mark an argument, e.g. as plain words.
 
 /** Commands without an argument that only change the look. They are skipped. */
 export const SKIPPED = wordSet(`

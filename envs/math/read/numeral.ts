@@ -48,7 +48,7 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
   return pattern.exec(text);
 }
 
-/** Returns whether a number starts with a point here: .5 or .\overline{27}. */
+/** Returns whether a number starts with a point at the cursor: .5 or .\overline{27}. */
 export function startsWithPoint(text: string, at: number): boolean {
   return (
     text[at] === "." &&
@@ -56,7 +56,7 @@ export function startsWithPoint(text: string, at: number): boolean {
   );
 }
 
-/** Reads the number that starts here. Returns undefined if it has too many digits. */
+/** Reads the number at the cursor. Returns undefined if it has too many digits. */
 export function readNumber(text: string, at: number, style: Style): ReadNumber | undefined {
   const repeating = repeatingNumber(text, at);
   if (repeating !== undefined) return repeating;
@@ -164,7 +164,7 @@ export function mayHoldBases(text: string): "no" | "maybe" | "likely" {
   return /[A-Z]/.test(text) ? "likely" : "maybe";
 }
 
-/** Reads the number with a base that starts here. Returns undefined if there is none. */
+/** Reads the number with a base at the cursor. Returns undefined if there is none. */
 export function basedNumber(text: string, at: number): BasedNumber | undefined {
   PREFIXED.lastIndex = at;
   const prefixed = PREFIXED.exec(text);

@@ -132,7 +132,7 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   return items;
 }
 
-/** Returns whether a new item begins here: after a new line, \quad, or the dollar signs that start another formula. */
+/** Returns whether an item begins at the cursor: after a new line, \quad, or dollar signs that start a formula. */
 function startsAfresh(cursor: Cursor): boolean {
   const token = peek(cursor);
   if (token?.gap !== true || token.kind === "word") return false;

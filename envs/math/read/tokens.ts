@@ -41,7 +41,10 @@ export interface Sink {
   readonly tokens: Token[];
   /** Whether white space came before the next token. */
   space: boolean;
-  /** Gap before the next token. After "line" a sum may continue with its sign; after "formula" it may not. */
+  /**
+   * Break before the next token: a new line, after which "+ 1" may continue a sum, or the dollar signs between two
+   * formulas, after which it may not.
+   */
   gap: "none" | "line" | "formula";
   /** Nesting depth of the groups in braces that are being read. */
   depth: number;
@@ -54,7 +57,7 @@ export interface Sink {
 
 type Bare<T> = T extends Token ? Omit<T, "space" | "gap"> : never;
 
-/** Adds a token, and records the white space and the gap before it. */
+/** Adds a token, and records the white space and the break before it. */
 export function push(sink: Sink, token: Bare<Token>): void {
   const goesOn = sink.gap === "line" && token.kind === "op" && "+-±∓".includes(token.text);
   const isApart = sink.gap !== "none" && sink.tokens.length > 0 && !goesOn;
@@ -125,7 +128,7 @@ export function peek(cursor: Cursor, ahead = 0): Token | undefined {
   return cursor.tokens[cursor.at + ahead];
 }
 
-/** Returns whether the token `ahead` places from here is this operator. */
+/** Returns whether the token that is `ahead` tokens after the cursor is this operator. */
 export function isAt(cursor: Cursor, text: string, ahead = 0): boolean {
   const token = peek(cursor, ahead);
   return token?.kind === "op" && token.text === text;

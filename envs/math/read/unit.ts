@@ -31,7 +31,7 @@ const NO_UNITS: ReadonlySet<string> = new Set(
 const DOUBTING = /左右|かもしれ|でしょう|だろう|빼고|말고|제외/;
 
 /**
- * Reads the unit that stands here, up to a separator. Returns its canonical spelling, or undefined if there is none.
+ * Reads the unit at the cursor, up to a separator. Returns its canonical spelling, or undefined if there is none.
  */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
@@ -225,7 +225,7 @@ interface Remark {
 const isArticle = (token: Token | undefined): boolean => token?.kind === "name" && token.run === "an";
 
 /**
- * Reads the remark that starts here, without moving. A remark has one name and only known words, and a separator or the
+ * Reads the remark at the cursor, without moving it. A remark has one name and only known words, and a separator or the
  * end follows it. Returns undefined if there is none.
  */
 function remarkAt(cursor: Cursor): Remark | undefined {

@@ -5,11 +5,11 @@ export interface Customer {
   readonly id: number;
   readonly name: string;
   readonly city: string;
-  /** Position in `customers` of the customer who recruited this one. */
+  /** Index in `customers` of the customer who recruited this one. */
   readonly referredBy: number;
 }
 
-/** Account of the customer at the same place. Each customer has one. */
+/** Account of the customer at the same index. Each customer has one. */
 export interface Account {
   readonly id: number;
   readonly balance: number;
@@ -17,7 +17,7 @@ export interface Account {
 
 export interface Order {
   readonly id: number;
-  /** Place of the customer. */
+  /** Index in `customers` of the customer who ordered. */
   readonly customer: number;
   readonly isOpen: boolean;
   readonly amount: number;
@@ -27,15 +27,15 @@ export interface LedgerInstance {
   readonly customers: readonly Customer[];
   readonly accounts: readonly Account[];
   readonly orders: readonly Order[];
-  /** Place of the customer that the task names. */
+  /** Index in `customers` of the customer that the task names. */
   readonly named: number;
   /** Number of referrals from the named customer to the one whose orders count. */
   readonly referrals: number;
-  /** Place of the customer who pays these orders. Undefined: nobody does, and the task asks for their sum. */
+  /** Index in `customers` of the customer who pays the orders. Undefined: the task asks for their sum instead. */
   readonly payer: number | undefined;
 }
 
-/** Returns the place of the customer whose orders count. */
+/** Returns the index in `customers` of the customer whose orders count. */
 export function debtorOf({ customers, named, referrals }: LedgerInstance): number {
   let place = named;
   for (let i = 0; i < referrals; i++) place = (customers[place] as Customer).referredBy;
@@ -66,7 +66,7 @@ export function idOf(table: Table, { id }: { readonly id: number }): string {
   return `${LETTERS[table]}${id}`;
 }
 
-/** Returns the place of the row with this id. -1: there is none. */
+/** Returns the index in `table` of the row with this id. -1: there is none. */
 export function placeOf(instance: LedgerInstance, table: Table, id: unknown): number {
   return instance[table].findIndex((row) => idOf(table, row) === id);
 }

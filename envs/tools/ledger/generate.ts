@@ -105,7 +105,7 @@ export const generator = defineGenerator({
       addOrders(customer, false, rng.int(isAsked ? 1 : 0, 2));
     }
     const ids = differentOf(orders.length, IDS, rng);
-    // Places in the database say nothing about a customer's part in the task.
+    // Shuffle the customers, so that an index says nothing about a customer's role in the task.
     const shuffled = rng.shuffle(customers.map((_, place) => place));
     const placed = new Map(shuffled.map((before, place) => [before, place]));
     const now = (before: number): number => placed.get(before) as number;

@@ -37,7 +37,7 @@ export function verify(instance: LedgerInstance, answer: number): Facts {
   return factsOf(instance, answer, 1);
 }
 
-/** Balances that transfers have changed: the difference by the place of the account. */
+/** Balances that transfers have changed: the difference by the index of the account. */
 type Changes = ReadonlyMap<number, number>;
 
 function changesOf({ accounts, changes }: LedgerState): Changes {

@@ -1,6 +1,6 @@
 /**
  * Compares models in a table: a column for each model, a row for each part of the suite, and a confidence interval for
- * each figure.
+ * each statistic.
  */
 import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
@@ -11,7 +11,7 @@ import { Table } from "../ui/table.tsx";
 /** Number of standard deviations around the mean that contain 95% of a normal distribution. */
 const Z = 1.96;
 
-/** Names of the figures to show first, the most important one in front. */
+/** Names of the statistics to show first, the most important one in front. */
 const FIRST = ["success_rate", "exact_rate", "quality_ratio", "pass@1", "mean_score", "mean_reward"];
 
 export function Compared({ ids }: { readonly ids: readonly string[] }) {
@@ -108,7 +108,7 @@ function Figures({ name, rows, figure, ids }: FiguresProps) {
   );
 }
 
-/** Shows a figure with its 95% interval, as a bar and in digits. */
+/** Shows a statistic with its 95% interval, as a bar and in digits. */
 function Interval({ row, figure }: { readonly row: ReportRow | undefined; readonly figure: string }) {
   const value = row?.figures[figure];
   if (value === undefined) return <>–</>;

@@ -31,7 +31,7 @@ export function Changes({ records }: { readonly records: readonly HistoryRecord[
   );
 }
 
-/** Returns who made a change. Without tokens, callers have no names. The server itself masks arms. */
+/** Returns who made a change: a caller, or the server, e.g. for masks. Without tokens, callers have no names. */
 function callerOf({ by, kind }: ControlRecord): string {
   if (by !== "") return by;
   return hasToken.value || /mask/.test(kind) ? "the server" : "–";

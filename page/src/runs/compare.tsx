@@ -1,4 +1,4 @@
-/** Compares runs: one figure of each run in one chart, over their rollouts or their tokens. */
+/** Compares runs: one statistic of each run in one chart, over their rollouts or their tokens. */
 import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { type Pen, pensOf } from "../ui/colours.ts";

@@ -10,12 +10,12 @@ export interface Axis {
 }
 
 export interface Label {
-  /** Place of the label's middle, as a value of the axis. */
+  /** Value of the horizontal axis at the label's middle. */
   readonly x: number;
   readonly words: string;
 }
 
-/** Mean width of a letter of a label, and gap between two labels, in pixels. */
+/** Mean width of a letter of a label, and minimum space between two labels, in pixels. */
 const LETTER_PX = 6.2;
 const GAP_PX = 8;
 

@@ -1,11 +1,11 @@
-/** Computes the lines of a run's charts: one for each arm, or one for each kind of arm if there are many. */
+/** Computes the lines (curves) of a run's charts: one for each arm, or one for each kind of arm if there are many. */
 import { familiesOf, type ReadRun } from "./state.ts";
 
-/** Maximum number of arms with a line each. With more, the arms of an environment share a line. */
+/** Maximum number of arms with a curve each in charts. With more, the arms of an environment share a curve. */
 export const ARMS_APART = 30;
 
 export interface Line {
-  /** Id of the line's arm, or a name for its group of arms. */
+  /** Id of the line's arm, or a name for the arms that share the line. */
   readonly name: string;
   readonly family: string;
   /** Indices of the line's arms in the run's configuration. */

@@ -20,7 +20,7 @@ export interface Point {
   /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
   readonly rewards: readonly (number | undefined)[];
   /**
-   * Mean over the lines of their last known mean rewards. All lines count alike, so the figure does not depend on how
+   * Mean over the lines of their last known mean rewards. All lines count alike, so this mean does not depend on how
    * often each is drawn.
    */
   readonly rewardAlike: number | undefined;

@@ -74,7 +74,7 @@ function About({ server }: { readonly server: ServerInfo }) {
 
 function Ports({ server: { ports } }: { readonly server: ServerInfo }) {
   return (
-    <Panel title="What it can ask outside">
+    <Panel title="External services">
       <ul class="entries">
         {ports.map(({ name, missing, down, running, waiting }) => (
           <li key={name}>
@@ -92,7 +92,7 @@ function Ports({ server: { ports } }: { readonly server: ServerInfo }) {
   );
 }
 
-/** Kinds of work outside the event loop, by their names in the contract. */
+/** Kinds of work in threads beside the event loop, by their names in the contract. */
 const WORK: Readonly<Record<string, string>> = {
   tasks: "making tasks",
   aside: "drawing, solving and checking for people",

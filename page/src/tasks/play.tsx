@@ -1,4 +1,4 @@
-/** Lets the reader play a task with turns call by call. No run is told, and the server keeps no episode. */
+/** Lets the reader play a task with turns call by call. No run records the calls, and the server stores no episode. */
 import { useState } from "preact/hooks";
 import type { ChatMessage, SolveTaskResponse, Task, Tool, TryAnswerRequest } from "../../../clients/ts/src/public.ts";
 import { EnvironmentService } from "../../../clients/ts/src/public.ts";

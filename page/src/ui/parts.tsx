@@ -64,7 +64,7 @@ export function Failure({ error, again }: { readonly error: Error; readonly agai
   );
 }
 
-/** Warnings, shown above the figures that they concern. */
+/** Warnings, shown above the numbers that they concern. */
 export function Warnings({ words }: { readonly words: readonly string[] }) {
   return (
     <>
@@ -206,7 +206,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
   );
 }
 
-/** Bar that shows a share of a whole, with its figure. */
+/** Bar that shows a share of a whole, with its percentage. */
 export function Share({
   value,
   label,

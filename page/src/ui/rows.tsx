@@ -9,7 +9,7 @@ const ROW_PX = 35;
 interface RowsProps {
   readonly label: string;
   readonly columns: readonly string[];
-  /** Indices of the columns with words instead of figures. Defaults to the first two. */
+  /** Indices of the columns with words instead of numbers. Defaults to the first two. */
   readonly words?: readonly number[];
   readonly count: number;
   readonly keyOf: (at: number) => string | number;

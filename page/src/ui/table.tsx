@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 interface TableProps {
   readonly label: string;
   readonly columns: readonly ComponentChildren[];
-  /** Number of leading columns that hold words instead of figures. */
+  /** Number of leading columns that hold words instead of numbers. */
   readonly words: number;
   readonly class?: string;
   /** Rows of the table. */

@@ -111,7 +111,7 @@ export function fieldsOf<Name extends string>(json: Json, names: readonly Name[]
   const refuseName = (key: string): never => {
     const near =
       didYouMean(key, names) ||
-      `; ${names.length === 0 ? "no fields are known here" : `known fields: ${names.join(", ")}`}`;
+      `; ${names.length === 0 ? "its parent takes no fields" : `known fields: ${names.join(", ")}`}`;
     if (/^\w{1,64}$/.test(key)) return refuse(pathOf(key), `is not a known field${near}`);
     return refuse(holder, `there is no field '${escaped(key.slice(0, 64))}'${near}`);
   };

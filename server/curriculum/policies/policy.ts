@@ -226,7 +226,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Moves the policy to its next part at once, or refuses. Unset: the policy has no parts. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
   /**
-   * Returns how far the policy is, as a number that `advance` increases. An import keeps the place that an operator's
+   * Returns how far the policy is, as a number that `advance` increases. An import keeps the value that an operator's
    * Advance reached. Required with `advance`.
    */
   place?(config: Config, state: State, progress: Progress): number;

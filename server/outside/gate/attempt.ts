@@ -67,7 +67,7 @@ export async function attemptJob(
   const untilMs = Math.min(deadlineMs, startedAtMs + timeLimitMs);
   try {
     const outcome = await verify({ party, signal, deadlineMs: untilMs, ports, attempt, attemptsMax });
-    // The detail comes from outside and goes to logs and clients, so control characters are escaped.
+    // The detail comes from another process and goes to logs and clients, so control characters are escaped.
     once(outcome.kind === "failed" ? { ...outcome, detail: escaped(outcome.detail) } : outcome);
   } catch (error) {
     // The error of an aborted verifier is dropped, because nobody waits for its result.

@@ -20,7 +20,7 @@ import { createLimits, type Limits } from "./limit.ts";
 const BACKOFF_MS = 250;
 /**
  * Maximum delay before a retry, in milliseconds, for which the server itself waits. After a longer one the client must
- * retry, so that the job takes up no place meanwhile.
+ * retry, so that the job does not block others meanwhile.
  */
 const WAIT_MAX_MS = 5000;
 /** Duration of a verification that is assumed until one was measured, in milliseconds. */
@@ -51,7 +51,7 @@ export interface Gate {
 /** An attempt that is waiting for its turn. */
 interface Entry {
   readonly job: Job;
-  /** Runs the attempt. Resolves when another attempt can take its place. Never rejects. */
+  /** Runs the attempt. Resolves when another attempt can run. Never rejects. */
   readonly begin: () => Promise<void>;
   /** Refuses the attempt while it waits, so that another caller's job can wait instead. */
   readonly makeRoom: (refusal: Failed) => void;
@@ -75,8 +75,7 @@ export function createGate(
   const health = createHealth({ resource, clock, onChange, probe: ask });
 
   /**
-   * Runs an attempt when its turn comes, and resolves with the outcome. Its place stays occupied until the verifier has
-   * really ended.
+   * Runs an attempt when its turn comes, and resolves with the outcome. It counts as running until the verifier ends.
    */
   const inTurn = (job: Job, attempt: number, leaveRoom: () => void): Promise<JobOutcome> => {
     const { signal } = job;
@@ -155,7 +154,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     if (own === 0) runningOf.delete(caller);
     else runningOf.set(caller, own);
   };
-  /** Starts waiting attempts while places are free. The caller given also has `concurrencyEach` places for itself. */
+  /** Starts waiting attempts up to the limit. `caller` may also run `concurrencyEach` attempts of its own. */
   const dispatch = (caller: string): void => {
     for (;;) {
       const entry =

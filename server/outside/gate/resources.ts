@@ -1,5 +1,5 @@
 /**
- * The services outside this process (e.g. sandbox, judge) that scoring needs. Each has its own limits on running and
+ * The external services (e.g. sandbox, judge) that scoring needs. Each has its own limits on running and
  * waiting jobs, so that a slow or failed one does not delay jobs of the others.
  */
 import type { Resource } from "../../../envs/resource.ts";
@@ -10,7 +10,7 @@ import { createGate, type Gate, type ResourceLoad } from "./gate.ts";
 export type ResourceListener = (name: string, down: string | undefined) => void;
 
 export interface Resources {
-  /** Runs a job when the resource has a free place, with retries. Never rejects. */
+  /** Runs a job, with retries, when the resource runs fewer jobs than it may. Never rejects. */
   run(resource: Resource, job: Job): Promise<JobOutcome>;
   /**
    * Calls the listener for each resource that goes down or comes back. Returns a function that

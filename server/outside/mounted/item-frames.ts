@@ -157,7 +157,7 @@ export function verifyItem(
   });
 }
 
-/** Returns the response for the answer at `place` in the batch. Undefined: the frame does not contain it. */
+/** Returns the response for the answer at index `place` of the batch. Undefined: the frame does not contain it. */
 function responseAt(content: FrameContent, place: number): VerifyResponse | undefined {
   if (content.case === "verified") return content.value.index === place ? content.value : undefined;
   if (content.case !== "verifiedTogether") return undefined;

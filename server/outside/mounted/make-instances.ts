@@ -53,7 +53,7 @@ export function createInstances(making: Making): Instances {
 
   const levelAt = ({ parameters }: Pick<MountedTasks, "parameters">): DescribedLevel => {
     const level = levels.find(({ number }) => number === parameters["level"]);
-    if (level === undefined) throw new Error(`${asked.id} has no level number ${parameters["level"]} here`);
+    if (level === undefined) throw new Error(`${asked.id} has no level number ${parameters["level"]}`);
     return level;
   };
   const askAgain = async (place: MountedPlace, at: SearchPlace): Promise<Result> => {

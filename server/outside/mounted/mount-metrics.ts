@@ -110,12 +110,12 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
     ),
     counter(
       "gradus_mount_worker_ends_total",
-      "Workers of a mount that ended and were replaced, by reason: late, stale (a fresh one was needed), lying (it sent an answer that nobody requested), timeout, crashed, memory or host.",
+      "Workers of a mounted file that ended and were replaced, by reason: late, stale (a fresh one was needed), lying (it sent an answer that nobody requested), timeout, crashed, memory or host.",
       of(({ name: mount, workerEnds }) => byName("why", workerEnds, { mount })),
     ),
     counter(
       "gradus_mount_host_ends_total",
-      "Hosts of a mount that ended and were started again.",
+      "Hosts of a mounted file that ended and were started again.",
       of(({ name: mount, hostEnds: value }) => [{ labels: { mount }, value }]),
     ),
     counter(
@@ -125,7 +125,7 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
     ),
     gauge(
       "gradus_mount_levels",
-      "Levels of a mount by the result of their examination: lawful, unlawful (not served; the log says why), unavailable, or untried (not examined yet).",
+      "Levels of a mounted file or provider by the result of their examination: lawful, unlawful (not served; the log says why), unavailable, or untried (not examined yet).",
       of(({ name: mount, levels }) => byName("found", levels, { mount })),
       "max",
     ),

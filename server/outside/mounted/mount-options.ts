@@ -133,12 +133,12 @@ export const mountOptions = optionTable({
   }),
   replacedGraceMs: integer({
     description:
-      "milliseconds for which open groups of a run wait for the code that made their tasks, if a mount has other code now; then they are closed, so that the run goes on",
+      "milliseconds for which open groups of a run wait for the code that made their tasks, if mounted code has changed; then they are closed, so that the run goes on",
     range: [0, 86_400_000],
     defaultValue: 60_000,
   }),
   mountWorkers: integer({
-    description: "processes of each mount that make instances and verify answers",
+    description: "processes of each mounted file that make instances and verify answers",
     range: [1, 256],
     defaultValue: availableParallelism(),
   }),

@@ -58,7 +58,7 @@ function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
   const numbers = levels.map(({ number }) => number);
   return {
     name: "level",
-    description: "which level, by its place in the provider's table of levels",
+    description: "which level, by its position in the provider's table of levels",
     min: Math.min(...numbers),
     max: Math.max(...numbers),
     defaultValue: Math.min(...numbers),
@@ -104,7 +104,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
       levels: levels.map(levelOf),
       axes: axesOf(described),
       conflict: ({ level }) =>
-        levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level} here`,
+        levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level}`,
       whyNone: (parameters) => instances.whyNone(parameters),
       make: (tasks, { party, signal }) => instances.make(tasks, { party, signal }),
       again: (place) => instances.again(place),

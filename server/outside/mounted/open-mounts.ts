@@ -18,7 +18,7 @@ import type { Mount, MountSettings } from "./mount-options.ts";
 import { createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
-  /** Called when a mount is ready, with its figures and the environments and levels that it does not serve. */
+  /** Called when a mount is ready, with its counts and the environments and levels that it does not serve. */
   readonly onMount: (mounted: MountReport) => void;
   /** Called with the number of examined levels if mounting takes longer than QUIET_MS. */
   readonly onProgress?: (mount: string, done: number, total: number) => void;

@@ -30,7 +30,7 @@ export interface Rule<Evidence, Context = unknown> extends RuleWords {
 /** A rule and the result of applying it. */
 export interface TriedRule {
   readonly rule: RuleWords;
-  /** The wrong value, in words. Undefined: the rule is kept or was not applied. */
+  /** The wrong value, in words. Undefined: the value obeys the rule, or the rule was not applied. */
   readonly came: string | undefined;
   /** Kind of failure, if the rule is broken because a call failed. */
   readonly failure?: FailureKind;

@@ -9,7 +9,7 @@ const options = optionTable({
   sandbox: text({
     placeholder: "embedded|url|off",
     description:
-      "where programs that models write are run: here, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
+      "where programs that models write are run: on this machine, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
     defaultValue: "embedded",
   }),
   sandboxConcurrency: integer({

@@ -26,7 +26,7 @@ export function learn(known: KnownTasks, hash: string): void {
 export interface AcceptedTasks {
   /** Accepted tasks that are not handed out yet, the oldest first. */
   readonly ready: MadeTask[];
-  /** Handed-out tasks, by the place in the run that each one fills. */
+  /** Handed-out tasks, by the arm and number of the run's task that each one fills. */
   readonly given: Map<string, MadeTask>;
   /** Resolves when the teacher requests in progress have ended: to a failure if none of them gave a task. */
   asking: Promise<Failure | undefined> | undefined;
@@ -41,7 +41,7 @@ export interface Failure {
 
 export const noAcceptedTasks = (): AcceptedTasks => ({ ready: [], given: new Map(), asking: undefined, requests: 0 });
 
-/** Returns the task that this place already has, or else hands out the next accepted one. Undefined: there is none. */
+/** Returns what was handed out for this task of the run, or the next accepted task. Undefined: there is none. */
 export function give({ ready, given }: AcceptedTasks, place: string): MadeTask | undefined {
   const task = given.get(place) ?? ready.shift();
   if (task === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Makes tasks by asking a teacher model for proposals. Each place of a run gets the next accepted task, and keeps it
- * while this process remembers it.
+ * Makes tasks by asking a teacher model for proposals. Each task number of a run's arm gets the next accepted task, and
+ * keeps it while this process remembers it.
  *
  * No seed leads to such a task, so it cannot be made again. Runs therefore store each drawn task completely.
  */
@@ -48,14 +48,14 @@ const SCOPES_MAX = 256;
 export interface WantedOfTeacher {
   /** Name of a run, or of something else within which no task may occur twice. */
   readonly scope: string;
-  /** Names of the places in the run that need a task each. */
+  /** Names of the tasks that the run needs, each with its arm and number. */
   readonly places: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Teacher {
   /**
-   * Returns one result per place, in order. If the caller leaves, tasks that arrive later are kept for the next caller.
+   * Returns one result per name, in order. If the caller leaves, tasks that arrive later stay for the next caller.
    */
   take(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   readonly counts: () => readonly TeacherCounts[];

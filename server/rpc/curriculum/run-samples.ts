@@ -174,7 +174,7 @@ async function toWire(
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
   const { conversation = {}, tokens } = sample;
   const outcome = outcomeToWire(index, result);
-  // For tasks of evaluation arms `cursor` is an ordinal, so they have no key.
+  // For tasks of evaluation arms `cursor` is a number within the arm, so they have no key.
   const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
   if (rloo !== undefined) outcome.rlooAdvantage = rloo;
   if (grpo !== undefined) outcome.grpoAdvantage = grpo;

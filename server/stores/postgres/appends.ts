@@ -73,7 +73,7 @@ export function partsOf(body: Uint8Array): readonly Uint8Array[] {
 export function textBytes(text: string, what: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length <= TEXT_BYTES_MAX) return bytes;
-  throw new RangeError(`${what} has ${bytes.length} bytes, and at most ${TEXT_BYTES_MAX} are kept in a database`);
+  throw new RangeError(`${what} has ${bytes.length} bytes, and at most ${TEXT_BYTES_MAX} fit in a database`);
 }
 
 export type Row = readonly unknown[];

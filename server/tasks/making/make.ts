@@ -52,9 +52,9 @@ export function runParty(runId: string, token: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
-  /** Row that the run has at this place, even if the file's order has changed. Unset: `seed` and `ordinal` decide. */
+  /** Row that the run recorded for this task. It holds even if the file's order changes. Unset: the seed decides. */
   readonly listed?: ListedRow;
-  /** Returns the rank of the row at a place in its pool. Unset: rows are not ranked. */
+  /** Returns the rank of the row at a position in its pool. Unset: rows are not ranked. */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
 
@@ -67,9 +67,9 @@ export interface StoredTask {
 export interface Maker {
   /** Makes tasks. Returns one result for each seed, in order. */
   make(spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
-  /** Returns the row at `ordinal` in the order of a pool's rows that `seed` gives. */
+  /** Returns the row at position `ordinal` in the order that `seed` gives to a pool's rows. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
-  /** Returns one task that a teacher model wrote for each place, in order. See Teacher. */
+  /** Returns one task that a teacher model wrote for each of `wanted.places`, in order. See Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** Draws a picture of a mounted environment's instance, with an answer if given. */
   draw(

@@ -104,7 +104,8 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     requester: Requester,
   ): Promise<MountedOutcome> => {
     const place = mountedPlaceOf(key);
-    if (place === undefined) throw new Error(`bug: a task of ${mounted.environment.id} was not made by its mount`);
+    if (place === undefined)
+      throw new Error(`bug: a task of ${mounted.environment.id} was not made by its mounted provider`);
     const [result] = await turn(mounted, spec, requester, 1, async () => [await mounted.asked.again(place)]);
     return result ?? unavailable(mounted.environment.id, "the provider returned nothing");
   };

@@ -22,7 +22,7 @@ type RankedArm = Pick<Arm<TaskSpec>, "spec" | "rankGroup"> & { readonly removed?
 
 export interface ArmRanks {
   /**
-   * Returns the rank of the row at a place in the arm's pool: the share of all ranked rows that are easier, in [0, 1).
+   * Returns the rank of the row at a position in its pool: the share of all ranked rows that are easier, in [0, 1).
    */
   readonly at: (place: number) => number;
   /** Returns the number of the arm's rows whose ranks are in a range. */
@@ -105,7 +105,7 @@ function ranksIn({ total, easier }: Order, { name, pool }: ArmRows): ArmRanks {
   };
 }
 
-/** Returns the places of a part's rows, from the easiest. The pool has ranked them. */
+/** Returns the pool positions of the rows of a level and split, from the easiest. The pool has ranked them. */
 function sortedPlaces({ pool, level, split }: ArmRows): Uint32Array {
   const places = placesOf(pool, level, split);
   const sorted = new Uint32Array(places.length);

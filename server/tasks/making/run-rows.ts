@@ -108,7 +108,7 @@ function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly RowSe
 }
 
 /**
- * Returns the hashes of rows, 8 bytes each. `places` are the rows' places in the pool. If `rows` is greater, the
+ * Returns the hashes of rows, 8 bytes each. `places` are the rows' positions in the pool. If `rows` is greater, the
  * remaining hashes are 0.
  */
 function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.length): Uint8Array {
@@ -128,7 +128,7 @@ function changedPart({ lists, config }: State, { pool, level, split, arms }: Row
   const members = placesOf(pool, level, split);
   const fresh = arms.filter((id) => list?.walks.has(id) !== true);
   if (list === undefined) {
-    // An arm's table, made by an older server, may have more rows than the pool has now. The further places stay and
+    // An arm's table, made by an older server, may have more rows than the pool has now. The further rows stay and
     // count as gone.
     const tables = config.arms.flatMap(({ id, rows }) => (arms.includes(id) ? (rows?.rows ?? 0) : 0));
     const rows = Math.max(members.length, ...tables);
@@ -161,12 +161,12 @@ function changeText({ pool, digest: before }: RowList, digest: string, lists: re
     `${sum(({ gone }) => countIn(gone))} gone`,
     `${sum(({ back }) => countIn(back))} back`,
   ];
-  return `pool "${pool}" changed from the digest ${before} to ${digest}: of the rows that the run draws from ${counts.join(", ")}; the others keep their places`;
+  return `pool "${pool}" changed from the digest ${before} to ${digest}: of the rows that the run draws from ${counts.join(", ")}; the others keep their positions`;
 }
 
 /**
  * Returns the warning for a run that an older server created without recording its rows, when it first records them.
- * Empty: the rows that it drew last are still at their places, and its tables of rows have the right sizes.
+ * Empty: the rows that it drew last are still at their positions, and its tables of rows have the right sizes.
  */
 function adopted({ batches, config, arms }: State, pool: Pool, digest: string): string {
   const drawn = batches.flatMap(({ groups }) => groups.map(({ task }) => task.key.origin));
@@ -180,7 +180,7 @@ function adopted({ batches, config, arms }: State, pool: Pool, digest: string): 
     return isDrawn && rule !== undefined && rule.rows !== placesOf(pool, spec.level, spec.split).length;
   });
   if (moved === 0 && others.length === 0) return "";
-  return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other places, so what it knows of rows may be of others`;
+  return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other positions, so what it knows of rows may be of others`;
 }
 
 /** Returns the run's policy with new row counts in its rank ranges. Null: the counts are unchanged. */

@@ -171,7 +171,7 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         });
       }
       if (spec.source === "teacher") {
-        // The teacher knows a place by its arm and ordinal. Seeds would not do, because a changed run has the same
+        // The teacher knows a task by its arm and number. Seeds would not do, because a changed run has the same
         // seeds again.
         const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);

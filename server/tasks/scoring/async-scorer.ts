@@ -1,7 +1,7 @@
 /**
  * Scores completions whose verification or calls wait for an external resource, e.g. a judge. A run's sample is scored and
  * recorded once, however often it is requested, and even if all callers have left. Otherwise a slow judge and an
- * impatient trainer would retry for ever. A completion outside of a run is dropped when its caller leaves.
+ * impatient trainer would retry for ever. A completion without a run is dropped when its caller disconnects.
  */
 import { LRUCache } from "lru-cache";
 import { bug, type Facts, type Failed } from "../../../envs/facts.ts";

@@ -71,7 +71,7 @@ export async function playAskingTurn(
   return played.kind === "failed" ? failedSample(played) : begun.finish(played);
 }
 
-/** Returns the names of the tools at these places, from 1, among an environment's tools. */
+/** Returns the names of the tools at these positions, from 1, in an environment's list of tools. */
 export function toolNames({ tools }: Pick<AnyTurns, "tools">, places: readonly number[] = []): readonly string[] {
   return places.flatMap((place) => tools[place - 1]?.name ?? []);
 }

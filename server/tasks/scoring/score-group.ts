@@ -120,7 +120,7 @@ const UNITS_AT_ONCE_MAX = 256 * 1024;
 
 /**
  * Returns whether a group is so large that other work must run between its completions. `length` is the length of all
- * its texts. Undefined: it is counted here.
+ * its texts. Undefined: this function counts it.
  */
 export function isLarge({ completions }: CompletionGroup, length: number | undefined): boolean {
   if (completions.length === 1) return false;

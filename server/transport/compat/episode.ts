@@ -29,7 +29,7 @@ type Context = Parameters<Handlers["reset"]>[1];
 export function handlersOf(services: readonly Registration[]): Handlers {
   const find = (name: keyof Handlers) => {
     const found = services.map(({ handlers }) => handlers[name]).find((handler) => handler !== undefined);
-    return found ?? (() => Promise.reject(new RpcError("UNIMPLEMENTED", `${name} is not served here`)));
+    return found ?? (() => Promise.reject(new RpcError("UNIMPLEMENTED", `${name} is not part of this protocol`)));
   };
   return { reset: find("reset"), step: find("step"), nextBatch: find("nextBatch") } as Handlers;
 }

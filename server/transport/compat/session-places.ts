@@ -1,11 +1,11 @@
 /**
- * Limits the number of OpenEnv sessions, and shares them fairly among callers. While there are free places, a caller
+ * Limits the number of OpenEnv sessions, and shares them fairly among callers. Below SESSIONS_MAX, a caller
  * may have any number of sessions.
  */
 
 /** Maximum number of open sessions. */
 const SESSIONS_MAX = 4096;
-/** Time without a request, in milliseconds, after which a session may lose its place when all places are taken. */
+/** Milliseconds without a request after which a session may be ended for another, if SESSIONS_MAX are open. */
 const IDLE_MS_WHEN_FULL = 60_000;
 
 export interface SessionPlace {
@@ -13,12 +13,12 @@ export interface SessionPlace {
   readonly caller: string;
   /** Time, by performance.now(), of the last answer. Undefined: the session is answering a request now. */
   idleSinceMs: number | undefined;
-  /** Ends the session, because another session takes its place. */
+  /** Ends the session, so that another one can be opened. */
   giveUp: () => void;
 }
 
 export interface SessionPlaces {
-  /** Takes a place for a session. Returns false if all places are taken and no session has to give up its own. */
+  /** Counts a session as open. Returns false if SESSIONS_MAX are open and none of them has to end. */
   enter(place: SessionPlace): boolean;
   leave(place: SessionPlace): void;
 }
@@ -27,8 +27,8 @@ export function createPlaces(max = SESSIONS_MAX): SessionPlaces {
   const taken = new Set<SessionPlace>();
 
   /**
-   * Returns a session that must give up its place for this caller. It is one of a caller with more places, else one
-   * that has been idle for long.
+   * Returns a session that must end for this caller's new one. It is one of a caller with more sessions, else one that
+   * has been idle for long.
    */
   const excess = (caller: string): SessionPlace | undefined => {
     const callers = [...Map.groupBy(taken, (place) => place.caller).values()];

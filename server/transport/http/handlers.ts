@@ -95,7 +95,7 @@ function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementa
  * client that waits for one would wait for ever.
  */
 function refusedOverHttp1({ name }: DescMethod): (request: unknown, context: CallContext) => AsyncIterable<never> {
-  const message = `${name} streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep here`;
+  const message = `${name} streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep`;
   const next = () => Promise.reject(new RpcError("UNIMPLEMENTED", message));
   return () => ({ [Symbol.asyncIterator]: () => ({ next }) });
 }

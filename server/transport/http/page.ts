@@ -66,7 +66,7 @@ export interface Page {
   answer(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-export const NOT_BUILT = "The page is not built here: run 'make setup' in Gradus's folder, and start the server again.";
+export const NOT_BUILT = "The page is not built: run 'make setup' in Gradus's folder, and start the server again.";
 
 /** Creates the page. `folder` is the folder of its built files. */
 export function createPage(folder: string = FOLDER): Page {

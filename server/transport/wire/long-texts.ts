@@ -54,8 +54,8 @@ const TEXT_FIELD = CompletionSchema.field.text.number;
 const HIDDEN_FIELD = 15;
 
 /**
- * Decodes a message without the fields whose tags are at these places. The tags are changed in `bytes` itself meanwhile,
- * because a copy of a long message takes milliseconds.
+ * Decodes a message without the fields whose tags are at the offsets `tags`. The tags are changed in `bytes` itself
+ * meanwhile, because a copy of a long message takes milliseconds.
  */
 function readWithout<D extends DescMessage>(schema: D, bytes: Uint8Array, tags: readonly number[]): MessageShape<D> {
   const tag = (field: number): void => {
@@ -72,7 +72,7 @@ function readWithout<D extends DescMessage>(schema: D, bytes: Uint8Array, tags: 
 interface LongTexts {
   /** Long texts by the index of their completion in the whole message. */
   readonly texts: ReadonlyMap<number, Uint8Array>;
-  /** Places of their tags, and of those of long texts that a later one of the same completion replaces. */
+  /** Offsets of their tags, and of those of long texts that a later one of the same completion replaces. */
   readonly tags: readonly number[];
 }
 

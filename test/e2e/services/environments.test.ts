@@ -84,7 +84,7 @@ describe("GetEnvironment", () => {
 
   test.each([
     [{ id: "np/tps" }, "NOT_FOUND", "id: unknown environment 'np/tps'; did you mean 'np/tsp'?"],
-    [{ id: "np/tsp", version: 9 }, "FAILED_PRECONDITION", "id: np/tsp has no version 9 here; it has: 3, 2"],
+    [{ id: "np/tsp", version: 9 }, "FAILED_PRECONDITION", "id: np/tsp has no version 9; it has: 3, 2"],
     [{}, "INVALID_ARGUMENT", "id: must be set"],
     [{ id: "x".repeat(129) }, "INVALID_ARGUMENT", "id: must have at most 128 bytes; got 129"],
   ])("refuses %o", async (request, code, message) => {

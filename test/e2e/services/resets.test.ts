@@ -129,7 +129,7 @@ describe("Reset", () => {
     ["no spec", undefined, "INVALID_ARGUMENT", "spec: must be set"],
     ["no environment", {}, "INVALID_ARGUMENT", "spec.environment: must be set"],
     ["an unknown one", { environment: "cuntdown" }, "NOT_FOUND", "did you mean 'countdown'?"],
-    ["an unknown version", { ...countdown, version: 3 }, "FAILED_PRECONDITION", "has no version 3 here; it has: 2, 1"],
+    ["an unknown version", { ...countdown, version: 3 }, "FAILED_PRECONDITION", "has no version 3; it has: 2, 1"],
     [
       "an unknown level",
       { ...countdown, difficulty: level("t1") },

@@ -104,7 +104,7 @@ describe("PrimeIntellect's verifiable-coding-problems", () => {
     [
       "another language",
       { language: "javascript", test_cases: scripts },
-      "it asks for a program in javascript, and only Python runs here",
+      "it asks for a program in javascript, and the sandbox runs only Python",
     ],
     [
       "a verifier that is no test",

@@ -200,7 +200,7 @@ test("a suite whose environments are not here is not listed, and says what is mi
   expect(await evaluations.create("a", choice)).toMatchObject({
     kind: "not_found",
     message: expect.stringMatching(
-      /'forge-bench' version 1 cannot be issued here: unknown environment 'np\/nothing'/,
+      /'forge-bench' version 1 cannot be issued: unknown environment 'np\/nothing'/,
     ) as string,
   });
 });

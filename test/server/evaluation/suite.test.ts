@@ -105,7 +105,7 @@ test("an environment of another version is not the suite's", () => {
   const parts = shipped("countdown").parts.map((part) => ({ ...part, version: 7 }));
   expect(openSuite(registry, { ...shipped("countdown"), parts })).toMatchObject({
     kind: "unavailable",
-    message: expect.stringContaining("countdown has no version 7 here") as string,
+    message: expect.stringContaining("countdown has no version 7;") as string,
   });
 });
 
@@ -280,11 +280,11 @@ describe("parts of rows", () => {
 
   test.each([
     ["more rows than there are", [part({ tasks: 500 })], "part 'qa parts[0]' asks for 500 rows, and pool 'own' has"],
-    ["another pool", [part({ pool: "other" })], "qa has no pool 'other' here: --pool other=qa:path"],
-    ["a pool of another environment", [part({ environment: "math", level: "1" })], "math has no pool 'own' here"],
+    ["another pool", [part({ pool: "other" })], "qa has no pool 'other': --pool other=qa:path"],
+    ["a pool of another environment", [part({ environment: "math", level: "1" })], "math has no pool 'own':"],
     ["the same rows twice", [part(), part({ name: "again" })], "two of its parts contain the same rows of qa"],
     ["no rows at all", [part({ level: "hard" })], "this server's pools have no rows of the suite's levels and splits"],
-    ["rows of an environment without a pool", [part({ environment: "np/tsp" })], "np/tsp has no pool 'own' here"],
+    ["rows of an environment without a pool", [part({ environment: "np/tsp" })], "np/tsp has no pool 'own':"],
     ["more calls than there may be", [part({ calls: 2 })], "'qa parts[0]': calls: it is 2, and tasks of qa take one"],
     ["too many tries", [{ ...tsp, calls: 17 }], "calls: must be from 1 to 16; got 17"],
     ["unknown tools", [{ ...mastermind, tools: ["gues"] }], "there is no tool 'gues'; did you mean 'guess'"],

@@ -85,7 +85,7 @@ test("a few are asked about at once, each with a deadline", async () => {
 
 test("rows stay, and count as unchecked, where the port is not there", async () => {
   const { pool, failure } = await load(right, {});
-  expect([pool.size, pool.rejected, pool.unchecked, failure]).toEqual([ROWS, 0, ROWS, "there is no sandbox here"]);
+  expect([pool.size, pool.rejected, pool.unchecked, failure]).toEqual([ROWS, 0, ROWS, "there is no sandbox"]);
   // No check was answered, so nothing is cached.
   expect(readdirSync(folder)).toEqual(["claims.jsonl"]);
   expect((await load(right)).pool.unchecked).toBe(0);

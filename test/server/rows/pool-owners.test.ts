@@ -101,7 +101,7 @@ describe("an environment that is said", () => {
   test.each([
     ["qq:qa.jsonl", "no environment 'qq'; did you mean 'qa'? (a path with a colon begins with './')"],
     ["np/tsp:qa.jsonl", "np/tsp has no data pools; those that have are countdown, qa, qa/letter, math"],
-    ["math@3:math.jsonl", "math has no version 3 here; it has: 2, 1"],
+    ["math@3:math.jsonl", "math has no version 3; it has: 2, 1"],
     ["zebra:qa.jsonl", "no environment 'zebra'; those that have are countdown, qa, qa/letter, math"],
   ])("%s is refused", async (path, message) => {
     expect(await refused(path)).toContain(message);

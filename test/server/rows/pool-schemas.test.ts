@@ -425,7 +425,7 @@ describe("programs", () => {
     const test = "def check(candidate):\n    assert candidate(a = 1, b = 2) == 3\n";
     const row = { problem_description: "Add two numbers.", prompt: "import math", entry_point: "Solution().add", test };
     const rows = [{ ...row, starter_code: "class Solution:\n    ..." }];
-    expect(await read(rows)).toContain("tests in Python, which only a sandbox reads: there is no sandbox here");
+    expect(await read(rows)).toContain("tests in Python, which only a sandbox reads: there is no sandbox");
     const sandbox = { kind: "embedded", python: "python3", concurrency: 1 } as const;
     const opened = await openPorts({ sandbox }, { clock: systemClock });
     try {

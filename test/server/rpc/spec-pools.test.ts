@@ -63,7 +63,7 @@ describe("a pool that is left out", () => {
       "test/plain has several pools and none that ships with it: name one of b, c",
     );
     expect(() => specOf(given)).toThrow(
-      "test/plain version 2 has no data pool here: start the server with --pool name=test/plain:path",
+      "test/plain version 2 has no data pool: start the server with --pool name=test/plain:path",
     );
   });
 

@@ -106,7 +106,7 @@ describe.each(ports)("over %s", (port) => {
     const error = await failure(await start({}), port);
     expect([error.code, error.rawMessage]).toEqual([
       Code.Unimplemented,
-      "gradus.v1.EnvironmentService/Step is part of the contract, but not served yet",
+      "gradus.v1.EnvironmentService/Step is part of the contract, but this server does not implement it",
     ]);
   });
 });

@@ -133,7 +133,7 @@ export interface DenseTree {
   readonly order: Int32Array;
   readonly key: Int32Array;
   readonly rest: Int32Array;
-  /** Leaf that has a second edge, and the other end of that edge. */
+  /** Leaf of the spanning tree that gets the 1-tree's extra edge, and the other end of that edge. */
   leaf: number;
   leafMate: number;
 }

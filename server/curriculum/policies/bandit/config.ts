@@ -112,7 +112,7 @@ export function readConfig(parameters: Json): BanditConfig {
   if (signal !== "LEARNING_PROGRESS" && fields.has("learning_progress"))
     throw new UnreadField(
       "learning_progress",
-      `is only for the signal LEARNING_PROGRESS, and the signal here is ${signal}: remove it`,
+      `is only for the signal LEARNING_PROGRESS, and the signal is ${signal}: remove it`,
     );
   const numbers = { ...DEFAULTS };
   for (const part of [rule, "LEARNING_PROGRESS"] as const) {

@@ -79,7 +79,7 @@ test.each([
     "another version",
     source("mine/echo", 2, "second"),
     /a format that this server does not know/,
-    /mine\/echo has no version 1 here; it has: 2/,
+    /mine\/echo has no version 1; it has: 2/,
   ],
   ["no such environment", source("mine/other", 1, "second"), /./, /unknown environment 'mine\/echo'/],
 ])("open groups of a file that has %s now are closed, and the run goes on", async (_, changed, words, why) => {

@@ -133,7 +133,7 @@ test("bodies that are larger than a statement may be are written in parts, and r
   await expect(reader.read(runKey, 1)).rejects.toThrow(StoreDamaged);
   const text = { seq: 0, body: "r".repeat(1_000_000) };
   await expect(store.append(runKey, { expectedVersion: 25, events: [], records: [text] })).rejects.toThrow(
-    "a record of the history has 1000000 bytes, and at most 196608 are kept in a database",
+    "a record of the history has 1000000 bytes, and at most 196608 fit in a database",
   );
 });
 

@@ -128,7 +128,7 @@ test("a task of an earlier version is judged by the newest, and its score says s
   scorer.expect("unknown", "group", { ...tokenOf(4), version: 1 });
   expect(scorer.open("unknown")).toMatchObject({
     reason: "invalid_task_id",
-    detail: "task_id: np/tsp has no version 1 here; it has: 3, 2",
+    detail: "task_id: np/tsp has no version 1; it has: 3, 2",
   });
 });
 

@@ -90,7 +90,7 @@ test.each(["json", "web"] as const)(
     const refused = await idsOf(server[port]().streamSteps(requestsOf(2))).catch(failureOf);
     expect(refused).toMatchObject({
       code: Code.Unimplemented,
-      rawMessage: "StreamSteps streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep here",
+      rawMessage: "StreamSteps streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep",
     });
   },
 );
