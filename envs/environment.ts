@@ -139,7 +139,7 @@ export interface MountedTasks {
 export interface MountedPlace {
   readonly parameters: Parameters;
   readonly seed: bigint;
-  /** Number of the attempt within the seed. */
+  /** Number of the attempt at this seed. */
   readonly attempt: number;
   /** Hash of the instance, 16 hex digits (splits.ts). */
   readonly hash: string;
@@ -151,7 +151,7 @@ export type MountedResult<Instance = unknown> =
       readonly kind: "made";
       readonly instance: Instance;
       readonly attempt: number;
-      /** Unset if there is nothing to optimise. */
+      /** Best known objective. Unset if there is nothing to optimise. */
       readonly baseline?: Baseline;
     }
   /** No such instance exists. Asking again does not help. */

@@ -11,7 +11,7 @@ export type Origin =
       /** All parameters, with defaults filled in. */
       readonly parameters: Parameters;
       readonly seed: bigint;
-      /** Number of the attempt within the seed. */
+      /** Number of the attempt at this seed. */
       readonly attempt: number;
     }
   | {

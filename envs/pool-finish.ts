@@ -48,7 +48,7 @@ export interface FinishedPool {
 /** Rows [from, to) of the file. If `split` is set, these rows belong to it, whatever their hashes. */
 export interface RowRange {
   readonly from: number;
-  /** Infinity means up to the end of the file. */
+  /** Row after the range. Infinity: the range ends with the file. */
   readonly to: number;
   readonly split: Split | undefined;
 }

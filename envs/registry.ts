@@ -64,8 +64,8 @@ export interface Registry {
   /** Returns whether the registry ever had an environment of this id. If omitted, environments are never removed. */
   readonly had?: ((id: string) => boolean) | undefined;
   /**
-   * Returns the names of mounts that are still starting and will add environments. If omitted, nothing is being
-   * mounted.
+   * Returns the names of mounted files and providers that are still starting and will add environments. If omitted,
+   * there are none.
    */
   readonly mounting?: () => readonly string[];
 }

@@ -19,7 +19,7 @@ interface Scoring<E, Instance> {
   readonly environment: E;
   readonly instance: Instance;
   readonly format: AnswerFormat;
-  /** Defaults to required. */
+  /** Where the completion's thinking is. Defaults to "required". */
   readonly thinking?: Thinking;
   readonly scheme: ResolvedScheme;
   /** Version under which the task was issued. Defaults to the environment's version. */

@@ -37,7 +37,7 @@ export function draw(maze: MazeInstance, moves?: readonly number[], best?: reado
   };
 }
 
-/** Returns the cells of a way, up to its first move into a wall. */
+/** Returns the cells of a path, up to its first move into a wall. */
 function cellsOf(maze: MazeInstance, moves: readonly number[]): readonly Cell[] {
   const cells = [maze.start];
   for (const direction of moves) {

@@ -1,4 +1,4 @@
-/** `gradus conformance`: checks, clause by clause, whether the server or provider at an address keeps the contract. */
+/** `gradus conformance`: checks, clause by clause, whether the server or provider at an address meets the contract. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { openRemote } from "../../server/outside/mounted/remote-provider.ts";

@@ -20,7 +20,7 @@ export const skip = (reason: string): Finding => ({ kind: "skip", reason });
 export interface Clause<Subject> {
   /** Part of the specification that contains the clause. */
   readonly part: string;
-  /** Sentence that is true if the subject keeps the clause. */
+  /** Sentence that is true if the subject meets the clause. */
   readonly says: string;
   readonly check: (subject: Subject) => Promise<Finding>;
 }

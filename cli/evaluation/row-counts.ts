@@ -1,7 +1,7 @@
 /** Counts how often an evaluation's samples solve each row of a pool. */
 import type { Sample } from "../../clients/ts/src/public.ts";
 
-/** Numbers of an evaluation's samples of one row. */
+/** Counts of an evaluation's samples of one pool row. */
 export interface RowCount {
   readonly pool: string;
   readonly row: number;

@@ -119,7 +119,7 @@ function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySe
   throw new CliProblem("missing", `${option}: no graded completion belongs to '${unseen}'; ${there}`);
 }
 
-/** Numbers of an environment's completions that have a reward. */
+/** Counts of an environment's completions that have a reward. */
 interface Counts {
   graded: number;
   kept: number;

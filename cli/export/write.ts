@@ -119,7 +119,7 @@ export const pairColumns: Columns<PairRow> = [
   ["source", [text("source")]],
 ];
 
-/** Writes groups of a Parquet file, compressed with Snappy. */
+/** Writes row groups of a Parquet file, compressed with Snappy. */
 function parquetGroups<Row>(path: string, of: Columns<Row>): Groups<Row> {
   const schema = [{ name: "root", num_children: of.length }, ...of.flatMap(([, elements]) => elements)];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema });

@@ -8,7 +8,7 @@
 import { mix } from "./rng.ts";
 
 export interface Structure {
-  /** Kind of each node apart from its number, 32 bits. */
+  /** Kind of each node as a 32-bit number. Nodes of one kind are equal but for their edges. */
   readonly colours: readonly number[];
   /** Edges, one after another: two nodes, and an integer for the kind of edge. */
   readonly edges: readonly number[];

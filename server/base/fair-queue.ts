@@ -80,7 +80,7 @@ export function fairQueue<Item>() {
     },
     /** Removes one of a caller's items because it is served now, and counts the caller as the one served last. */
     serve,
-    /** Adds the cost of work done for a caller, in any unit. A negative amount takes back. */
+    /** Adds the cost of work done for a caller, in any unit. A negative amount reduces the cost. */
     charge(caller: string, amount: number): void {
       shareOf(caller).given += amount;
     },

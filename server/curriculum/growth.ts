@@ -12,7 +12,7 @@ export interface Growth {
   readonly step: number;
   /** Greatest value of a level. */
   readonly cap: number;
-  /** Share of success that guessing reaches, in [0, 1). */
+  /** Success rate of guessing, in [0, 1). */
   readonly guess: number;
 }
 
@@ -49,7 +49,7 @@ export interface LevelPlace {
   readonly level: number;
   /** Number of levels that the arm has. */
   readonly levels: number;
-  /** Share of success that guessing reaches. */
+  /** Success rate of guessing. */
   readonly guess: number;
 }
 

@@ -5,7 +5,7 @@ export interface Lengths {
   readonly tokens: number;
   /** Number of samples in `tokens`. */
   readonly tokenSamples: number;
-  /** UTF-16 code units. */
+  /** Total length in UTF-16 code units. */
   readonly characters: number;
   /** Number of samples in `characters`. */
   readonly characterSamples: number;

@@ -28,7 +28,7 @@ export interface RowsRated {
 
 /** Pass rates that a client gave, before they are rounded to 250ths. */
 export interface Ratings extends Omit<RowsRated, "kind" | "rates"> {
-  /** Rates in [0, 1]. */
+  /** Pass rate of each row, in [0, 1]. */
   readonly rates: readonly number[] | Float64Array;
 }
 

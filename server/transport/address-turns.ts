@@ -13,7 +13,7 @@ const RESTING_MAX = 1024;
 export function createAddresses(longMs: number) {
   /** Connections with waiting work, by address. The first address and its first connection are next. */
   const waiting = new Map<string, Set<() => void>>();
-  /** Time until which each address rests, by performance.now(). */
+  /** Time, by performance.now(), before which an address gets no turn. */
   const restsUntilMs = new Map<string, number>();
   /** The two addresses that worked last, the latest first, and the times of their work. */
   let [latest, before] = [

@@ -43,7 +43,7 @@ function openingsOf(size: number, cell: Cell): readonly (readonly [next: Cell, o
   return found;
 }
 
-/** Opens a way to every cell by a random depth-first walk, which makes long corridors. */
+/** Opens a path to every cell by a random depth-first walk, which makes long corridors. */
 function carve(size: number, rng: Rng): number[] {
   const open = new Array<number>(size * size).fill(0);
   const first = rng.int(0, open.length - 1);
@@ -63,7 +63,7 @@ function carve(size: number, rng: Rng): number[] {
   return open;
 }
 
-/** Takes some of the walls that are left, each as likely. */
+/** Removes `loops` random walls of those that are left. */
 function addLoops(size: number, open: number[], loops: number, rng: Rng): void {
   const walls = open.flatMap((ways, cell) =>
     openingsOf(size, cell).flatMap(([, opening]) =>

@@ -37,7 +37,7 @@ export function neighbour({ size, open }: MazeInstance, cell: Cell, direction: n
   }
 }
 
-/** Returns the number of moves from a cell to each cell, by breadth-first search. Infinity: there is no way. */
+/** Returns the number of moves from a cell to each cell, by breadth-first search. Infinity: there is no path. */
 export function distancesFrom(maze: MazeInstance, from: Cell): readonly number[] {
   const distances = new Array<number>(maze.open.length).fill(Infinity);
   distances[from] = 0;
@@ -52,7 +52,7 @@ export function distancesFrom(maze: MazeInstance, from: Cell): readonly number[]
   return distances;
 }
 
-/** Returns the directions of a shortest way from the start to the exit. */
+/** Returns the directions of a shortest path from the start to the exit. */
 export function shortestPath(maze: MazeInstance): readonly number[] {
   const toExit = distancesFrom(maze, maze.exit);
   const path: number[] = [];

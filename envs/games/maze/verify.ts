@@ -1,4 +1,4 @@
-/** Walks through a maze: by a whole way as an answer, and by one move for each call of an episode. */
+/** Walks through a maze: by a whole path as an answer, and by one move for each call of an episode. */
 import {
   type MazeState,
   type MazeStateSchema,
@@ -25,7 +25,7 @@ export function viewFrom(maze: MazeInstance, cell: Cell): string {
   return `You are at ${placeOf(maze, cell)}. Cells before a wall: ${seen.join(", ")}.`;
 }
 
-/** Checks a whole way. The objective is the number of its moves. */
+/** Checks a whole path. The objective is the number of its moves. */
 export function verify(maze: MazeInstance, moves: readonly number[]): Facts {
   let cell = maze.start;
   for (const [i, direction] of moves.entries()) {

@@ -30,9 +30,9 @@ export interface ArmRecord {
   readonly id: string;
   readonly source: Source;
   readonly hard: boolean;
-  /** Current weight. */
+  /** Current weight of the arm. */
   readonly weight: number;
-  /** Number of tasks drawn. */
+  /** Number of tasks drawn from the arm. */
   readonly issued: number;
   /** Number of closed groups with a reward that earlier draws have used. */
   readonly groups: number;

@@ -237,7 +237,7 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
         if (refusal === undefined || !makeRoom(job, refusal)) return refusal;
       }
     },
-    /** Counts a job as present. Returns a function that ends that. */
+    /** Counts a job and its bytes. Returns a function that takes them off again. */
     enter: ({ bytes }: Job): (() => void) => {
       let inside = true;
       admitted++;

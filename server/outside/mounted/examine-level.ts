@@ -34,7 +34,7 @@ export type Finding =
 export interface Examined {
   readonly part: string;
   readonly tried: readonly TriedRule[];
-  /** Total time of the part's calls, in milliseconds. */
+  /** Total time of the provider's calls, in milliseconds. */
   readonly ms: number;
 }
 

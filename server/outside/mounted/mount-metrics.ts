@@ -19,7 +19,7 @@ interface Count {
   seconds: number;
 }
 
-/** Counts and times of one mount since the server started. Metrics and status pages show them. */
+/** Counts and times of one mounted file or provider since the server started. Metrics and status pages show them. */
 export interface MountFigures {
   readonly name: string;
   readonly items: readonly Count[];
@@ -33,7 +33,7 @@ export interface MountFigures {
   readonly levels: ReadonlyMap<string, number>;
 }
 
-/** Counts the events of one mount. */
+/** Counts the events of one mounted file or provider. */
 export interface MountCounter {
   count(provider: Provider): Provider;
   readonly workerEnded: (why: string) => void;

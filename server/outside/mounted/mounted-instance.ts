@@ -58,7 +58,7 @@ export function uncarried(bytes: Uint8Array): Uint8Array {
 
 // Functions that check instances from a provider.
 
-/** Returns the instance if it keeps the provider rules. Otherwise returns the broken rule, in words. */
+/** Returns the instance if it obeys the provider rules. Otherwise returns the broken rule, in words. */
 export function wholeOf({ goal }: Pick<Described, "goal">, wire: ProvidedInstance): WholeInstance | string {
   const problem = problemOf(ON_INSTANCE, wire, { goal });
   if (problem !== undefined) return problem;

@@ -1,5 +1,5 @@
 /**
- * Opens the operator's mounts: starts hosts, connects to providers, and examines each level before
+ * Opens mounted environments: starts Python hosts, connects to providers, and examines each level before
  * it is served.
  */
 import type { Environment } from "../../../envs/environment.ts";
@@ -54,7 +54,7 @@ export interface Mounts {
    * operator. Never rejects.
    */
   readonly ready: Promise<string | undefined>;
-  /** Returns the names of mounts that are not ready yet. */
+  /** Returns the names of mounted files and providers that are not ready yet. */
   pending(): readonly string[];
   /** Returns the environments that are mounted now. */
   environments(): readonly Environment[];

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { basename, dirname, resolve, sep } from "node:path";
 import type { Mount } from "./mount-options.ts";
 
-/** Maximum number of watched files per mount. */
+/** Maximum number of watched files per mounted file. */
 const SOURCES_MAX = 1024;
 
 /**
