@@ -59,7 +59,7 @@ export function shortestPath(maze: MazeInstance): readonly number[] {
   for (let cell = maze.start; cell !== maze.exit;) {
     const left = toExit[cell] as number;
     const direction = DIRECTION_INDEXES.find((way) => toExit[neighbour(maze, cell, way) ?? -1] === left - 1);
-    if (direction === undefined) throw new Error("bug: a maze has no way from its start to its exit");
+    if (direction === undefined) throw new Error("bug: a maze has no path from its start to its exit");
     path.push(direction);
     cell = neighbour(maze, cell, direction) as Cell;
   }
