@@ -17,7 +17,7 @@ import { type Maker, runCaller } from "./make.ts";
 import type { RunRanks } from "./run-ranks.ts";
 import type { MakeResult } from "../task.ts";
 import { specAt, type TaskSpec } from "../spec.ts";
-import { formatNumbers, splitNumbers, thinkingNumbers } from "../task-id-numbers.ts";
+import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "../task-id-numbers.ts";
 
 function readNumberMap(json: Json | undefined): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(readObject(json)).map(([name, value]) => [name, readNumber(value)]));
@@ -51,6 +51,7 @@ const specs: Codec<TaskSpec> = {
       rewardParameters: readNumberMap(from["rewardParameters"]),
       ...(from["calls"] !== undefined && { calls: readNumber(from["calls"]) }),
       ...(from["tools"] !== undefined && { tools: readList(from["tools"]).map((tool) => readText(tool)) }),
+      ...(from["detail"] !== undefined && { detail: readName(from["detail"], detailNumbers.toWire) }),
       ...(from["levels"] !== undefined && { levels: readList(from["levels"]).map(readNumberMap) }),
     };
   },

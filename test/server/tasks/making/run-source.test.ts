@@ -51,6 +51,18 @@ function makerOf(result: MakeResult, kept: MadeTask[] = []): Maker {
 const { specs, keys } = createRunSource(makerOf({ kind: "cancelled" }));
 const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as Json;
 
+test("a specification is read back with all that it may have", () => {
+  const whole: Required<TaskSpec> = {
+    ...spec,
+    digest: "0123456789abcdef",
+    calls: 4,
+    tools: ["calculator"],
+    detail: "reason",
+    levels: [{ cities_min: 5 }, { cities_min: 6 }],
+  };
+  expect(specs.decode(plain(specs.encode(whole)))).toEqual(whole);
+});
+
 describe("keys", () => {
   const { parameters } = spec;
   const place = placeOf(arm, 3, 7n);
