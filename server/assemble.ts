@@ -1,6 +1,5 @@
 /**
- * Builds the parts that a server shares with CLI commands that run without a server, and gives each part its
- * dependencies.
+ * Builds the parts of a server that some CLI commands also use without a server, and gives each part its dependencies.
  */
 import type { Logger } from "pino";
 import type { TaskKey } from "../envs/origin.ts";
@@ -64,14 +63,15 @@ export interface AssemblyParts {
   /** Opens the threads for background jobs (e.g. pictures), given the registry of environments. */
   readonly openBackground: (registry: Registry) => Background;
   readonly streamWindow: number;
-  /** Maximum number of tasks of a run that are made before they are drawn. */
+  /** Maximum number of a run's tasks that are made in advance, i.e. before they are drawn. */
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
   /** Called when this server must not work on a run, because the run was made with newer data pools. */
   readonly onStale?: (message: string) => void;
   readonly log: Logger;
   /**
-   * Returns the servers that share the store, with the age of each one's last row. Left out: the store is not shared.
+   * Returns the servers that share the store, each with the time since its last sign of life. Left out: the store is
+   * not shared.
    */
   readonly replicas?: ServiceDeps["status"]["replicas"];
   /** Id by which other servers and the log know this server. Left out: this is a CLI command, which serves nobody. */

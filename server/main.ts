@@ -42,8 +42,8 @@ import { startTransports, type Transports } from "./transport/listen.ts";
 import { register } from "./base/rpc.ts";
 
 /**
- * Maximum number of tasks of a run that are made before they are drawn. It allows for four update batches of the usual
- * 256 tasks, and their variation.
+ * Maximum number of a run's tasks that are made in advance, i.e. before they are drawn. Four update batches of the
+ * usual 256 tasks are half of it; the rest is for larger batches.
  */
 const AHEAD_MAX = 2048;
 /** Maximum number of requests of one stream that are processed at once. */
@@ -124,7 +124,8 @@ export async function serve(
     mounted: allMounted,
     async stop() {
       unwatch();
-      // Leaves the fleet first, so that the other servers stop counting on this one before its calls have ended.
+      // Leaves the fleet (the servers that share the store) first, so that the other servers stop counting on this one
+      // before its calls have ended.
       await leave();
       await running.disposeAsync();
       log.info("stopped");

@@ -1,6 +1,6 @@
 /**
- * Opens the mounted environments (other people's, in Python or on a server) while this server runs. With `--reload`, it
- * reloads mounted Python files when they change.
+ * Opens mounted environments, i.e. those of other people's code in a Python file or on another server. With `--reload`,
+ * reloads Python files when they change.
  */
 import { isAbsolute } from "node:path";
 import type { Logger } from "pino";
@@ -15,8 +15,8 @@ import type { ServiceDeps } from "./rpc/deps.ts";
 import { StartError } from "./start-error.ts";
 
 /**
- * Time after which the server counts as ready although a mount is still being opened, in milliseconds. A mount that
- * fails sooner ends the server before it is ready.
+ * Time in milliseconds after which the server counts as ready although an environment is still being mounted. A mount
+ * that fails sooner ends the server before it is ready.
  */
 const READY_WITHOUT_MS = 10_000;
 /**
@@ -31,7 +31,7 @@ const RETRY_DELAY_MS = 1000;
 export function openMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
   const registry = createChangingRegistry(own);
   const onRefused: MountContext["onRefused"] = (refused) =>
-    log.warn(refused, "the server does not serve this mounted environment or level");
+    log.warn(refused, "this server leaves out an environment or level of a mounted file or provider: see the reason");
   const mounts = beginMounts(mounted, {
     onRefused,
     onMount: ({ refused, remarks, ...what }) => {
@@ -111,7 +111,7 @@ export function reloadMounts({ mounted }: Config, given: Reloading, log: Logger)
     for (const { resource } of [...found.before, ...found.now]) {
       if (resource === undefined) continue;
       resources.retire(resource.name);
-      // Masks the arms whose source was replaced, and unmasks the arms whose source came back.
+      // Runs stop drawing from arms whose code was replaced, and draw again from arms whose code came back.
       await deps.runs.maskArms(resource.name, undefined);
     }
     log.info({ mount: name, digests: found.now.map(({ id, asked }) => `${id} ${asked?.digest}`) }, "mounted again");
@@ -120,7 +120,9 @@ export function reloadMounts({ mounted }: Config, given: Reloading, log: Logger)
     if (mount.kind !== "host" || !isAbsolute(mount.target)) return [];
     const { name } = mount;
     const guarded = () =>
-      reload(name).catch((err: unknown) => log.error({ err, mount: name }, "reloading a file failed"));
+      reload(name).catch((err: unknown) =>
+        log.error({ err, mount: name }, "cannot reload a mounted file that changed"),
+      );
     return [watchSources(() => mounts.sources(name), guarded, sinceMs)];
   });
   return () => ends.forEach((end) => end());

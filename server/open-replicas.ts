@@ -17,7 +17,10 @@ interface Joining {
   readonly drainOthers: boolean;
 }
 
-/** Joins the servers that share the store. Throws StartError if this server may not serve beside them. */
+/**
+ * Joins the servers that share the store. Throws StartError if this server may not serve beside them, e.g. because its
+ * keys differ from theirs.
+ */
 export async function openReplicas(joining: Joining, log: Log): Promise<Fleet> {
   const joined = await joinFleet({
     ...joining,
@@ -34,7 +37,8 @@ export async function openReplicas(joining: Joining, log: Log): Promise<Fleet> {
 }
 
 /**
- * Compares this server with the others once everything is mounted. Throws StartError if it may not serve beside them.
+ * Compares this server with the others once all environments are mounted. Throws StartError if it may not serve beside
+ * them.
  */
 export async function compareReplicas(fleet: Fleet | undefined): Promise<void> {
   const differs = await fleet?.differs();
@@ -42,8 +46,8 @@ export async function compareReplicas(fleet: Fleet | undefined): Promise<void> {
 }
 
 /**
- * Shares failed resources with the other servers. Arms whose resource no server of the store can use are masked. The
- * returned promise resolves when another server replaces this one.
+ * Shares failed resources with the other servers. Runs draw nothing from arms whose resource no server of the store can
+ * use. The returned promise resolves when another server replaces this one.
  */
 export function linkReplicas(
   fleet: Fleet | undefined,
@@ -51,7 +55,7 @@ export function linkReplicas(
   log: Log,
   health: Health,
 ): Promise<void> {
-  // maskArms logs its own failures.
+  // The promise needs no handler, because maskArms logs its own failures.
   const mask = (resource: string, down: string | undefined): void => void runs.maskArms(resource, down);
   resources.onChange((resource, down) => {
     if (down === undefined) log.info({ resource }, "a resource that had failed works again");

@@ -32,7 +32,8 @@ export function spansOf(traces: Traces | undefined): Spans {
       ...store,
       create: (run) => within("store create", {}, () => store.create(run)),
       append: (key, append) => appending(append, () => store.append(key, append)),
-      // In a store that gives turns, the wait for a turn and the append in the turn get a span each.
+      // Some stores let only one server at a time write to a run. There, the wait for this turn and the write get a
+      // span each.
       ...(store.turn && {
         turn: async (key: number): Promise<Turn> => {
           const turn = await within("store turn", {}, () => (store as Required<Store>).turn(key));
@@ -47,8 +48,8 @@ export function spansOf(traces: Traces | undefined): Spans {
       ...workers,
       run: (job, signal) => within("worker", {}, () => workers.run(job, signal)),
     }),
-    // The span of a resource includes the wait for its turn. An attempt may begin when another call's attempt ends,
-    // so it is bound to the context of its own call.
+    // The span of a resource includes the wait for its turn. The end of another call's attempt may start an attempt, so
+    // each attempt is bound to the context of its own call.
     resources: (resources) => ({
       ...resources,
       run: (resource, job) =>

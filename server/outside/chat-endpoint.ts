@@ -1,6 +1,6 @@
 /**
- * Sends a prompt to a model behind an OpenAI-compatible chat endpoint, and reads the reply. The judge and the teacher
- * use it.
+ * Sends a prompt to a model behind an OpenAI-compatible chat endpoint, and reads the reply. The judge (compares texts)
+ * and the teacher (proposes tasks) use it.
  */
 import type OpenAI from "openai";
 import { onOneLine } from "../../envs/lib/escape.ts";

@@ -32,7 +32,7 @@ export async function openPorts(configs: Partial<PortConfigs>, context: PortsCon
       async ([name, { open, words }]): Promise<readonly [string, OpenedPort | { readonly kind: "elsewhere" }]> => {
         const config = configs[name];
         if (config === undefined) return [name, { kind: "missing", why: words.missing }];
-        // The teacher has no `open`. The part that makes tasks opens it.
+        // The teacher (a model that proposes tasks) has no `open`. The part that makes tasks opens it.
         if (open === undefined) return [name, { kind: "elsewhere" }];
         const told = (why: string): void => onFault?.(name, escaped(why));
         return [name, await open(config, { clock, warn, traceHeaders, onFault: told })];

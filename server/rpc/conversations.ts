@@ -3,7 +3,9 @@ import type { ChatMessage, ToolCall } from "../../proto/gen/gradus/v1/task_pb.js
 import type { Conversation, SpokenMessage } from "../samples/conversation.ts";
 import { bytesOfCall, TRANSCRIPT_BYTES_MAX } from "./request-checks.ts";
 
-/** Returns what is stored of a completion beside its text. Calls that exceed a transcript's size are left out. */
+/**
+ * Returns the data that is stored of a completion beside its text. Calls that exceed a transcript's size are left out.
+ */
 export function conversationOf({
   transcript,
   toolCalls,

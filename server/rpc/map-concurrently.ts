@@ -16,8 +16,9 @@ export async function* mapConcurrently<I, P, O>(
   let failure: { readonly error: unknown } | undefined;
   let ended = false;
   let pulling = false;
-  /** Number of parts that were begun and not yielded, and how many of them count towards the limit. */
+  /** Number of parts whose work was begun and whose results were not yielded yet. */
   let begun = 0;
+  /** Number of those parts that count towards the limit. */
   let counted = 0;
   let wake = (): void => undefined;
   const fail = (error: unknown): void => {

@@ -40,7 +40,7 @@ export async function giveFeedback(
     case "items": {
       const { runId, items, places } = feedback;
       const statuses = await recordItems(deps, runId, items);
-      // Almost always every sample has a result.
+      // Almost always every sample has a result, and then each status is that of the sample at the same index.
       if (items.length === samples.length) return statuses.map(feedbackToWire);
       const byPlace = new Map(places.map((place, i) => [place, statuses[i]]));
       return each((place) => byPlace.get(place));

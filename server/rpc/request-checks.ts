@@ -181,7 +181,8 @@ export function checkGroups(
 }
 
 function checkDistinct(completions: readonly Completion[], group: string): void {
-  // Nearly all groups are in order, and a set costs as much as reading an answer.
+  // In nearly all groups the completions are sorted. Checking this is fast, while a set costs as much as reading an
+  // answer.
   const isSorted = completions.every(
     ({ sampleIndex, sampleKey }, j) =>
       sampleKey === "" && (j === 0 || (completions[j - 1] as Completion).sampleIndex < sampleIndex),
@@ -197,7 +198,10 @@ function checkDistinct(completions: readonly Completion[], group: string): void 
   }
 }
 
-/** Returns whether a completion has anything beside its text. Most have nothing, and making their paths takes time. */
+/**
+ * Returns whether a completion has anything beside its text. Most have nothing, so the slow check of the other fields
+ * is skipped.
+ */
 function hasTurn({ toolCalls, sampleKey, transcript, textTools }: Completion): boolean {
   return toolCalls.length > 0 || sampleKey !== "" || transcript.length > 0 || textTools !== TextTools.UNSPECIFIED;
 }
@@ -221,7 +225,10 @@ function bytesOfMessage({ role, content, toolCalls, toolCallId, name }: ChatMess
   return Math.max(1, texts + toolCalls.reduce((sum, call) => sum + Math.max(1, bytesOfCall(call)), 0));
 }
 
-/** Checks what the trainer writes beside a completion. The policy writes the calls, so no call is an error. */
+/**
+ * Checks the fields beside a completion's text. The policy model wrote the tool calls, so a wrong call is scored and
+ * not refused.
+ */
 export function checkTurn(
   {
     toolCalls,

@@ -369,6 +369,6 @@ function tooMuchMemory(maxBytes: number): RpcError {
 }
 
 function tooSlow(requestTimeoutMs: number): RpcError {
-  const message = `the request did not come whole within ${requestTimeoutMs} ms (--request-timeout-ms): send it faster, or in parts`;
+  const message = `the request did not arrive completely within ${requestTimeoutMs} ms (--request-timeout-ms): send it faster, or in parts`;
   return new RpcError("DEADLINE_EXCEEDED", message);
 }

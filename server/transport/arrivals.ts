@@ -12,7 +12,7 @@ import type { ResetBudgets } from "./reset-budgets.ts";
  * these bounds, the next connection waits until the event loop was mostly idle since the last one.
  */
 const BETWEEN_MS = { min: 5, max: 50 };
-/** Maximum share of that time for which the event loop may have been busy. */
+/** Maximum share of the time since the last accepted connection for which the event loop may have been busy. */
 const BUSY_MAX = 1 / 3;
 
 export interface Arrivals {

@@ -174,7 +174,10 @@ export abstract class Call implements CallContext, OpenCall {
     return this.#closed;
   }
 
-  /** Resolves when the call's connection has its turn. It does so at once if the current round has time left. */
+  /**
+   * Resolves when the call's connection has its turn. That is at once if the current round of the event loop has time
+   * left.
+   */
   turn(): Promise<void> {
     return new Promise((resolve) => this.inTurn(resolve));
   }

@@ -5,7 +5,7 @@
 import type { Socket } from "node:net";
 import { createAddresses } from "./address-turns.ts";
 
-/** Time, in milliseconds, after which a round begins no further work. */
+/** Time in milliseconds after which a round of the event loop begins no further work. */
 const ROUND_MS = 2;
 
 /**
@@ -42,7 +42,10 @@ export interface Turns {
 export function createTurns(roundMs = ROUND_MS): Turns {
   const known = new WeakMap<object, Connection>();
   const addresses = createAddresses(roundMs);
-  /** Time at which the first work of this round began. Undefined: none has begun. */
+  /**
+   * Time, by performance.now(), at which the first work of this round of the event loop began. Undefined: none has
+   * begun.
+   */
   let beganMs: number | undefined;
 
   const begin = (): void => {

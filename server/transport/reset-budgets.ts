@@ -4,13 +4,14 @@
  */
 import type { Socket } from "node:net";
 
-/**
- * Number of streams that an address may reset at once, and per second. One trainer cancels half of the first number
- * together.
- */
+/** Number of streams that an address may reset at once. One trainer that cancels its calls resets half as many. */
 const RESETS_AT_ONCE = 3200;
+/** Number of streams that an address may reset per second in the long run. */
 const RESETS_PER_SECOND = 1000;
-/** Maximum debt of an address in resets. An address with this debt gets no connection for half a minute. */
+/**
+ * Maximum debt of an address, in resets above its budget. An address with this debt gets no connection for half a
+ * minute.
+ */
 const DEBT_MAX = 30 * RESETS_PER_SECOND;
 /** Maximum number of remembered addresses. Beyond it, the address with the oldest reset is forgotten. */
 const ADDRESSES_MAX = 4096;

@@ -154,7 +154,10 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     if (own === 0) runningOf.delete(caller);
     else runningOf.set(caller, own);
   };
-  /** Starts waiting attempts up to the limit. `caller` may also run `concurrencyEach` attempts of its own. */
+  /**
+   * Starts waiting attempts while fewer than `concurrencyMax` run. Beyond that, starts those of `caller` while fewer
+   * than `concurrencyEach` of its own run.
+   */
   const dispatch = (caller: string): void => {
     for (;;) {
       const entry =
@@ -168,8 +171,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     const { caller } = job.party;
     count(caller, 1);
     const startedAtMs = clock.now();
-    // The expected time is charged at the start. The measured time replaces it at the end, when the caller may already
-    // have started more jobs.
+    // The expected time is charged to the caller at the start. The measured time replaces it at the end, when the
+    // caller may already have started more jobs.
     const expectedMs = room.meanMs();
     turns.expect(job.party, expectedMs);
     await begin().finally(() => {
@@ -219,7 +222,8 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
   };
   return {
     /**
-     * Returns the part of the limits that a job uses, from 0 to 1: of the number or of the bytes, whichever is larger.
+     * Returns how much of the limits a job uses, from 0 to 1: its share of the jobs or its share of the bytes,
+     * whichever is larger.
      */
     shareOf: ({ bytes }: Job): number => Math.max(1 / (concurrencyMax + waitingMax), bytes / Math.max(1, heldBytesMax)),
     /**

@@ -53,7 +53,7 @@ export function createLimits({ name, timeLimitMs }: Pick<Resource, "name" | "tim
           shared.attempts.delete(onLate);
           if (shared.attempts.size > 0) return;
           shared.cancelTimer();
-          // The shared timer was cancelled, so the next attempt must create a new one.
+          // The shared timer is cancelled, so the next attempt must create a new one.
           if (newest === shared) newest = undefined;
         },
       };

@@ -27,11 +27,17 @@ interface Advancing {
   readonly terms: Terms & { readonly stateBytesMax: number };
   readonly isDeterministic: boolean;
   readonly made: readonly Made[];
-  /** The first calls again, by the same process. */
+  /** Results of the first calls when they are repeated in the same process. */
   readonly again: readonly AdvanceResult[];
-  /** The last call, by a fresh process that gets all calls in one request. Undefined: results may differ. */
+  /**
+   * Result of the last call when a fresh process gets all calls in one request. Undefined: the environment is not
+   * deterministic.
+   */
   readonly together: AdvanceResult | undefined;
-  /** The first call, asked of environments that the provider does not have, by the wrong field of the request. */
+  /**
+   * Results of the first call for environments that the provider does not have. The key is the wrong field of the
+   * request.
+   */
   readonly refused: ReadonlyMap<string, AdvanceResult>;
 }
 
@@ -84,7 +90,7 @@ function callsFor({ tools, callsMax, actionBytesMax }: DescribedTurns, reference
     .map((call, number): SentCall => ({ ...call, number, seed: BigInt(number + 1) }));
 }
 
-/** Returns what decides the rest of an episode, as text that can be compared. */
+/** Returns the parts of a result that decide the rest of an episode, as text that can be compared. */
 function told(result: AdvanceResult | undefined): string {
   if (result === undefined) return "nothing";
   if (result.kind === "failure") return `${result.failure}: ${onOneLine(result.detail)}`;

@@ -54,7 +54,7 @@ function isVerifierFailure(verified: VerifyResult): verified is VerifierFailure 
   return verified.kind === "failure" && ["timeout", "crashed", "memory"].includes(verified.failure);
 }
 
-/** Words for the effect of an answer or of a call on the process that handles it, by the kind of failure. */
+/** Ends of sentences such as "verifying this answer …" or "the call …", by the kind of failure. */
 export const verifierFailure = {
   timeout: "does not end",
   crashed: "ends its process",

@@ -124,7 +124,7 @@ export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
   ),
 ];
 
-// Functions that repeat calls.
+// Functions that repeat calls, to see whether the results change.
 
 export const NAMES = ["environment", "version", "digest"] as const;
 

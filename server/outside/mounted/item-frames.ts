@@ -83,7 +83,7 @@ export function advanceItem(
   { party, signal, fresh = false }: AskOptions,
 ): (settle: Settle<AdvanceResult>) => Item {
   return (settle): Item => ({
-    // A frame has one call only.
+    // Each call gets a subject that no other item shares, because a frame has one call only.
     subject: {},
     party,
     environment,

@@ -33,15 +33,13 @@ export type OpenedLocal =
 
 /** Maximum number of items in a frame. Many items share the cost of sending, but the last one must not wait long. */
 const FRAME_ITEMS_MAX = 64;
-/**
- * A worker may take LATE_FACTOR times an item's processor time plus LATE_MS, because it may have to wait for a
- * processor.
- */
+/** Multiple of an item's processor time that a worker may take, because it may have to wait for a processor. */
 const LATE_FACTOR = 3;
+/** Time in milliseconds that a worker may take in addition. */
 const LATE_MS = 3000;
 /**
- * Time, in milliseconds, after which a silent worker is told to send the results that it has collected. Their callers
- * then need not wait longer.
+ * Time in milliseconds after which a silent worker is told to send the results that it has collected, so that their
+ * callers need not wait longer.
  */
 const QUIET_MS = 250;
 /** An item fails when this number of hosts have ended while they worked on it. */
@@ -65,7 +63,7 @@ interface Hand {
   batch: readonly Item[];
   /** When the batch was sent, by performance.now(), in milliseconds. */
   beganMs: number;
-  /** Position in the batch of the item whose answer comes next. */
+  /** Index in `batch` of the item whose answer comes next. */
   next: number;
   call: number;
   hasServed: boolean;
@@ -76,7 +74,10 @@ interface Hand {
   killed: "late" | "stale" | "lying" | undefined;
   late: NodeJS.Timeout;
   quiet: NodeJS.Timeout;
-  /** Results that the host reported for this worker, kept until all earlier answers of the batch have arrived. */
+  /**
+   * Results that the worker collected but did not send, as its host process reports them. They are kept until all
+   * earlier answers of the batch have arrived or the worker has ended.
+   */
   held: Held | undefined;
 }
 
@@ -237,7 +238,10 @@ class Local {
     return content.case === "verifiedTogether" ? 0 : hand.batch.length - hand.next;
   }
 
-  /** Takes the results that a worker had collected. A worker that stays alive will also send them itself. */
+  /**
+   * Takes the results that a worker had collected, as its host process reports them. A worker that stays alive will
+   * also send them itself.
+   */
   #hear(worker: Worker, held: Held): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;

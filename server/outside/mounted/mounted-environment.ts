@@ -38,8 +38,8 @@ export interface MountOptions {
 
 const DIGEST_DIGITS = 16;
 /**
- * Maximum number of answers in progress per caller, beyond the shared limit. The provider's queue serves callers
- * fairly, so no caller's answers need wait before it.
+ * Number of answers that a caller may have in progress even if the shared limit is reached. The provider's queue serves
+ * callers fairly, so no caller's answers need wait before it.
  */
 const CONCURRENCY_EACH = 64;
 const WAITING_MAX = 65_536;
@@ -66,7 +66,7 @@ function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
   };
 }
 
-/** Returns the growth axes. Value first + i of an axis is level i of those that it names. */
+/** Returns the growth axes. An axis names levels from easy to hard; its values from `first` on stand for them. */
 function axesOf({ axes, levels }: Described): readonly GrowthAxis[] {
   return axes.map(({ name, first, guess, levels: names }) => {
     const numbers = names.map((each) => levels.find((level) => level.name === each)?.number ?? 0);
@@ -92,7 +92,8 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     description: described.description,
     goal,
     resource,
-    // Verify is deterministic by the rules of provider.proto.
+    // By the rules of provider.proto, verification is deterministic. Only calls of episodes may give other results when
+    // repeated.
     deterministic: described.turns?.isDeterministic ?? true,
     ...pricingOf(described),
     ...(described.answerFormats.length > 0 && { answerFormats: described.answerFormats }),
@@ -148,7 +149,10 @@ export function mountedEnvironment(described: Described, options: MountOptions):
   return environment;
 }
 
-/** Returns the components of graded answers, or else the reward schemes. Tasks with turns have schemes of their own. */
+/**
+ * Returns how answers are rewarded: by their components if they are graded, else by reward schemes. Tasks with turns
+ * have schemes of their own.
+ */
 function pricingOf({ components, goal, turns }: Described) {
   const [primary] = components;
   if (primary !== undefined) return { grading: { primary: primary.name, components } };

@@ -30,8 +30,9 @@ interface MountedTurnsOptions {
 
 type MountedAdvanced = Advanced<MountedState>;
 
-/** Bytes that a state needs in addition to the provider's, and a call in addition to its text. Both are upper bounds. */
+/** Maximum bytes that a state needs in addition to the provider's own state or the calls that it contains. */
 const STATE_BYTES = 8;
+/** Maximum bytes that a call within a state needs in addition to its text. */
 const CALL_BYTES = 24;
 
 export function mountedTurns(
@@ -86,7 +87,7 @@ function callOf({ tools }: DescribedTurns, action: Action, rng: Rng): MountedCal
   return create(MountedCallSchema, { number, tool, text: textOf(action), seed });
 }
 
-/** Returns what the provider needs for a call after a state. */
+/** Returns the request for a call: the provider's last state, the calls since then, and this call. */
 function askedOf(
   { tools }: DescribedTurns,
   instance: Uint8Array,
@@ -103,9 +104,10 @@ function askedOf(
 }
 
 /**
- * Carries out a call. If its process hangs or dies, the call is carried out again by a fresh one. If that fails too, and
- * an empty answer in the same state does not, the call is to blame: the policy gets a reply that says so. Any other
- * failure is the environment's.
+ * Carries out a call. If its process hangs or dies, a fresh process tries the call again.
+ *
+ * If that fails too, but an empty answer in the same state succeeds, the call is to blame, and the policy gets a reply
+ * that says so. Any other failure is the environment's.
  */
 async function carryOut(
   { provider, described, resource: { name } }: MountedTurnsOptions,
@@ -151,7 +153,7 @@ function advancedOf(
   const read = turn.facts && readFacts(described, turn.facts);
   if (read?.kind === "wrong") return wrong(read.why);
   const { reply, over } = turn;
-  // Copied, because a view would keep the connection's whole buffer in memory.
+  // The state is copied, because a view of the response would keep the connection's whole buffer in memory.
   const state =
     turn.state === undefined
       ? create(schema, { calls: [...before.calls, call] })

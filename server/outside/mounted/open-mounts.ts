@@ -286,7 +286,7 @@ async function beginTrials(
     onLate: ({ asked: { id } }, { name }, finding) => {
       for (const advice of adviceOf(finding)) onFault(mount, `${id}#${name}: ${advice}`);
       if (finding.kind === "unlawful") onRefused({ name: `${id}#${name}`, reason: finding.why });
-      else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be tested: ${finding.why}`);
+      else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be examined: ${finding.why}`);
     },
   });
   await trials.begin(TRIED_MS);

@@ -31,7 +31,7 @@ export type AdvanceResult = { readonly kind: "turn"; readonly turn: ProvidedTurn
 
 export type DrawResult = { readonly kind: "svg"; readonly svg: string } | Failure;
 
-/** Identifies the environment that a request is for. Also has the time limits of each item. */
+/** Identifies the environment that a request is for. Also has the time limits of each instance, answer or call. */
 export interface AskedEnvironment {
   readonly id: string;
   readonly version: number;

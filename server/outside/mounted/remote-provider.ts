@@ -37,7 +37,7 @@ export type OpenedRemote =
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
-/** Maximum bytes of one response, by method. Each is above what provider.proto allows. */
+/** Maximum bytes of one response, by method. Each is more than provider.proto allows. */
 const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = {
   Verify: 512 * 1024,
   Advance: 512 * 1024,
@@ -45,8 +45,9 @@ const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = {
 };
 /** Maximum number of answers in one call. They all belong to one instance, which is sent once. */
 const CALL_ANSWERS_MAX = 64;
-/** A result may take LATE_FACTOR times its time limit plus LATE_MS, for the network and the provider's queue. */
+/** Multiple of its time limit that a result may take, because it may wait in the provider's queue. */
 const LATE_FACTOR = 3;
+/** Time in milliseconds that a result may take in addition, for the network. */
 const LATE_MS = 5000;
 
 type Method = (typeof EnvironmentProvider.method)[keyof typeof EnvironmentProvider.method];

@@ -100,7 +100,7 @@ async function goOn(
     Array.from({ length: each }, (_, i): SearchPlace => ({ level, seed, attempt: attempt + i })),
   );
   const asked = await askFor(making, places, options);
-  // A failure of an aborted call says nothing about the seed.
+  // After an abort, failures say nothing about the seeds, so each becomes LEFT.
   const generated = options.signal.aborted ? asked.map((each) => (each.kind === "failure" ? LEFT : each)) : asked;
   for (const [i, one] of turn.entries()) {
     one.attempt += each;

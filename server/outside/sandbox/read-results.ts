@@ -7,10 +7,11 @@ import type { Frame } from "./zygote-frames.ts";
 import { readValue, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 const ERROR_LENGTH_MAX = 600;
-/** Limits that are also in python/runner.py. */
+/** Maximum number of names in a result, as in python/runner.py. */
 const NAMES_MAX = 50;
+/** Maximum characters of such a name, as in python/runner.py. */
 const NAME_LENGTH_MAX = 100;
-/** Limit that is also in python/child.py. */
+/** Maximum memory of a program in MiB, as in python/child.py. */
 const MEMORY_MIB_MAX = 768;
 
 const UNREADABLE: SandboxResult = Object.freeze({

@@ -47,20 +47,23 @@ const DRIVER = `import base64, sys, types
 sys.modules["runner"] = types.ModuleType("runner")
 exec(base64.b64decode("${Buffer.from(sourceOf("runner.py")).toString("base64")}"), sys.modules["runner"].__dict__)
 ${sourceOf("driver.py")}`;
-/** Limits that the sandbox on this machine also has (python/serve.py, python/child.py). */
+/**
+ * Number of test cases in which a program may die or exceed a limit. Then the rest is not run, as in python/serve.py.
+ */
 const BROKEN_MAX = 3;
+/** Maximum memory of a program in MiB, as in python/child.py. */
 const MEMORY_MIB_MAX = 768;
 /**
- * Converts our limit of processor time to the remote limit of elapsed time: CLOCK_FACTOR times as long, plus
- * CLOCK_SECONDS_MORE.
+ * Elapsed time that the remote server allows a program, as a multiple of our limit of its processor time.
  */
 const CLOCK_FACTOR = 2;
+/** Seconds of elapsed time that a program may take in addition. */
 const CLOCK_SECONDS_MORE = 2;
 /**
  * Time limit of all test cases of a job together, as a multiple of one case's. The same value is in python/watch.py.
  */
 const JOB_FACTOR = 10;
-/** Milliseconds for sending a request and its reply, in addition to the program's own time. */
+/** Milliseconds for sending a request and receiving its reply, in addition to the program's own time. */
 const TRANSPORT_MS_MAX = 30_000;
 /** Maximum characters of output that are accepted from the remote server. */
 const OUTPUT_LENGTH_MAX = ROOM.outputBytesMax;
@@ -150,7 +153,7 @@ async function runCalls(
   const job = Buffer.from(JSON.stringify({ program, cases, cpuMsMax })).toString("base64");
   const ran = await run(`${DRIVER}\n\ndrive("${job}")\n`, "", secondsOf(cpuMsMax * cases.length));
   if (ran.kind === "failed") return ran;
-  // The last piece is empty, or a line that was cut off.
+  // The last piece is dropped, because it is empty or a line that was cut off.
   const lines = ran.stdout.split("\n").slice(0, -1).slice(0, cases.length);
   const results = lines.map((line) => resultOfReply(line, "call", budget));
   const first = results.findIndex(({ kind }) => kind === "exceeded" || kind === "died");

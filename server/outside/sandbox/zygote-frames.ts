@@ -86,13 +86,15 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buff
 function frameBytes(start: Buffer): number {
   if (start.length < HEADER_BYTES) return HEADER_BYTES;
   const payload = start.readUInt32BE(5);
-  if (payload > PAYLOAD_BYTES_MAX) throw new Error(`a message has ${payload} bytes, which is too long`);
+  if (payload > PAYLOAD_BYTES_MAX)
+    throw new Error(`a message has ${payload} bytes, and the limit is ${PAYLOAD_BYTES_MAX}`);
   return HEADER_BYTES + payload;
 }
 
 function frameOf(bytes: Buffer): Frame {
   const kind = kindOfNumber.get(bytes.readUInt8(0));
-  if (kind === undefined) throw new Error(`a message has the unknown kind ${bytes.readUInt8(0)}`);
+  if (kind === undefined)
+    throw new Error(`a message of the sandbox process has the unknown kind ${bytes.readUInt8(0)}`);
   // The content is copied, so that a small message does not keep a large chunk in memory.
   return { kind, jobId: bytes.readUInt32BE(1), payload: Buffer.from(bytes.subarray(HEADER_BYTES)) };
 }

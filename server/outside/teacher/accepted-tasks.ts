@@ -26,7 +26,7 @@ export function learn(known: KnownTasks, hash: string): void {
 export interface AcceptedTasks {
   /** Accepted tasks that are not handed out yet, the oldest first. */
   readonly ready: MadeTask[];
-  /** Handed-out tasks, by the arm and number of the run's task that each one fills. */
+  /** Handed-out tasks. The key names the arm and the number of the run's task that each one fills. */
   readonly given: Map<string, MadeTask>;
   /** Resolves when the teacher requests in progress have ended: to a failure if none of them gave a task. */
   asking: Promise<Failure | undefined> | undefined;

@@ -204,7 +204,7 @@ async function request(
   const { teacher, levels } = environment;
   const level = levels.find(({ name }) => name === spec.level);
   if (teacher === undefined || level === undefined)
-    throw new Error(`bug: tasks of level ${spec.level} cannot come from a teacher`);
+    throw new Error(`bug: a teacher model was asked for tasks of level ${spec.level}, for which it has no prompt`);
   const rng = rngFor("teacher", seed, shelf.requests++);
   counter.asked(TASKS_PER_REQUEST);
   const reply = await ask(teacher.prompt(level, TASKS_PER_REQUEST, rng), signal);

@@ -52,7 +52,7 @@ async function checkArm(
       const ordinal = tried + (level ?? 0) * LEVEL_SPAN;
       const spec = specAt(arm.spec, level);
       const [result] = await maker.make(spec, [placeOf(arm, ordinal, runSeed).seed], requester);
-      if (result === undefined) throw new Error("a seed gave no result");
+      if (result === undefined) throw new Error("bug: no result was returned for a seed");
       if (result.kind === "made") break;
       if (result.kind !== "exhausted") throw makeError(result);
       if (tried === TRIES - 1)
@@ -128,7 +128,7 @@ export interface TrainingRows {
   readonly evaluationArms: readonly DrawnArm[];
 }
 
-/** Problem of the rows that a training arm draws. */
+/** Problem with the rows that a training arm draws, e.g. an evaluation uses some of them. */
 interface RowProblem {
   readonly arm: number;
   readonly message: string;

@@ -26,8 +26,9 @@ type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" 
 const STUDENT_BYTES_MAX = 64;
 /** Number of update batches to simulate. The default applies to runs without an end and to longer runs. */
 const UPDATES = LIMITS.SimulateRunRequest.updates;
-/** Maximum numbers in a simulation: samples of one update batch times batches, and arms times batches. */
+/** Maximum number of samples in a simulation, over all its update batches. */
 const SAMPLES_MAX = 2 ** 24;
+/** Maximum number of arms times update batches in a simulation. */
 const ARM_BATCHES_MAX = 2 ** 17;
 
 /** Codes of errors that say what is wrong in the configuration. An error with another code ends the call. */
@@ -129,7 +130,7 @@ function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, ar
   const samples = promptsPerUpdate * numGenerations;
   const most = Math.floor(Math.min(UPDATES.max, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
   if (most === 0)
-    throw invalid("config", `an update batch has ${samples} samples, and the limit of a simulation is ${SAMPLES_MAX}`);
+    throw invalid("config", `an update batch has ${samples} samples, and a whole simulation may have ${SAMPLES_MAX}`);
   return asked === 0 ? Math.min(whole, UPDATES.default, most) : checkRange(asked, 1, most, "updates");
 }
 

@@ -51,7 +51,7 @@ function matching(registry: Registry, pattern: string): readonly Environment[] {
 /** Returns whether a family's arm with this id gives tasks. */
 export type Served = (armId: string) => boolean;
 
-/** Data that is needed to expand families. Left out `isServed`: all levels count as giving tasks. */
+/** Data that is needed to expand families of arms. Left out `isServed`: all levels count as giving tasks. */
 interface Families {
   readonly registry: Registry;
   readonly isServed?: Served | undefined;

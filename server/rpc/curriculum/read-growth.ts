@@ -1,4 +1,7 @@
-/** Reads the growth of arms, and makes the specifications of their levels. */
+/**
+ * Reads the growth of arms, i.e. along which axis and how far their tasks get harder. Makes the specifications of their
+ * levels.
+ */
 import { create } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
 import type { Environment, GrowthAxis, Parameters } from "../../../envs/environment.ts";
@@ -84,7 +87,10 @@ export function growingSpec(given: WireSpec, grow: WireGrowth, deps: Deps, field
   return { spec: { ...spec, levels }, grow: growth };
 }
 
-/** Reads the growth of arms of a run. Arms that do not grow are returned too, for the run to refuse. */
+/**
+ * Returns the arms whose growth a request extends, with the specifications of the added levels. Throws if an arm does
+ * not grow.
+ */
 export function grownArms(
   given: Readonly<Record<string, WireGrowth>>,
   arms: readonly Arm<TaskSpec>[],

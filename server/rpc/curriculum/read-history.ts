@@ -59,8 +59,9 @@ interface Reading {
    */
   readonly of: string | undefined;
   readonly records: readonly HistoryRecord[];
-  /** Number of records, from the first on, that can no longer change, and the position of the record after them. */
+  /** Number of records, from the first on, that can no longer change. */
   readonly settled: number;
+  /** Position of the first record that may still change, or else of the record after the last one. */
   readonly resume: number;
   /** Position at which the next page begins. Undefined: this is the last page. */
   readonly next: number | undefined;

@@ -131,7 +131,7 @@ const CALL_TIMEOUT_MS = 60_000;
  */
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   const calls = Math.max(0, ...arms.map(({ spec }) => (spec as Partial<TaskSpec> | undefined)?.calls ?? 0));
-  // A teacher is asked before the draw, so no group waits for it.
+  // A teacher model proposes tasks before they are drawn, so no group waits for it.
   const isAsking = arms.some(({ source, resource }) => source !== "teacher" && resource !== undefined);
   if (!isAsking && calls === 0) return undefined;
   return RUN.group_timeout.default + Math.max(0, calls - 1) * CALL_TIMEOUT_MS;

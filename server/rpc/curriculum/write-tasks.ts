@@ -24,7 +24,7 @@ export function issuedToWire(
   const places = tasks.map(({ arm: index, ordinal, key, epoch, batch, probability, ...task }) => {
     const { incarnation, cursor, numGenerations } = task;
     const arm = arms[index];
-    if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
+    if (arm === undefined) throw new Error(`bug: a task is of arm ${index}, but the run has only ${arms.length}`);
     const { klCoefficient } = arm;
     const spec = specAt(arm.spec, levelOf(arm, ordinal));
     const feedback = feedbackSource === "step" && spec.split === "train";

@@ -122,7 +122,7 @@ function createDirectory(
 export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
   const { limits } = deps;
   const toTask = (spec: TaskSpec, result: MakeResult | undefined): Task => {
-    if (result === undefined) throw new Error("a seed gave no result");
+    if (result === undefined) throw new Error("bug: no result was returned for a seed");
     if (result.kind !== "made") throw makeError(result);
     return presentTask(deps, spec, result.task);
   };
@@ -210,7 +210,7 @@ function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): 
 }
 
 function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {
-  if (outcome === undefined) throw new Error("a group of one completion gave no outcome");
+  if (outcome === undefined) throw new Error("bug: a group of one completion has no outcome");
   return { $typeName: "gradus.v1.StepResponse", outcome };
 }
 

@@ -169,7 +169,7 @@ function readFormat(format: number): AnswerFormat | undefined {
   return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
 }
 
-/** Stands for `stepAside` where nothing limits the number of concurrent requests, as in a batch. */
+/** Passed as `stepAside` by calls that do not limit the number of completions in progress. */
 const nothing = (): void => undefined;
 
 const statuses: Readonly<Record<Exclude<Submitted["kind"], "turn">, FeedbackStatus>> = {

@@ -81,7 +81,7 @@ export function sampleToWire(
   });
 }
 
-/** Returns the row's present number in its pool. */
+/** Returns the number that a row has in its pool now, and the pool's digest. Returns neither if the row is gone. */
 function numbered(pool: Pool | undefined, hash: string) {
   const place = pool === undefined ? -1 : placeOfHash(pool, hash);
   return pool === undefined || place < 0 ? {} : { row: pool.columns.rows[place] ?? 0, poolDigest: poolDigest(pool) };

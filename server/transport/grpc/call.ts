@@ -153,11 +153,12 @@ export function begin(surface: Surface): GrpcCall {
 const readAheadBytes = 1024 ** 2;
 
 /**
- * Limits for sending a refused call its error after its unread answers. If at most this many bytes are unread, the
- * caller has this time to read them. Without the error it would not know that it may retry.
+ * Maximum bytes of unread answers for which a refused call waits, so that its error can follow them. Without the error
+ * the caller would not know that it may retry.
  */
 const lastAnswersBytes = 64 * 1024;
 const lastAnswersMs = 5_000;
+/** Maximum time, in milliseconds, for which a refused call waits until its answers are read. */
 
 export class GrpcCall extends Call implements MessageDecoder {
   /** Bytes of answers that Node's HTTP/2 has not taken yet. */

@@ -108,7 +108,9 @@ function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): ha
   };
 }
 
-/** Number of bytes of an answer that are copied in one turn: about a millisecond, as the pages are new. */
+/**
+ * Maximum bytes of an answer that are copied at once. It takes about a millisecond, because the copy is in new memory.
+ */
 const COPIED_IN_A_TURN = 2 * 2 ** 20;
 
 /** Answers a call. If the handler returns without a promise, the answer is sent in the same turn of the event loop. */

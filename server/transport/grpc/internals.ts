@@ -74,14 +74,15 @@ export const streamWindowBytes = 512 * 1024;
 export const connectionWindowBytes = 1024 ** 2;
 
 /**
- * Number of streams that a client may reset at once, and per second, before its connection is closed (against "rapid
- * reset" attacks). Node's 1,000 and 33 are too low for a trainer that cancels its 1,500 calls.
+ * Number of streams that a client may reset at once before its connection is closed (against "rapid reset" attacks).
+ * Node's 1,000 is too low for a trainer that cancels its 1,500 calls.
  */
 const streamResetBurst = 1_600;
+/** Number of streams that a client may reset per second in the long run. Node's default is 33. */
 const streamResetRate = 500;
 /**
- * Number of streams above the limit that a client may open before Node closes the connection. Node's default is only
- * 100.
+ * Number of streams above the limit of open ones that a client may try to open before Node closes the connection.
+ * Node's default is only 100.
  */
 const streamsRejectedMax = 20_000;
 /**

@@ -11,9 +11,12 @@ import {
 } from "../../base/rpc.ts";
 import type { HttpCall } from "./call.ts";
 
-/** Key for the call that a request opened. */
+/** Key under which Connect's context stores the call that a request opened. */
 export const callKey = createContextKey<HttpCall | undefined>(undefined);
-/** Key for the request's message. Connect itself passes an empty message to the handler. */
+/**
+ * Key under which Connect's context stores the request's message. Connect itself passes an empty message to the
+ * handler.
+ */
 export const messageKey = createContextKey<Message | undefined>(undefined);
 
 /** A handler in the form that connect-node's router takes. */

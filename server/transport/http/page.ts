@@ -49,8 +49,9 @@ const headers = {
   vary: "accept-encoding",
 };
 
-/** Cache headers. FOR_EVER is for files whose name changes with their content. ASK_AGAIN is for the HTML document. */
+/** Cache header of files whose name changes with their content. */
 const FOR_EVER = "public, max-age=31536000, immutable";
+/** Cache header of the HTML document: a browser must ask whether it has changed. */
 const ASK_AGAIN = "no-cache";
 
 interface PageFile {

@@ -65,11 +65,9 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
 
 export type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs" | "limits">;
 
-/**
- * Maximum number of streams of an HTTP/2 connection, as on the gRPC port, and time after which an idle connection is
- * closed (ms).
- */
+/** Maximum number of open streams of an HTTP/2 connection, as on the gRPC port. */
 const SESSION_STREAMS_MAX = 128;
+/** Time in milliseconds after which an idle HTTP/2 connection is closed. */
 const SESSION_IDLE_MS = 120_000;
 
 /** Maximum time to receive a request's headers, in milliseconds. It is Node's default. */
@@ -217,10 +215,10 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   );
 }
 
-/** Does not read the body, for a request that is refused because of its headers. */
+/** Returns the request unchanged. Its body is not read, because its headers have led to a refusal. */
 const unread = (request: ByteRequest): ByteRequest => request;
 
-/** Key for the error that refuses a request because of its headers. */
+/** Key under which Connect's context stores the error that refuses a request because of its headers. */
 const refusalKey = createContextKey<RpcError | undefined>(undefined);
 
 /** The paths that are served: methods of Gradus's services, and those of NeMo Gym. */
@@ -289,7 +287,7 @@ async function answerCall(
   { admission, log, traces }: TransportContext,
 ): Promise<void> {
   if (!handler.allowedMethods.includes(request.method ?? "")) {
-    // The body is not read.
+    // The request is refused without reading its body.
     const allowed = handler.allowedMethods.join(", ");
     response.setHeader("allow", allowed);
     return answerText(response, 405, `/${method.path} takes ${allowed}, not ${request.method}`);
@@ -303,7 +301,7 @@ async function answerCall(
   if (refused === undefined && traces !== undefined) call.trace(traces, (name) => request.headers[name]?.toString());
   try {
     const fill = refused === undefined ? await read(call, request.headers) : unread;
-    // The client has left while the request waited.
+    // The client may have left while its request waited.
     if (isClosed(response)) return;
     const values = createContextValues().set(callKey, call).set(refusalKey, refused);
     const asked = { ...connectRequestOf(request, response), contextValues: values };

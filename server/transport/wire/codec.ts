@@ -77,13 +77,13 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
 // Functions that limit the number of parts of a message before it is decoded. An empty part takes two bytes in the
 // encoded message, but a hundred in memory.
 
-/** Maximum number of fields of a message with all messages inside it. More would block the event loop for a second. */
+/** Maximum number of fields of a message, inner messages included. More would block the event loop for a second. */
 export const PARTS_MAX = 2 ** 20;
-/** Maximum number of messages inside a message. Each takes about a microsecond to make. */
+/** Maximum number of inner messages of a message, at all depths. Each takes about a microsecond to make. */
 const MESSAGES_MAX = 2 ** 18;
 /**
- * Maximum number of messages inside a trainer's message with completions. It is lower, because no other call is served
- * meanwhile.
+ * Maximum number of inner messages of a trainer's message with completions. It is lower, because no other call is
+ * served while such a message is decoded.
  */
 export const STEP_MESSAGES_MAX = 2 ** 15;
 /**
@@ -99,7 +99,7 @@ const completionTexts: ReadonlySet<DescField | undefined> = new Set([
 
 /** Throws RpcError if a message has too many parts or too long texts. Throws Error if the bytes are not protobuf. */
 export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
-  // The message is short enough to pass, because each part takes at least two bytes.
+  // A message this short cannot have too many parts, because each takes at least two bytes.
   if (bytes.length < 2 * STEP_MESSAGES_MAX) return;
   const messagesMax = mayHoldLongTexts(schema) ? STEP_MESSAGES_MAX : MESSAGES_MAX;
   const reader = new BinaryReader(bytes);
@@ -109,7 +109,8 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
     while (reader.pos < end) {
       if (++parts > PARTS_MAX) throw exceeds(`${PARTS_MAX} fields`);
       const begin = reader.pos;
-      // The reader's own functions make a list of each tag, and a view of each number.
+      // For speed, tags and numbers are read without reader.tag() and reader.skip(), which make an array or a view for
+      // each.
       const tag = reader.uint32();
       const [number, wireType] = [tag >>> 3, (tag & 7) as WireType];
       if (wireType === WireType.Varint) {

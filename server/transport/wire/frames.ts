@@ -6,7 +6,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RpcError } from "../../base/rpc.ts";
 
 /**
- * Bytes of the first buffer. The length in a header is only a claim, so larger buffers are made only as bytes arrive.
+ * Size of the first buffer, in bytes. The length in a message's header is only a claim, so larger buffers are made only
+ * as bytes arrive.
  */
 const firstRoomBytes = 128 * 1024;
 const growth = 4;

@@ -27,7 +27,7 @@ export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8
   const { texts, tags } = longTexts(schema, bytes);
   const message = readWithout(schema, bytes, tags);
   const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
-  // Completions of further requests could be confused with those of the message's own groups.
+  // Completions in `more`, i.e. in further requests of the message, could be confused with those of its own groups.
   if (more.length > 0)
     throw new RangeError(`a message with more requests in it may have at most ${LONG_MESSAGE_BYTES} bytes`);
   // Only a buffer that contains nothing but this message may be freed later, so only such a buffer is registered.
@@ -72,7 +72,7 @@ function readWithout<D extends DescMessage>(schema: D, bytes: Uint8Array, tags: 
 interface LongTexts {
   /** Long texts by the index of their completion in the whole message. */
   readonly texts: ReadonlyMap<number, Uint8Array>;
-  /** Offsets of their tags, and of those of long texts that a later one of the same completion replaces. */
+  /** Offsets of the tags of all long texts, including texts that a later one of the same completion replaces. */
   readonly tags: readonly number[];
 }
 

@@ -157,7 +157,7 @@ describe("HTTP/2 over TLS", () => {
       stream.on("data", (piece: Buffer) => (text += piece.toString()));
       stream.on("end", resolve).on("error", reject);
     });
-    expect(text).toContain("did not come whole within 200 ms");
+    expect(text).toContain("did not arrive completely within 200 ms");
     opened.destroy();
   });
 

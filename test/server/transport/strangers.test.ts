@@ -215,7 +215,7 @@ async function inProgress({ httpPort }: Fixture): Promise<number> {
 
 describe("a request that does not come whole", () => {
   const slow = { requestTimeoutMs: "200" };
-  const words = "the request did not come whole within 200 ms (--request-timeout-ms)";
+  const words = "the request did not arrive completely within 200 ms (--request-timeout-ms)";
 
   test.each<readonly [string, string, Buffer]>([
     ["with nothing after its headers", "Step", Buffer.alloc(0)],
