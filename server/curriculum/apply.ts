@@ -72,7 +72,10 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
   };
 }
 
-/** Marks closed groups that a draw has used to update the policy. Only runs with an unbounded lag need the marks. */
+/**
+ * Marks the closed groups that a draw has used to update the policy, so that no later draw uses them again. Only runs
+ * with an unbounded lag need the marks.
+ */
 function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fold: Fold): readonly Batch<Key>[] {
   if (fold.kind === "through" || fold.ranges.length === 0) return batches;
   const marked = (cursor: number): boolean => fold.ranges.some(([first, last]) => first <= cursor && cursor <= last);
@@ -110,7 +113,10 @@ export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConf
   return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
 }
 
-/** Returns the index of each growing arm's highest open level. Undefined for arms that do not grow. */
+/**
+ * Returns the index of the highest open level of each arm that grows, i.e. whose levels of difficulty open one by one.
+ * Undefined for other arms.
+ */
 function topsOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly (number | undefined)[] {
   const definition = definitionOf(policy);
   return arms.map(({ grow }, arm) => grow && definition.top?.(policyState, arm, levelCount(grow)));

@@ -18,8 +18,8 @@ export type SampleResult =
       /** Version of the trained model that wrote the completion. Unset: not known. */
       readonly policyVersion?: number;
       /**
-       * Format error of an answer that could not be read: first the scorer's text, then the short form that a run
-       * records (malformed-samples.ts). Unset: the answer was read.
+       * Format error of an unreadable answer: the scorer's text, or, once recorded, a short text or number for it
+       * (malformed-samples.ts). Unset: the answer was read.
        */
       readonly malformed?: string | number;
       /**
@@ -47,10 +47,7 @@ export interface GroupResults {
   readonly cursor: number;
   /** Indices of the samples within the group, from 0. */
   readonly indices: readonly number[];
-  /**
-   * Digests of the completions' texts. A result that is sent again has the same digest, and another completion has
-   * another.
-   */
+  /** Digests of the completions' texts. They tell a repeated result from a result of another completion. */
   readonly digests: readonly string[];
   readonly results: readonly SampleResult[];
   /** Lengths of these samples' completions together. Unset: not known. */
@@ -75,7 +72,10 @@ export function isKeyed(digest: string, key?: string): boolean {
   return key === undefined ? digest.includes(KEY_END) : digest.startsWith(key + KEY_END);
 }
 
-/** Returns whether a digest is of a sample with a key. A plain loop, because runs have a million open samples. */
+/**
+ * Returns whether any digest is of a sample with a key. It is a plain loop for speed, because a run may have a million
+ * open samples.
+ */
 function hasKeyed(digests: TaskSamples["digests"]): boolean {
   for (let i = 0; i < digests.length; i++) {
     const digest = digests[i];
@@ -176,11 +176,14 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
-  /** Value of each arm's highest open level. 0: the arm does not grow. Empty: no arm grows. */
+  /**
+   * Value of the highest open level of each arm that grows, e.g. a number of vertices. 0: the arm does not grow. Empty:
+   * no arm grows.
+   */
   readonly frontiers: readonly number[];
   /**
-   * Numbers by arm that the history recorded for the previous draw. This draw's record holds changes from them. Null:
-   * this draw's record holds all numbers.
+   * Numbers of each arm, e.g. probabilities, in the history's record of the previous draw. This draw's record holds
+   * changes from them. Null: it holds all numbers.
    */
   readonly toldBefore: RecordedNumbers | null;
   /** Number of completions of each prompt. */
@@ -198,7 +201,7 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly open: number;
 }
 
-/** Returns the cursor after the batch's last task. Reserve tasks count. */
+/** Returns the cursor after the batch's last task, spare (reserve) tasks included. */
 export function batchEnd({ cursor, groups, reserve }: Batch): number {
   return cursor + groups.length + reserve.length;
 }

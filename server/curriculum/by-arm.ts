@@ -3,7 +3,7 @@
  * arms changes few of them. So every 64th draw records all numbers, and the others record changes from the previous
  * draw.
  */
-/** Runs with at most this many arms always record all numbers: at most half a kilobyte. */
+/** Maximum number of arms of a run whose every draw records all numbers. They take at most half a kilobyte. */
 const FEW = 64;
 
 /** Every 64th draw records all numbers, so that a reader who starts in the middle of a history need not go far back. */
@@ -38,7 +38,7 @@ export interface Changes {
 
 export const isMany = (armCount: number): boolean => armCount > FEW;
 
-/** Returns whether this draw records all numbers, in a run of many arms. */
+/** Returns whether the draw of this batch records all numbers, in a run of more than FEW arms. */
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
 /** Fields of an update batch that this file reads. */

@@ -58,7 +58,7 @@ function checkArm(arm: Arm, i: number): Invalid | undefined {
 
 function armProblems(arms: readonly Arm[]): readonly Invalid[] {
   if (arms.length < 1 || arms.length > RUN.arms.max)
-    return [invalid("arms", `must be 1 to ${RUN.arms.max}, not ${arms.length}`)];
+    return [invalid("arms", `must have 1 to ${RUN.arms.max} entries, not ${arms.length}`)];
   const ids = new Set<string>();
   return arms.flatMap((arm, i) => {
     const isTaken = ids.has(arm.id);
@@ -72,7 +72,7 @@ function armProblems(arms: readonly Arm[]): readonly Invalid[] {
 function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | undefined {
   const { max } = RUN.evaluation_arms;
   if (evaluationArms.length > max)
-    return invalid("evaluation_arms", `may be at most ${max}, not ${evaluationArms.length}`);
+    return invalid("evaluation_arms", `must have at most ${max} entries, not ${evaluationArms.length}`);
   const ids = new Set(arms.map(({ id }) => id));
   for (const [i, { id, tasks }] of evaluationArms.entries()) {
     const field = `evaluation_arms[${i}]`;
@@ -207,7 +207,7 @@ interface PolicyInForce {
 
 /** Progress of a run. A changed configuration is checked only for what is left of the run. */
 interface RunProgress {
-  /** Number of prompts drawn so far, without reserve tasks. */
+  /** Number of prompts drawn so far, without the spare tasks of dynamic sampling. */
   readonly prompts: number;
 }
 
@@ -335,7 +335,8 @@ function uncounted(policy: Policy): Policy {
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
-  // `ignoresRounding` depends on the server that created the run, not on the caller.
+  // `given` and `ignoresRounding` are not compared. The second depends on the server that created the run, not on the
+  // caller.
   const ignored = { given: "", ignoresRounding: true };
   const [one, other] = [a, b].map((config) => ({
     ...config,

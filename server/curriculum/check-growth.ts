@@ -1,4 +1,7 @@
-/** Checks arms that grow. Error messages use the field names of the gRPC contract. */
+/**
+ * Checks arms that grow: their levels of difficulty open one by one during a run. Error messages use the field names of
+ * the gRPC contract.
+ */
 import { type Growth, levelCount } from "./growth.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { invalid, type Invalid, type RunConfig } from "./types.ts";
@@ -6,7 +9,7 @@ import { invalid, type Invalid, type RunConfig } from "./types.ts";
 /** Maximum number of levels of all growing arms of a run. */
 const RUN_LEVELS_MAX = 4096;
 
-/** Checks the growing arms of a run, and that its policy says when their levels open. */
+/** Checks the growing arms of a run, and that its policy can decide when their next levels open. */
 export function checkGrowth({ arms, policy }: Pick<RunConfig, "arms" | "policy">): Invalid | undefined {
   let levels = 0;
   for (const [i, { id, grow, removed, rows }] of arms.entries()) {
@@ -21,10 +24,10 @@ export function checkGrowth({ arms, policy }: Pick<RunConfig, "arms" | "policy">
       );
   }
   if (levels <= RUN_LEVELS_MAX) return undefined;
-  return invalid("arms", `have ${levels} levels, and all arms that grow may have ${RUN_LEVELS_MAX}: lower their caps`);
+  return invalid("arms", `the arms that grow may have ${RUN_LEVELS_MAX} levels in total, not ${levels}: lower their caps`);
 }
 
-/** Checks that an arm's growth only gets a greater cap. */
+/** Checks a change of an arm's growth: only the cap may change, and it may not fall. */
 export function checkGreater(field: string, before: Growth | undefined, now: Growth): Invalid | undefined {
   if (before === undefined) return invalid(field, "the arm does not grow: add another arm with `grow`");
   for (const name of ["axis", "start", "step"] as const)

@@ -194,7 +194,7 @@ export function checkConstraints(run: {
   readonly weights: readonly number[];
   readonly promptsPerUpdate: number;
   readonly length: number;
-  /** Number of prompts drawn so far, without reserve tasks. Unset: 0. */
+  /** Number of prompts drawn so far, without the spare tasks of dynamic sampling. Unset: 0. */
   readonly prompts?: number;
   readonly dynamicSampling?: DynamicSampling | undefined;
 }): Invalid | undefined {

@@ -174,8 +174,8 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
 }
 
 /**
- * Returns `isKnown` with a cache. Searches of successive slots look at the same instances: an arm that has only known
- * ones left has up to 64 of them looked at for each slot.
+ * Returns `isKnown` with a cache, because the searches for successive slots ask about the same instances. For an arm
+ * without new instances, each slot asks about up to 64.
  */
 function remembered(isKnown: (hash: string) => boolean): (hash: string) => boolean {
   const seen = new Map<string, boolean>();
@@ -197,7 +197,9 @@ function goneOf({ config, lists }: RunState): DrawPlan["isGone"] {
   };
 }
 
-/** Returns the function that decides on an instance. The policy decides first, then the filter. */
+/**
+ * Returns the function that decides whether an instance may become a task. The policy decides first, then the filter.
+ */
 function verdictOf(
   { policy, memory }: RunState,
   policyState: unknown,

@@ -11,8 +11,8 @@ import type { InstanceKey } from "./types.ts";
 export const ROUNDS_KEPT = 2;
 
 /**
- * Number of tasks in a page of a round. Copying one page costs less than copying a whole round. Positions beyond the
- * end of the set stay null.
+ * Number of tasks in a page of a round's results. New results copy one page, which costs less than copying the whole
+ * round. Positions beyond the end of the set stay null.
  */
 const PAGE = 256;
 
@@ -54,7 +54,7 @@ export function findRound(
   return evaluations.find((one) => one.arm === arm && one.round === round);
 }
 
-/** Returns the state with a newly opened round. The arm keeps one earlier round besides. */
+/** Returns the state with a newly opened round. Of the arm's earlier rounds, only the newest is kept. */
 export function withRound<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { arm, round, atMs }: { readonly arm: number; readonly round: number; readonly atMs: number },
@@ -67,7 +67,7 @@ export function withRound<Spec, Key extends InstanceKey>(
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
 }
 
-/** Returns the round with `leftOut` as the tasks whose samples it does not wait for, e.g. rows that are gone. */
+/** Returns the round with the tasks that it does not wait for, `leftOut`, e.g. because their rows are gone. */
 export function withLeftOut(
   round: Omit<EvaluationRound, "leftOut" | "missing">,
   leftOut: ReadonlySet<number>,

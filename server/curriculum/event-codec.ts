@@ -108,7 +108,7 @@ export const policyStateText = (policy: Policy, state: unknown): string =>
 export const policyStateFrom = (policy: Policy, text: string): unknown =>
   definitionOf(policy).state.decode(parseJson(text));
 
-/** Source of an arm that grows, as it is stored. */
+/** Value stored as the source of an arm that grows, so that servers which do not know growth refuse the arm. */
 const GROWING = "growing";
 
 const sourceFrom = (text: string): Arm["source"] => oneOf(text, "synthetic", "real", "teacher");
@@ -126,7 +126,8 @@ export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wir
     lagBatches: lag.kind === "batches" ? lag.count : null,
     arms: arms.map(({ rows, grow, ...arm }) => ({
       ...written(arm),
-      // Servers that do not know `grow` refuse this source in words.
+      // Servers that do not know `grow` refuse this source with an error, instead of drawing from the arm as if it did
+      // not grow.
       source: grow === undefined ? arm.source : GROWING,
       grow: grow ?? null,
       klCoefficient: arm.klCoefficient,

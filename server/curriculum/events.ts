@@ -55,8 +55,9 @@ export interface Imported<Spec, Key extends InstanceKey> {
   readonly incarnation: string;
   readonly epoch: number;
   readonly atMs: number;
-  /** The exported state, and below it the same state encoded. */
+  /** State that the export holds. */
   readonly state: RunState<Spec, Key>;
+  /** `state` in encoded form. */
   readonly bytes: Uint8Array;
   /**
    * Set if the run keeps its own control, e.g. weights and masks; holds the policy's state under that control.

@@ -76,7 +76,7 @@ export function findGroup(state: RunState, { incarnation, cursor }: GroupRef): G
   if (cursor >= state.cursor) return notRecorded("the run has not issued this task");
   const batch = batchAt(state, cursor);
   const group = batch?.groups[cursor - batch.cursor];
-  if (batch !== undefined && group === undefined) return notRecorded("the task is in reserve and was not given out");
+  if (batch !== undefined && group === undefined) return notRecorded("the task is a spare one (reserve) that was not handed out");
   return group ?? "forgotten";
 }
 
@@ -155,7 +155,10 @@ function takeKeyed(pending: Pending, item: FeedbackItem, key: string, recording:
   return "detail" in status || status.kind === "stale_epoch" ? status : { ...status, index: sample };
 }
 
-/** Returns whether a result is recorded, and why not. A result to record is added to `pending`. */
+/**
+ * Returns the status of a result: recorded, a repetition, or the reason why it is refused. A result to record is added
+ * to `pending`.
+ */
 function take(pending: Pending, item: FeedbackItem, recording: Recording): FeedbackStatus {
   const { sample, digest, result, hash } = item;
   const { target, known } = pending;
@@ -182,7 +185,7 @@ function take(pending: Pending, item: FeedbackItem, recording: Recording): Feedb
 /** Returns the task whose result this is, or the reason why the result is refused. */
 function targetOf(state: RunState, item: FeedbackItem): Target | FeedbackStatus {
   if (item.evaluation !== undefined) return evaluatedTask(state, item, item.evaluation);
-  if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
+  if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages, not results: call ReportAdvantages");
   const found = findGroup(state, item);
   if (found === "forgotten") return notRecorded("the group was closed long ago");
   if (isStatus(found)) return found;
@@ -256,7 +259,9 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
   return { statuses, ...sorted([...byPlace.values()]) };
 }
 
-/** Returns whether a group can be closed. "duplicate": it is closed already. "recorded": it can. */
+/**
+ * Returns the status of a request to close a group. "recorded": it can be closed. "duplicate": it is closed already.
+ */
 function closable(state: RunState, ref: GroupRef, taken: ReadonlySet<number>): FeedbackStatus {
   const group = findGroup(state, ref);
   if (group === "forgotten") return duplicate;

@@ -194,8 +194,8 @@ function missingRows<Key extends InstanceKey>(
 }
 
 /**
- * Returns the instances to make next. It asks for enough at once that few rounds are needed: one for each open slot of
- * a lane. The lane `stopped` gets twice the number of skipped instances in addition.
+ * Returns the instances to make next: those that are not made yet of a lane's next task numbers, one number for each
+ * open slot. The lane `stopped` gets 2 · `skipped` more, so that few rounds are needed.
  */
 function wanted<Key extends InstanceKey>(
   lanes: readonly Lane[],

@@ -146,7 +146,9 @@ export function whyClosed(state: RunState, batch: number, group: ClosedGroup): s
   return isFolded ? "a later draw has already used the group" : undefined;
 }
 
-/** Returns whether a group can be reopened. "duplicate": it is open already. "recorded": it can. */
+/**
+ * Returns the status of a request to reopen a group. "recorded": it can be reopened. "duplicate": it is open already.
+ */
 function reopenable(state: RunState, ref: GroupRef): FeedbackStatus {
   const found = findGroup(state, ref);
   if (found === "forgotten") return notRecorded("the group was closed long ago");

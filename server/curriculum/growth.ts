@@ -1,6 +1,7 @@
 /**
- * Levels of arms that grow. The ordinal of a task in such an arm is its level times LEVEL_SPAN, plus its number in
- * that level. So an arm and an ordinal identify a task, as for other arms.
+ * Levels of arms that grow: levels of difficulty that open one by one during a run. The ordinal of a task in such an
+ * arm is its level times LEVEL_SPAN, plus its number in that level. So an arm and an ordinal identify a task, as for
+ * other arms.
  */
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 
@@ -44,7 +45,7 @@ export function levelOf({ grow }: Grower, ordinal: number): number | undefined {
   return grow && Math.floor(ordinal / LEVEL_SPAN);
 }
 
-/** Position of a group in the levels of its arm. */
+/** Level of a group's task, among the levels of its arm. */
 export interface LevelPlace {
   readonly level: number;
   /** Number of levels that the arm has. */
@@ -90,7 +91,7 @@ export interface Levels {
   readonly retired: readonly boolean[];
 }
 
-/** Returns the level of each slot of a draw. Undefined for slots of arms that do not grow. */
+/** Draws a level for each slot of an update batch. Undefined for slots of arms that do not grow. */
 export function drawLevels(
   arms: readonly { readonly id: string }[],
   levels: readonly (Levels | undefined)[],
@@ -105,7 +106,7 @@ export function drawLevels(
     generators.set(arm, rng);
     let left = rng.float() * shares.reduce((sum, share) => sum + share, 0);
     const found = shares.findIndex((share) => (left -= share) < 0);
-    // Rounding can leave nothing: then the draw is of the last level that has a share.
+    // Rounding can keep the search from finding a level. Then the last level that has a share is drawn.
     return found >= 0
       ? found
       : Math.max(
@@ -115,7 +116,10 @@ export function drawLevels(
   });
 }
 
-/** Returns the value of each arm's highest open level. 0: the arm does not grow. Empty: no arm grows. */
+/**
+ * Returns the value of each arm's highest open level, e.g. a number of vertices. 0: the arm does not grow. Empty: no
+ * arm grows.
+ */
 export function frontiersOf(arms: readonly Grower[], tops: readonly (number | undefined)[]): readonly number[] {
   if (!grows({ arms })) return [];
   return arms.map(({ grow }, i) => (grow === undefined ? 0 : valueOf(grow, tops[i] ?? 0)));

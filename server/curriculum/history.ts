@@ -18,9 +18,11 @@ interface BatchRecord {
   readonly kind: "batch";
   readonly batch: number;
   readonly cursor: number;
-  /** Numbers by arm, as are the next two fields. */
+  /** Probability of each arm in the draw. */
   readonly probabilities: readonly number[];
+  /** Policy's estimate of each arm, e.g. its expected signal. */
   readonly values: readonly number[];
+  /** Number of tasks drawn from each arm, spare (reserve) ones included. */
   readonly counts: readonly number[];
   readonly closed: boolean;
   readonly prompts: number;
@@ -28,10 +30,9 @@ interface BatchRecord {
   readonly useful: number;
   readonly rewardMean?: number | undefined;
   readonly solvedShare?: number | undefined;
-  /**
-   * Sum and number of the rewards of each arm. Undefined: the run has many arms, or an older server wrote the record.
-   */
+  /** Sum of each arm's rewards. Undefined: the run has many arms, or an older server wrote the record. */
   readonly rewardSums?: readonly number[] | undefined;
+  /** Number of each arm's rewards. Undefined if `rewardSums` is. */
   readonly rewardCounts?: readonly number[] | undefined;
   /** Lengths of the completions so far. Unset: not known. */
   readonly lengths?: Lengths | undefined;
@@ -115,8 +116,8 @@ function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRec
 }
 
 /**
- * Returns a function that makes the present record at a history position. It returns undefined if the stored record is
- * final.
+ * Returns a function that makes the record at a history position from the state, if that record may still change.
+ * Undefined: the stored record is final.
  */
 export function unsettledRecords(state: RunState): (seq: number) => HistoryRecord | undefined {
   const { batches, evaluations, config } = state;

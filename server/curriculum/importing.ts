@@ -20,8 +20,8 @@ function sharesHistory(before: RunState | undefined, state: RunState): boolean {
 }
 
 /**
- * Returns the number that is added to all history positions of an imported state. If it comes from another run, its
- * history is placed after that of the run that it replaces.
+ * Returns the number that is added to all history positions of an imported state. If the state comes from another run,
+ * its history is placed after that of the run that it replaces.
  */
 export function historyOffset(before: RunState | undefined, state: RunState): number {
   return before === undefined || sharesHistory(before, state) ? 0 : before.nextSeq;
@@ -153,7 +153,8 @@ export function imported<Spec, Key extends InstanceKey>(
     runId,
     epoch,
     batches,
-    // 0 lets any server report its pools' rows as newer. The export may come from a server of another store.
+    // 0 makes the rows of any server's pools count as newer, because the export may come from a server of another
+    // store.
     lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,

@@ -1,6 +1,8 @@
 /** Lengths of completions, for people to read. No policy uses them. */
 
-/** Sums over samples. A sample counts in tokens if its trainer reported them, and otherwise in characters. */
+/**
+ * Sums of the lengths of samples. A sample counts in tokens if its trainer reported them, and otherwise in characters.
+ */
 export interface Lengths {
   readonly tokens: number;
   /** Number of samples in `tokens`. */
@@ -18,7 +20,7 @@ export function lengthOfSample(tokens: number | undefined, characters: number): 
     : { tokens, tokenSamples: 1, characters: 0, characterSamples: 0 };
 }
 
-/** Returns the sums of both, or with a `sign` of −1 their differences. Undefined counts as no sample. */
+/** Returns the sums of two sets of lengths, or with a `sign` of −1 their differences. Undefined counts as no sample. */
 export function addLengths(one: Lengths | undefined, other: Lengths | undefined, sign = 1): Lengths | undefined {
   if (other === undefined) return one;
   return {

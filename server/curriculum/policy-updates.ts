@@ -8,9 +8,9 @@ import type { Policy, RunConfig } from "./types.ts";
 
 /** Closed groups from which the policy learns at a draw. */
 export type Fold =
-  /** All batches before this index that have not updated the policy yet. */
+  /** Groups of the batches with an index below `batches`, except those that have updated the policy before. */
   | { readonly kind: "through"; readonly batches: number }
-  /** Closed groups in these ranges of cursors, [first, last]. Used under an unbounded lag. */
+  /** Closed groups whose cursors lie in these ranges, [first, last]. Used if draws do not wait for feedback. */
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
 /**

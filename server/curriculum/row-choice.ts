@@ -33,8 +33,8 @@ function interestIn({ by }: RowRule, rate: number, share: number): number {
 }
 
 /**
- * Returns the relative probability of drawing a row from each step of pass rates. If all rows are retired, retired ones
- * are drawn.
+ * Returns the relative probability that a draw takes a row of each step of pass rates, and last that of retired rows.
+ * Retired rows are drawn only if all rows are retired.
  */
 export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): readonly number[] {
   const interests = Array.from({ length: RATE_STEPS }, (_, step) => interestIn(rule, rateOf(step), share));

@@ -19,8 +19,9 @@ export const PAGE_ROWS = 1024;
  */
 export const SAMPLE = 64;
 
-/** Prior of a row, added to its samples: one sample, half solved. */
+/** Samples seen that are added to each row's own as a prior: one. */
 const PRIOR_SEEN = SAMPLE;
+/** Samples solved that are added to each row's own as a prior: half a sample. */
 const PRIOR_SOLVED = SAMPLE / 2;
 
 const COUNT_MAX = 2 ** 16 - 1;
@@ -39,8 +40,9 @@ export function rateOf(step: number): number {
 }
 
 export interface RowRecord {
-  /** Samples seen and solved, in units of 1/64 sample. Old samples count less. */
+  /** Number of samples seen, in units of 1/64 sample. Old samples count less. */
   readonly seen: number;
+  /** Number of samples solved, in the same units. Old samples count less. */
   readonly solved: number;
   /** Number of successive groups in which every sample was solved. */
   readonly streak: number;
@@ -53,7 +55,7 @@ export interface RowPage {
   readonly solved: Uint16Array<ArrayBuffer>;
   readonly streak: Uint8Array<ArrayBuffer>;
   readonly gone: Uint8Array<ArrayBuffer>;
-  /** Number of rows of each class. */
+  /** Number of the page's rows in each class (step of pass rates, RETIRED or GONE). */
   readonly counts: Uint32Array<ArrayBuffer>;
 }
 
@@ -61,7 +63,7 @@ export interface RowTable {
   readonly size: number;
   readonly retireAfter: number;
   readonly pages: readonly RowPage[];
-  /** Number of rows of each class in all pages. */
+  /** Number of the table's rows in each class. */
   readonly counts: readonly number[];
 }
 

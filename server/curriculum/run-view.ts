@@ -36,8 +36,9 @@ export interface EvaluationView {
   readonly samples: number;
   /** Number of samples that arrived without a reward. */
   readonly withoutReward: number;
-  /** Mean reward, and below it the share of solved samples, over samples with a reward. Undefined: there are none. */
+  /** Mean reward over the samples with a reward. Undefined: there are none. */
   readonly rewardMean?: number | undefined;
+  /** Share of solved samples among those with a reward. Undefined: there are none. */
   readonly solvedShare?: number | undefined;
   readonly closed: boolean;
 }
@@ -62,8 +63,9 @@ export interface StateView {
    */
   readonly malformed: MalformedShare | null;
   readonly paused: boolean;
-  /** Name of the token that paused the run, and below it the time. Unset in summaries of older servers. */
+  /** Name of the token that paused the run. Unset in summaries of older servers. */
   readonly pausedBy?: string;
+  /** Time at which the run was paused. Unset in summaries of older servers. */
   readonly pausedAtMs?: number;
   readonly done: boolean;
   readonly policy: Policy;
@@ -80,7 +82,7 @@ export interface StateView {
 /** Pool of real tasks, as the run knows it. */
 export interface PoolView extends Pick<RowList, "digest"> {
   readonly name: string;
-  /** Number of rows of the levels and splits that the run's arms draw from. */
+  /** Number of the pool's rows in the levels and splits from which the run's arms draw. */
   readonly rows: number;
   /** Number of rows that the pool had once and no longer has. */
   readonly gone: number;

@@ -193,7 +193,7 @@ function bytesIn({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array): 
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Yields the pages of rows of which anything is known. */
+/** Yields the parts of an arm's row table. Pages without a row of which anything is known are left out. */
 function* rowParts(arm: number, { pages }: RowTable): Generator<Part> {
   for (const [page, of] of pages.entries()) {
     if (isBlank(of)) continue;

@@ -20,10 +20,7 @@ import type { RewardSums } from "./advantages.ts";
 import type { TaskMemory } from "./task-memory.ts";
 import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
 
-/**
- * Round of an evaluation arm, in which each task of its set is sampled once. Every round has the same
- * tasks.
- */
+/** Round of an evaluation arm, in which each task of its set is sampled once. Every round has the same tasks. */
 export interface EvaluationRound {
   /** Index of the arm among the run's evaluation arms. */
   readonly arm: number;
@@ -31,11 +28,10 @@ export interface EvaluationRound {
   readonly round: number;
   /** Position of the round in the run's history. */
   readonly seq: number;
-  /**
-   * Epoch of the run when the round was opened. The next two fields are the time, and the run's cursor, at that moment.
-   */
+  /** Epoch of the run when the round was opened. */
   readonly epoch: number;
   readonly openedAtMs: number;
+  /** Cursor of the run when the round was opened. */
   readonly cursor: number;
   /** Number of tasks in the set. */
   readonly size: number;
@@ -117,16 +113,16 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly controlRolledBack: readonly Range[];
   /** Progress to which Advance moved the policy (PolicyDefinition.place). 0: Advance was not called. */
   readonly advancedTo: number;
-  /** Number of tasks drawn so far, reserve tasks included. */
+  /** Number of tasks drawn so far, the spare tasks of dynamic sampling included. */
   readonly cursor: number;
-  /** Number of prompts drawn so far, reserve tasks not included. A run's length counts prompts. */
+  /** Number of prompts drawn so far, without the spare tasks of dynamic sampling. A run's length counts prompts. */
   readonly prompts: number;
   /** Cursor after the last task that was handed out to a client. */
   readonly handedOut: number;
   readonly batchesDrawn: number;
   /** Number of closed batches before the first open one. */
   readonly batchesClosed: number;
-  /** Number of batches that have updated the policy. They are merely skipped if the policy takes no feedback. */
+  /** Number of batches that have updated the policy, or that were passed over because the policy takes no feedback. */
   readonly batchesFolded: number;
   readonly groupsOpen: number;
   readonly samplesRecorded: number;

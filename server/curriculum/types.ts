@@ -161,8 +161,8 @@ export interface Policy {
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 
 /**
- * Settings of dynamic sampling (DAPO 3.2): update batches have reserve tasks, and each useless group releases one of
- * them.
+ * Settings of dynamic sampling (DAPO 3.2): update batches have spare (reserve) tasks, and for each useless group a
+ * spare task becomes a new group.
  */
 export interface DynamicSampling {
   /** Number of tasks drawn for each prompt, in [1, 16]. */
@@ -171,7 +171,7 @@ export interface DynamicSampling {
   readonly alike: "rewards" | "solved";
 }
 
-/** Returns the number of tasks drawn for an update batch with this many prompts, reserve tasks included. */
+/** Returns the number of tasks drawn for an update batch with this many prompts, spare (reserve) tasks included. */
 export function slotsFor(prompts: number, dynamicSampling: DynamicSampling | undefined): number {
   return Math.ceil(prompts * (dynamicSampling?.oversampleMax ?? 1));
 }
@@ -209,7 +209,7 @@ export interface RunConfig<Spec = unknown> {
   readonly length: number;
   /** Number of prompts in an update batch. */
   readonly promptsPerUpdate: number;
-  /** Settings of dynamic sampling. Undefined: no reserve tasks are drawn. */
+  /** Settings of dynamic sampling. Undefined: no spare tasks are drawn. */
   readonly dynamicSampling: DynamicSampling | undefined;
   /**
    * Whether rewards that differ only by rounding count as equal. Undefined: they count as different, as in runs that

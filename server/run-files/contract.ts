@@ -4,5 +4,5 @@ import { CreateRunRequestSchema, RunConfigSchema } from "../../proto/gen/gradus/
 
 export const runFields: readonly DescField[] = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
 
-/** Numbers whose default is a rule. A run file may spell it out as auto, which means unset. */
+/** Number fields whose default is computed by a rule. A run file may write the default as auto, which means unset. */
 export const autoFields: ReadonlySet<string> = new Set(["gradus.v1.FrontierPolicy.practice_scale"]);

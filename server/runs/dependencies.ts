@@ -64,7 +64,7 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly clock: Clock;
   /** Returns a new name for an incarnation. It is unique on all servers: at least 64 random bits, without slashes. */
   readonly newIncarnation: () => string;
-  /** Number of tasks of one run at which making tasks before they are drawn stops. A few more may be made. Unset: 0. */
+  /** Number of a run's undrawn tasks from which no more are made in advance. A few more may be made. Unset: 0. */
   readonly aheadMax?: number;
   /** Called with the id of each run that was deleted or has expired. */
   readonly onRemoved?: (runId: string) => void;

@@ -43,10 +43,9 @@ interface ImportedRun<Spec, Key extends InstanceKey> {
   readonly outstanding: readonly IssuedTask<Key>[];
 }
 
-/**
- * Maximum number of history records in an export, and below it of their characters. The newest records are exported.
- */
+/** Maximum number of history records in an export. The newest records are exported. */
 const RECORDS_MAX = 16_384;
+/** Maximum number of characters of the history records in an export. */
 const RECORDS_LENGTH_MAX = 16 * 2 ** 20;
 const RECORDS_PER_READ = 512;
 

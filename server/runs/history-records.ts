@@ -94,7 +94,8 @@ export function recordReader(isByArm = true): RecordReader {
 }
 
 /**
- * Returns whether a record holds all numbers by arm, only changes, or none because it is not that of an update batch.
+ * Returns whether an update batch's record holds all numbers by arm ("whole") or only changes. "nothing": the record is
+ * not that of an update batch.
  */
 function tells({ body }: StoredRecord): "whole" | "changes" | "nothing" {
   const { kind, probabilities } = parse(body);

@@ -26,7 +26,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   let ended = false;
 
   const schedule = (atMs: number | undefined): void => {
-    // The commit below changes the run, and so calls this function as well.
+    // The commit in `close` changes the run, and so calls this function again.
     if (ended || atMs === dueAtMs) return;
     cancel();
     cancel = (): void => undefined;

@@ -76,7 +76,7 @@ function firstUnissued({ config, batches, handedOut, cursor }: RunState): number
   return cursor;
 }
 
-/** Returns the index of the first batch with open groups and reserve tasks, which may still become groups. */
+/** Returns the index of the first batch with open groups and spare (reserve) tasks, which may still become groups. */
 function withReserve({ batches }: RunState): number | undefined {
   return batches.find(({ open, reserve }) => open > 0 && reserve.length > 0)?.index;
 }
@@ -92,8 +92,8 @@ interface Available<Key extends InstanceKey> {
   /** Cursor with which the caller should continue. */
   readonly next: number;
   /**
-   * Index of the batch whose reserve tasks at `next` may be released when more of its groups close. Undefined: there is
-   * none.
+   * Index of the batch whose spare (reserve) tasks at `next` may be released when more of its groups close. Undefined:
+   * there is none.
    */
   readonly pending: number | undefined;
   /** Whether the batch at `next` was closed long ago and dropped. */

@@ -33,8 +33,9 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
   /** Index of the arm among the run's evaluation arms. */
   readonly arm: number;
   readonly round: number;
-  /** Incarnation of the run, and below its epoch. Imports change both. */
+  /** Incarnation of the run, which an import replaces. */
   readonly incarnation: string;
+  /** Epoch of the run, which an import increases. */
   readonly epoch: number;
   readonly tasks: readonly { readonly ordinal: number; readonly key: Key }[];
   readonly nextCursor: number;
@@ -51,7 +52,7 @@ export type EvaluationKeys<Key extends InstanceKey> = ReturnType<typeof evaluati
 const KEYS_KEPT_MAX = 2 ** 17;
 
 export function evaluationKeys<Key extends InstanceKey>() {
-  // Each arm object belongs to one run, and is the same object while the run is in memory.
+  // The arm object can be the key: it belongs to one run, and is the same object while the run is in memory.
   const kept = new LRUCache<EvaluationArm, Map<number, Key>>({
     maxSize: KEYS_KEPT_MAX,
     sizeCalculation: (_, { tasks }) => tasks,

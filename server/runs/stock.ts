@@ -44,7 +44,7 @@ export interface Stock<Key extends InstanceKey> {
    * or the lists of rows changed.
    */
   follow(state: RunState): void;
-  /** Drops instances of arms that grow, unless they lie in one of these ranges. Levels that are solved leave many. */
+  /** Drops instances of arms that grow outside of these ranges, because solved levels leave many unused ones. */
   trim(kept: readonly Range[]): void;
 }
 
@@ -90,7 +90,7 @@ export function createStock<Spec, Key extends InstanceKey>(
 ): Stock<Key> {
   let { config, lists }: Pick<RunState, "config" | "lists"> = run.state();
   let shelves = config.arms.map(() => shelf<Key>());
-  // The number is kept as a variable, because it is read often and a run may have a thousand arms.
+  // Number of stored results. It is kept as a variable, because it is read often and a run may have a thousand arms.
   let candidates = 0;
 
   const begin = async (

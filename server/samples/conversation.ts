@@ -8,7 +8,7 @@ export interface SpokenMessage {
   readonly toolCalls?: readonly ToolCall[];
   readonly toolCallId?: string;
   readonly name?: string;
-  /** Reward of the call that the message answers, by itself. */
+  /** Reward of the one call that this message answers, without other rewards of the episode. */
   readonly reward?: number;
 }
 

@@ -68,27 +68,21 @@ const GATHER_MS = 500;
 /** Maximum UTF-16 units of samples that wait to be written. If there are more, the further ones are lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
 /**
- * Fraction of a run's maximum size. Whenever so much was written, the run's oldest samples are deleted down to the
- * maximum.
+ * Fraction of `bytesMax`. Whenever about that much was written to a run, its oldest samples are deleted down to
+ * `bytesMax`.
  */
 const TRIM_SHARE = 1 / 16;
-/**
- * Milliseconds between deletions of expired samples. The next constant is how many are deleted at a time, which takes
- * some tens of milliseconds.
- */
+/** Milliseconds between deletions of expired samples. */
 const EXPIRE_MS = 60_000;
+/** Maximum number of expired samples that are deleted at a time, which takes some tens of milliseconds. */
 const EXPIRE_ROWS = 1024;
-/**
- * Maximum UTF-16 units of a page. The next constant is the maximum that one call reads from the store to find that
- * many.
- */
+/** Number of UTF-16 units of samples at which a page is full. */
 const PAGE_LENGTH = 1024 ** 2;
+/** Number of UTF-16 units read from the store at which the search for a page's samples stops. */
 const SCAN_LENGTH = 8 * 1024 ** 2;
-/**
- * Maximum number of samples that are read from the store at a time. The next constant is the maximum of their UTF-16
- * units.
- */
+/** Maximum number of samples that are read from the store at a time. */
 const READ_ROWS = 256;
+/** Maximum UTF-16 units of the samples that are read from the store at a time. */
 const READ_LENGTH = 1024 ** 2;
 
 export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOptions) {
@@ -159,7 +153,7 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
         untrimmed.set(run, isDue ? 0 : total);
         if (isDue) await store.trim(run, bytesMax);
       } catch (err) {
-        log.warn({ err, run, samples: samples.length }, "completions of a run could not be stored");
+        log.warn({ err, run, samples: samples.length }, "completions of a run could not be stored and are lost");
       }
     }
   };
@@ -204,7 +198,7 @@ function expireOften(store: SampleStore, clock: Clock, log: Log, keptMs: number)
     cancel = clock.setTimer(EXPIRE_MS, () => {
       store
         .expire(keptMs, EXPIRE_ROWS)
-        .catch((err: unknown) => log.warn({ err }, "completions that expired could not be deleted"))
+        .catch((err: unknown) => log.warn({ err }, "expired completions could not be deleted: trying again"))
         .finally(schedule);
     });
   };

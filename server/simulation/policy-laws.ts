@@ -42,8 +42,9 @@ const constraints: Constraints = Object.freeze({
   hardWarmupBatches: 2,
 });
 
-/** Number of prompts in an update batch, and below it in the whole run. */
+/** Number of prompts in an update batch of the tested runs. */
 export const LAW_PROMPTS = 16;
+/** Number of prompts in a whole tested run. */
 export const LAW_LENGTH = 10 * LAW_PROMPTS;
 
 const CASES = 60;

@@ -10,7 +10,7 @@ export interface SimulatedOutcome {
   readonly rolloutsToTarget: number | null;
   /** Score after the last update batch. */
   readonly final: number;
-  /** Mean over the update batches of the score after each. */
+  /** Mean of the scores after each update batch. */
   readonly successMean: number;
   /** Share of completions that were spent on arms that cannot be learned. */
   readonly wasted: number;

@@ -12,8 +12,9 @@ import type { Rng } from "../../envs/lib/rng.ts";
 import type { ArmPosition, Practice, Student } from "./student.ts";
 
 /**
- * How well the simulated student solves the tasks of each arm: the log odds of a right answer to a
- * task of median difficulty. */
+ * How well the simulated student solves the tasks of each arm: the log odds of a right answer to a task of median
+ * difficulty.
+ */
 export type Abilities = readonly number[];
 
 export interface Law {
@@ -30,12 +31,15 @@ export interface Law {
   readonly target: number;
 }
 
-/** Returns how much harder a task of this rank is than the median task of its arm, in units of w. */
+/**
+ * Returns ln(rank / (1 − rank)), the difficulty of a task of this rank in (0, 1), relative to the median task of its
+ * arm. The caller multiplies it by the scale w (`spread`).
+ */
 export function offsetOf(rank: number): number {
   return Math.log(rank / (1 - rank));
 }
 
-/** Difficulties at 16 evenly spaced ranks. An arm's success is averaged over them. */
+/** Difficulties (`offsetOf`) at 16 evenly spaced ranks. An arm's success is averaged over them. */
 export const offsets: readonly number[] = Array.from({ length: 16 }, (_, i) => offsetOf((i + 0.5) / 16));
 
 export function logistic(logit: number): number {
@@ -85,8 +89,8 @@ export function between(rng: Rng, min: number, max: number): number {
 }
 
 /**
- * Returns a transfer matrix. Transfer is multiplied by `within` for each level between two arms of a family, and by
- * `across` as well between families.
+ * Returns a transfer matrix. Between two arms of a family, transfer is `within` to the power of their distance in
+ * levels, at least 1. Between families it is `across` times `within` to the power of that distance.
  */
 export function ladderTransfer(
   places: readonly ArmPosition[],

@@ -33,7 +33,7 @@ export interface CompetenceConfig {
   readonly step: keyof typeof steps;
   /** Mean share of solved samples that masters a tier, in (0, 1]. */
   readonly threshold: number;
-  /** Number of the latest groups over which that mean is taken. */
+  /** Number of the newest tier's latest groups over which the mean for `threshold` is taken. */
   readonly window: number;
   /** Share of draws that is spread evenly over all tiers, also those not yet open, in [0, 1). */
   readonly floor: number;

@@ -23,7 +23,7 @@ export interface Fields<Name extends string = string> {
   pathOf(name: Name): string;
   has(name: Name): boolean;
   number(name: Name): number | undefined;
-  /** Returns the field as a number, or as this word. */
+  /** Returns the field as a number, or as `word` if that is its value. */
   numberOr<Word extends string>(name: Name, word: Word): number | Word | undefined;
   /** Returns the field as a whole number. */
   count(name: Name): number | undefined;
@@ -41,7 +41,7 @@ export interface Fields<Name extends string = string> {
     prefix: string,
     byDefault: NoInfer<Entry>,
   ): Entry;
-  /** Returns the field as an object of keys of `table`. */
+  /** Returns the field as an object whose values are keys of `table`, read as by `choice`. */
   choices<Entry extends string>(
     name: Name,
     table: Readonly<Record<Entry, unknown>>,

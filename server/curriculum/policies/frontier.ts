@@ -14,15 +14,17 @@ import { type Advance, first, type ObservedGroup, type PolicyDefinition, positiv
 import { decodeArm, encodeArm, expected, fresh, interestOf, type Practised, practised } from "./practised.ts";
 
 const DEFAULT_EXPLORATION = 0.1;
-/** Minimum of a practice scale that is not given, in groups. It suits models that learn within tens of groups. */
+/**
+ * Minimum of the default practice scale, in groups (see `scaleOf`). It suits models that learn within tens of groups.
+ */
 const PRACTICE_SCALE_MIN = 8;
-/** Practice scale that follows the practice which progress takes: the default. */
+/** Default of `practiceScale`: the scale follows how much practice progress takes. */
 const AUTO = "auto";
-/** Share by which each progress of an arm moves the mean practice that progress takes. */
+/** Rate of the moving average `pace`, which is updated when an arm makes progress. */
 const PACE_RATE = 0.2;
 /**
- * Sum of the interest of up to 20 arms below which part of a batch is spread evenly. With more arms the limit grows in
- * proportion.
+ * Total interest of all arms below which more of a batch than `exploration` is spread evenly. With more than
+ * INTEREST_ARMS arms the limit grows in proportion.
  */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;
@@ -45,8 +47,8 @@ export interface FrontierState {
   /** Knowledge about each arm, by arm index. An arm that grows has knowledge about each level once it has a group. */
   readonly arms: readonly (Practised | Growing)[];
   /**
-   * Mean practice, in groups, that the run's arms take for a change of the slow average by MOVED. Null: no arm has
-   * changed by MOVED yet. Undefined: the practice scale is not "auto".
+   * Mean practice, in groups, that an arm takes to change its slow average of success by MOVED. Null: no arm has done
+   * so yet. Undefined: the practice scale is not "auto".
    */
   readonly pace: number | null | undefined;
 }
@@ -71,7 +73,7 @@ function observe(_: FrontierConfig, state: FrontierState, groups: readonly Obser
   return { arms, pace };
 }
 
-/** Returns the mean practice that progress takes, after one more progress that took `practice`. */
+/** Returns the new `pace`, the mean practice that progress takes, after an arm made progress that took `practice`. */
 function pacedBy(pace: number | null, practice: number): number {
   return pace === null ? practice : pace + PACE_RATE * (practice - pace);
 }
@@ -84,9 +86,12 @@ function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdat
   return typeof practiceScale === "number" ? practiceScale : Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate, pace);
 }
 
-/** Share of all draws that the retired levels of a run have together. */
+/** Share of all draws that the retired (solved) levels of a run get together. */
 const RETIRED_SHARE = 0.05;
-/** Share of an arm's part, 1/arms, that its peek has. */
+/**
+ * Fraction of an arm's even part of all draws, 1 / number of arms, that goes to trials of levels that are not open
+ * (peeks).
+ */
 const PEEK_SHARE = 0.1;
 
 /** A level of an arm, with the share of all draws that it gets. A fixed arm has one level, 0. */
@@ -96,7 +101,10 @@ interface LevelShare {
   readonly share: number;
 }
 
-/** Gives the levels their shares of all draws, and takes these in proportion from what all levels have. */
+/**
+ * Adds the shares of draws in `given` to those of their levels. First all shares are lowered in proportion, so that
+ * their sum stays 1.
+ */
 function give(shares: readonly number[][], given: readonly LevelShare[]): void {
   if (given.length === 0) return;
   const rest = 1 - given.reduce((total, { share }) => total + share, 0);
@@ -104,7 +112,10 @@ function give(shares: readonly number[][], given: readonly LevelShare[]): void {
   for (const { arm, level, share } of given) shares[arm]![level]! += share;
 }
 
-/** Returns the interest of each open level, and the levels that are retired and those that arms peek at. */
+/**
+ * Returns the interest of each open level, and the shares of retired levels and of levels that arms try before they
+ * open (peeks).
+ */
 function levelsToDraw({ arms }: FrontierState, records: View["arms"], scale: number) {
   const drawable = records.filter(({ weight }) => weight > 0).length;
   const open: LevelShare[] = [];
@@ -180,7 +191,7 @@ function isSameMeasure(a: FrontierConfig, b: FrontierConfig): boolean {
   return a.measure === b.measure && ids.every((id) => measureOf(a, id) === measureOf(b, id));
 }
 
-/** Reads the configuration. `practiceScale` is the default of the practice scale. */
+/** Reads the configuration. `practiceScale` is the default of the field of that name. */
 function read(parameters: Json, practiceScale: FrontierConfig["practiceScale"]): FrontierConfig {
   const fields = fieldsOf(parameters, ["measure", "arm_measures", "exploration", "practice_scale"]);
   return {

@@ -12,26 +12,33 @@ export interface Growing {
   readonly top: number;
   /** Knowledge about each level. Levels without groups are left out at the end. */
   readonly levels: readonly Practised[];
-  /** Whether each of these levels is retired. */
+  /** Whether each of these levels is retired, i.e. solved and seldom drawn. */
   readonly retired: readonly boolean[];
 }
 
 const seedling: Growing = Object.freeze({ top: 0, levels: [], retired: [] });
 
-/** A level opens the next one after OPEN_GROUPS groups, and OPEN_RECENT of the fast average's. */
+/** Minimum count of a level's groups in its slow average (slowCount) before the next level opens. */
 const OPEN_GROUPS = 3;
+/** Minimum count of a level's groups in its fast average (fastCount) before the next level opens. */
 const OPEN_RECENT = 2.7;
-/** A level is solved after SOLVED_GROUPS groups at an expected success of SOLVED and a slow average of SOLVED_SLOW. */
+/** Minimum count of a level's groups in its slow average before it is retired as solved. */
 const SOLVED_GROUPS = 5;
+/** Minimum expected success of a level that is retired as solved. */
 const SOLVED = 0.95;
+/** Minimum slow average of success of a level that is retired as solved. */
 const SOLVED_SLOW = 0.8;
-/** Expected success below which a retired level returns. */
+/** Expected success below which a retired level is drawn like an open one again. */
 const RETURN = 0.75;
-/** Number of groups of the highest open level after which the arm peeks, and number of levels that it peeks at. */
+/** Minimum count of the highest open level's groups in its slow average before the arm peeks: tries higher levels. */
 const PEEK_GROUPS = 12;
+/** Maximum number of levels above the highest open one at which an arm peeks. */
 const PEEK_LEVELS = 3;
 
-/** Returns the knowledge about a growing arm. An arm without groups has that of a fixed arm, as a policy begins. */
+/**
+ * Returns the knowledge about a growing arm. An arm without groups may still have the entry of a fixed arm, which
+ * counts as no knowledge.
+ */
 export function growingOf(arm: Practised | Growing | undefined): Growing {
   return arm !== undefined && "levels" in arm ? arm : seedling;
 }
@@ -63,7 +70,7 @@ export function peeksOf(growing: Growing, count: number, guess: number): readonl
   return Array.from({ length: Math.min(PEEK_LEVELS, count - 1 - top) }, (_, i) => top + 1 + i);
 }
 
-/** Returns the highest open level after a group of `level`. */
+/** Returns the index of the highest open level after a group of `level`, which may have opened further levels. */
 function risen(levels: readonly Practised[], top: number, { level, levels: count, guess }: LevelPlace): number {
   const isPeek = level > top && level <= top + PEEK_LEVELS && opensNext(levels[level], guess);
   let now = isPeek ? Math.min(level + 1, count - 1) : top;
@@ -77,7 +84,9 @@ function isRetired(known: Practised, wasRetired: boolean): boolean {
   return known.slow / known.slowCount >= SOLVED_SLOW;
 }
 
-/** Returns the knowledge about a growing arm after a group of one level, which is then known as `after`. */
+/**
+ * Returns the knowledge about a growing arm after a group of one level. `after` is the new knowledge about that level.
+ */
 export function grown(arm: Growing, after: Practised, place: LevelPlace): Growing {
   const { level } = place;
   const levels = Array.from({ length: Math.max(arm.levels.length, level + 1) }, (_, i) => arm.levels[i] ?? fresh);

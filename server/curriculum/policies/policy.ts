@@ -16,7 +16,7 @@ export interface Progress {
   readonly cursor: number;
   /** Number of prompts in the whole run. 0: the run has no end. */
   readonly length: number;
-  /** Number of tasks in the update batch, with reserve tasks. The last batch of a run may be smaller. */
+  /** Number of tasks in the update batch, spare (reserve) tasks included. The last batch of a run may be smaller. */
   readonly size: number;
   /** Number of prompts in each full update batch. */
   readonly promptsPerUpdate: number;
@@ -36,14 +36,13 @@ export interface ArmRecord {
   readonly issued: number;
   /** Number of closed groups with a reward that earlier draws have used. */
   readonly groups: number;
-  /**
-   * Mean reward, and below it the share of solved samples, in those groups. Undefined: there are no such groups, or it
-   * is not known.
-   */
+  /** Mean reward in those groups. Undefined: there are no such groups, or it is not known. */
   readonly rewardMean: number | undefined;
+  /** Share of solved samples in those groups. Undefined: there are no such groups, or it is not known. */
   readonly solvedShare: number | undefined;
-  /** Number of levels of an arm that grows, and the share of success that guessing reaches. Unset: it does not grow. */
+  /** Number of levels of an arm that grows. Unset: the arm does not grow. */
   readonly levels?: number;
+  /** Success rate of guessing in an arm that grows. Unset: the arm does not grow. */
   readonly guess?: number;
 }
 
@@ -69,10 +68,11 @@ export interface ObservedGroup {
   /** Hash of the instance. */
   readonly hash: string;
   readonly rank: number | undefined;
-  /** Level of the group's task. Unset: the arm does not grow. */
+  /** Level of the group's task, among the levels of its arm. Unset: the arm does not grow. */
   readonly place?: LevelPlace | undefined;
-  /** Statistics of the group's rewards. Undefined: no sample has a reward, or the statistic is not known. */
+  /** Mean of the group's rewards. Undefined: no sample has a reward, or the mean is not known. */
   readonly rewardMean: number | undefined;
+  /** Population standard deviation of the rewards. Undefined: as for `rewardMean`. */
   readonly rewardDeviation: number | undefined;
   readonly solvedShare: number | undefined;
   /** Learning signal of the group, as `signal` chooses it. Undefined: the group gives none. */
@@ -142,8 +142,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Returns a configuration as parameters, in the field names of the contract's JSON. */
   write(config: Config): { readonly [name: string]: Json };
   /**
-   * Returns a configuration as parameters that its message can hold. `promptsPerUpdate` is undefined if it is not known.
-   * Unset: as `write` does.
+   * Returns the parameters that clients are shown, in the form that the contract's message can hold. `promptsPerUpdate`
+   * is undefined if it is not known. Unset: as `write` does.
    */
   tell?(config: Config, promptsPerUpdate: number | undefined): { readonly [name: string]: Json };
   /** Checks that the values of a configuration are in range and fit the run. */

@@ -4,28 +4,32 @@
  */
 import { FormatError, type Json, readList, readNumber, readNumbers } from "../json.ts";
 
-/** Factors by which a fast and a slow average are multiplied before each group is added. */
+/** Factor by which the sums of the fast average are multiplied before a group of weight 1 is added. */
 const FAST = 0.9;
+/** Factor by which the sums of the slow average are multiplied before a group of weight 1 is added. */
 const SLOW = 0.98;
 /** Prior for an arm without groups: 0.15 successes in 0.3 groups. */
 const PRIOR = 0.15;
-/** Progress is measured once the slow average has SETTLED groups. A change of it by MOVED counts as progress. */
+/** Number of groups in the slow average above which an arm's progress is measured. */
 const SETTLED = 8;
+/** Change of the slow average above which it counts as progress. */
 const MOVED = 0.15;
 /** Maximum of m² (1 − m)⁵, reached at m = 2/7. Interest is divided by it. */
 const PEAK = power(2 / 7, 2) * power(5 / 7, 5);
 
 /** Knowledge about an arm. Each average is kept as a weighted sum and the sum of its weights. */
 export interface Practised {
-  /** Sum of successes, and number of groups, over about the last ten groups. */
+  /** Sum of successes over about the last ten groups. Older groups count less. */
   readonly fast: number;
+  /** Number of groups that `fast` sums. Older groups count less. */
   readonly fastCount: number;
-  /** Sum of successes, and number of groups, over about the last fifty groups. */
+  /** Sum of successes over about the last fifty groups. Older groups count less. */
   readonly slow: number;
+  /** Number of groups that `slow` sums. Older groups count less. */
   readonly slowCount: number;
   /** Sum of q (1 − q) over the groups since the slow average last changed by MOVED, where q is a group's success. */
   readonly practice: number;
-  /** Slow average at the last such change. Null: the arm has had too few groups. */
+  /** Slow average when it was first measured or last changed by MOVED. Null: the arm has had too few groups. */
   readonly reference: number | null;
 }
 

@@ -27,7 +27,7 @@ export function policyKinds(): readonly string[] {
 
 /** Adds a policy of the operator. Throws if Gradus has a policy of the same name. */
 export function registerPolicy(definition: PolicyDefinition): void {
-  if (ownKinds.includes(definition.kind)) throw new Error(`"${definition.kind}" is a policy of Gradus itself`);
+  if (ownKinds.includes(definition.kind)) throw new Error(`"${definition.kind}" is a policy of Gradus itself: choose another name`);
   byKind.set(definition.kind, guarded(definition));
 }
 
@@ -59,8 +59,9 @@ export function definitionOf({ kind }: Policy): PolicyDefinition {
 export interface GivenPolicy {
   readonly name: string;
   readonly parameters: Json;
-  /** JSON of the contract's BatchConstraints, and below it of TaskFilter. */
+  /** JSON of the contract's BatchConstraints. */
   readonly constraints: Json;
+  /** JSON of the contract's TaskFilter. */
   readonly filter: Json;
 }
 
@@ -90,7 +91,7 @@ function writeConstraints({ hardWarmupBatches, ...shares }: Constraints): Json {
   };
 }
 
-/** Returns what `read` returns, or the invalid field with its path from "policy" on. */
+/** Returns the result of `read`, or the invalid field, with a path that begins with "policy", if `read` refuses one. */
 function under<T>(name: string, read: () => T): T | Invalid {
   try {
     return read();

@@ -38,15 +38,16 @@ const instances = { FRESH: true, SAME: true } as const;
  * these and the run's cursor.
  */
 export interface ReplayState {
-  /** Index of the cycle, counted from 0. */
+  /** Index of the cycle that was last recorded, counted from 0. */
   readonly cycle: number;
-  /** Cursor at which that cycle began. */
+  /** Cursor at which the recorded cycle began. */
   readonly from: number;
   readonly stage: number;
-  /** Cursor at which that stage began. */
+  /** Cursor at which the recorded stage began. */
   readonly stageFrom: number;
-  /** Cycle of the last draw (−1: none yet), and below it the index of that cycle's first update batch. */
+  /** Cycle of the last draw. −1: nothing was drawn yet. */
   readonly drawnCycle: number;
+  /** Index of the first update batch in that cycle. */
   readonly firstBatch: number;
 }
 
@@ -100,7 +101,7 @@ function checkCycle({ cycle, stages }: ReplayConfig, { length }: RunShape): Inva
     return sum + (extent.kind === "share" ? extent.share * whole : extent.tasks);
   }, 0);
   const isOver = said > whole * (1 + ROUNDING);
-  return isOver ? invalid("stages", `last ${said} tasks together, and a cycle has ${whole}`) : undefined;
+  return isOver ? invalid("stages", `last ${said} tasks together, but a cycle has ${whole}: shorten them`) : undefined;
 }
 
 function stageOf(config: ReplayConfig, state: ReplayState, progress: Progress): Stage | undefined {

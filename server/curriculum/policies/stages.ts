@@ -26,7 +26,7 @@ export type Extent =
 
 export interface Stage {
   readonly extent: Extent;
-  /** Weights of the stage's arms by id. Empty: all arms, each with factor 1. */
+  /** Factors of the arms' weights in the stage, by arm id. Arms without one are not drawn. Empty: all have 1. */
   readonly weights: ArmWeights;
   /** Rank range of the rows that the stage draws. Undefined: all rows. */
   readonly ranks: RankRange | undefined;

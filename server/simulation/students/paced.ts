@@ -10,8 +10,9 @@ type Span = readonly [number, number];
 interface Pace {
   /** Factor of a group's effect, relative to the base student. */
   readonly times: number;
-  /** Range of the transfer between levels of a family, and below it between families. */
+  /** Range of the transfer between neighbouring levels of a family. */
   readonly within: Span;
+  /** Range of the factor of transfer between families. */
   readonly across: Span;
 }
 

@@ -140,7 +140,7 @@ describe("an update batch with a reserve", () => {
     const { tasks } = value(await ask(runs, "run", 0, 4));
     const ahead = feedbackFor({ ...(tasks[0] as Task), cursor: 5 }, 0, 1);
     expect(value(await runs.recordFeedback("run", [ahead]))).toEqual([
-      { kind: "not_recorded", detail: "the task is in reserve and was not given out" },
+      { kind: "not_recorded", detail: "the task is a spare one (reserve) that was not handed out" },
     ]);
   });
 

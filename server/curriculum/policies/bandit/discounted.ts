@@ -33,7 +33,7 @@ const kept = {
   initial: [0, 0],
   observe,
   values: means,
-  /** Returns columns of an arm with this mean, as after one signal. */
+  /** Returns an arm's numbers in the columns for this mean, as after one signal. */
   fromMean: (mean: number): readonly number[] => [1, mean],
 } as const;
 

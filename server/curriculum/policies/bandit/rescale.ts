@@ -44,9 +44,9 @@ export function checkRescale(rescale: Rescale | undefined): Invalid | undefined 
 }
 
 /**
- * A stored signal is a code of 12 bits, so that a window is short enough to be written with each draw. Code 0 is the
- * signal 0. Other codes are powers of 2 with six bits of fraction, rounded down, so a stored signal is at most 1.6% too
- * small.
+ * Number of steps between powers of 2 in stored signals. Each is stored as a code of 12 bits, because a window of
+ * signals is written with each draw. Code 0 is the signal 0. Other codes round down, so a stored signal is at most 1.6%
+ * too small.
  */
 const FRACTION = 64;
 const EXPONENT_MIN = -33;

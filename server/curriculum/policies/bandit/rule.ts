@@ -6,11 +6,13 @@ import type { ObservedGroup, View } from "../policy.ts";
 
 /** Numbers in a bandit's configuration that its rule reads. */
 export interface RuleNumbers {
-  /** EMA-softmax: the moving average's rate, in (0, 1], and the softmax's temperature, above 0. */
+  /** EMA-softmax: rate of the moving average, in (0, 1]. */
   readonly alpha: number;
+  /** EMA-softmax: temperature of the softmax, above 0. */
   readonly tau: number;
-  /** EXP3.S: the learning rate, in (0, 1], and the share of the weights that is spread over all arms, in [0, 1]. */
+  /** EXP3.S: learning rate, in (0, 1]. */
   readonly exp3Rate: number;
+  /** EXP3.S: share of the weights that is spread over all arms, in [0, 1]. */
   readonly exp3Share: number;
   /** Thompson sampling and UCB: factor by which earlier signals are multiplied after each update batch, in (0, 1]. */
   readonly discount: number;
@@ -45,8 +47,9 @@ export interface Rule {
 export interface ArmSums {
   /** Number of groups with a signal. */
   readonly count: number;
-  /** Sum of the groups' weights, and below it the sum of weight × signal. */
+  /** Sum of the groups' weights. */
   readonly weight: number;
+  /** Sum of weight × signal over the groups. */
   readonly signal: number;
 }
 
