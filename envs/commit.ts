@@ -23,14 +23,12 @@ export interface ScannedCompletion {
   readonly complete: boolean;
   /** The commit (if any) and the last of the other answers, in the order of the text. At most SPANS_MAX entries. */
   readonly spans: readonly ScannedSpan[];
-  /** Undefined if none of the verified answers is correct. */
+  /** First correct answer. Undefined if none of the verified answers is correct. */
   readonly commit:
     | {
-        /**
-         * Index of the first correct answer (the commit) among all answers, from 0. The next field is its index in
-         * `spans`.
-         */
+        /** Index of the first correct answer (the commit) among all answers, from 0. */
         readonly answer: number;
+        /** Index of the commit in `spans`. */
         readonly span: number;
         /** Offset after the commit's closing mark, in code points. */
         readonly end: number;

@@ -120,7 +120,7 @@ export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
   readonly parameters: Specs;
   readonly levels: readonly Level<NoInfer<LevelParametersOf<Specs>>>[];
   readonly axes?: readonly GrowthAxis<NoInfer<Partial<ParametersOf<Specs>>>>[];
-  /** See `Generator` in environment.ts for this member and for the two below. */
+  /** `generate`, `accepts` and `conflict` are those of `Generator` (environment.ts), with typed parameters. */
   generate(parameters: ParametersOf<Specs>, rng: Rng): Instance | undefined;
   accepts?(instance: NoInfer<Instance>, parameters: ParametersOf<Specs>, work?: SearchWork): boolean;
   conflict?(parameters: ParametersOf<Specs>): string | undefined;

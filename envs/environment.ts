@@ -39,7 +39,7 @@ export interface Level<Values extends Parameters = Parameters> {
   readonly parameters: Values;
   /** True if the train split refuses the level. */
   readonly evaluationOnly?: boolean;
-  /** True if families of arms, exports and the warm-up omit the level unless they name it. */
+  /** True if the level is used only where it is named. Lists of all levels, e.g. for an export, omit it. */
   readonly byName?: boolean;
   /** True if the level has too few instances to divide (SMALL in splits.ts), so that all of them lie in every split. */
   readonly small?: boolean;
@@ -84,8 +84,8 @@ export interface SearchWork {
 }
 
 /**
- * Growth axis: a row of values, each of which makes tasks that are at least as hard as those of the value before. A run's
- * arm may open them one after the other.
+ * Growth axis: a series of values, e.g. numbers of vertices. Tasks of a value are at least as hard as those of the
+ * value before. A run's arm may open the values one after the other.
  */
 export interface GrowthAxis<Values = Parameters> {
   /** Name of what grows, e.g. "vertices". */
@@ -95,7 +95,7 @@ export interface GrowthAxis<Values = Parameters> {
   readonly last: number;
   /** Returns the parameters that a value sets, the same ones for each value. None falls from a value to the next. */
   parametersAt(value: number): Values;
-  /** Share of success that guessing reaches, in [0, 1). Defaults to 0. */
+  /** Success rate that guessing reaches, in [0, 1). Defaults to 0. */
   readonly guess?: number;
   /** Greatest value with fewer than SMALL instances (splits.ts). Defaults to none. */
   readonly smallThrough?: number;
@@ -139,7 +139,7 @@ export interface MountedTasks {
 export interface MountedPlace {
   readonly parameters: Parameters;
   readonly seed: bigint;
-  /** Number of the attempt at this seed. */
+  /** Index of the attempt at this seed that gave the instance, from 0. */
   readonly attempt: number;
   /** Hash of the instance, 16 hex digits (splits.ts). */
   readonly hash: string;
@@ -174,8 +174,8 @@ export interface MountedGenerator<Instance> extends Makeable {
   /** Name of the mounted provider, as the operator gave it. */
   readonly mount: string;
   /**
-   * Returns why a level with these parameters gives no tasks, and checks this now if nobody did before. Returns
-   * undefined if the level gives tasks, or if it cannot tell.
+   * Returns why no tasks can be made with these parameters. Checks this now unless a check was made before. Returns
+   * undefined if tasks can be made, or if the check cannot tell.
    */
   whyNone(parameters: Parameters): Promise<string | undefined>;
   /** Returns one result for each seed, in the order of the seeds. */
@@ -400,7 +400,7 @@ interface Capabilities<Instance, Answer> {
   /** Generator in another process, in place of `generator`. */
   readonly asked?: MountedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
-  /** Several turns: each call of a tool or answer gets a reply, until the episode ends. */
+  /** Turns of the environment's tasks: each tool call or answer gets a reply, until the episode ends. */
   readonly turns?: AnyTurns<Instance>;
   /**
    * Whether equal completions get equal scores and replies, apart from calls of `turns.askingTools`. Defaults to true if
@@ -412,7 +412,9 @@ interface Capabilities<Instance, Answer> {
    * the instance has none.
    */
   reference?(instance: Instance): string | undefined;
-  /** Returns the objective of a trivial answer. Without it there are no coarse and normalized rewards. */
+  /**
+   * Returns the objective of a trivial answer. Without it, the reward schemes coarse and normalized are unavailable.
+   */
   trivial?(instance: Instance): number;
   /** Components of the reward, for environments whose answers are graded. */
   readonly grading?: Grading;
@@ -503,7 +505,7 @@ export type Environment<Instance = unknown, Answer = unknown> =
 interface DefinitionParts<Instance, Answer>
   extends Core<Instance, Answer>, Capabilities<Instance, Answer>, Partial<Defaulted<Instance>> {
   readonly rows?: RowDefinition<Instance>;
-  /** Set if a task may ask for several tries at its answer (turns/tries.ts). */
+  /** Set if a task may allow several tries at its answer (turns/tries.ts). */
   readonly tries?: true | Tries;
 }
 

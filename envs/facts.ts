@@ -1,4 +1,4 @@
-/** Defines the results of reading and verifying an answer. They hold facts only; the reward module prices them. */
+/** Defines the results of reading and verifying an answer. They hold facts only; envs/reward computes the rewards. */
 
 /** Result for a text that cannot be read, and why. */
 export interface Malformed {
@@ -16,7 +16,7 @@ export type Parsed<Answer> = { readonly kind: "answer"; readonly answer: Answer 
 /** Result of verification: facts, or the reason why the answer could not be read. */
 export type Findings = Facts | Malformed;
 
-/** Facts that a verifier finds. The reward module prices them. */
+/** Facts that a verifier finds, from which envs/reward computes the reward. */
 export type Facts =
   | { readonly kind: "feasible"; readonly objective?: number; readonly info?: Readonly<Record<string, string>> }
   | { readonly kind: "infeasible"; readonly violation: string; readonly info?: Readonly<Record<string, string>> }
@@ -44,7 +44,7 @@ export type GradedComponent =
   | {
       readonly name: string;
       readonly value: undefined;
-      /** Why the component has no value. The sum omits the component. */
+      /** Reason why the component has no value. The weighted sum then omits the component. */
       readonly reason: string;
       /**
        * Set if a fault of ours is the reason, e.g. the judge is down. If it is the primary component, the answer gets

@@ -31,8 +31,9 @@ export interface GeneratedRequest {
 /** Progress of the search for the task of a seed. Plain data, so that another thread can continue the search. */
 export interface SearchProgress {
   readonly attempts: number;
-  /** Number of attempts that gave an instance, and how many of these instances lie in the split. */
+  /** Number of attempts that gave an instance. */
   readonly instances: number;
+  /** Number of attempts whose instance lies in the split. */
   readonly ofSplit: number;
   readonly nodes: number;
 }
@@ -113,7 +114,7 @@ function rngOf(environment: Environment, parameters: Parameters, seed: bigint, a
   return rngForKey(prefixOf(environment, parameters) + keyOf(seed, attempt));
 }
 
-/** Part of a random key that all seeds of an environment and its parameters share. */
+/** Part of a random stream's key that all seeds of an environment with these parameters share. */
 interface Prefix {
   readonly environment: Environment;
   readonly key: string;

@@ -11,7 +11,7 @@ export type Origin =
       /** All parameters, with defaults filled in. */
       readonly parameters: Parameters;
       readonly seed: bigint;
-      /** Number of the attempt at this seed. */
+      /** Index of the attempt at this seed that gave the instance, from 0. */
       readonly attempt: number;
     }
   | {
@@ -28,7 +28,7 @@ export interface TaskKey {
   readonly origin: Origin;
   /** Hash of the instance, 16 hex digits. Equal for equal tasks. */
   readonly hash: string;
-  /** Unset if the environment has nothing to optimise, or no solver. */
+  /** Best known objective, and its bound. Unset if the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
   /** For a row of a run: the share of the run's rows that are easier, in [0, 1). Unset if unknown. */
   readonly rank?: number;

@@ -53,7 +53,7 @@ export interface UnitColumns {
   readonly rowsRead: number;
   /** Index of each row in its unit. */
   readonly rows: Uint32Array<ArrayBuffer>;
-  /** Two entries for each row: the upper and the lower half of the hash. */
+  /** Hash of each row's instance, as two entries: the upper and the lower half. */
   readonly hashes: Uint32Array<ArrayBuffer>;
   /** Index of each row's level in the environment's levels. */
   readonly levels: Uint8Array<ArrayBuffer>;
@@ -63,11 +63,9 @@ export interface UnitColumns {
   readonly difficulties: Float64Array<ArrayBuffer>;
   /** Source of each difficulty, see pool-ranks.ts. */
   readonly rankSources: Uint8Array<ArrayBuffer>;
-  /**
-   * Hashes of the question and of the problem, with two entries for each row as in `hashes`. Empty if the environment
-   * does not define them.
-   */
+  /** Hash of each row's question, in two entries as in `hashes`. Empty if the environment does not define `asked`. */
   readonly asked: Uint32Array<ArrayBuffer>;
+  /** Hash of each row's problem, in two entries as in `hashes`. Empty if the environment does not define `problem`. */
   readonly problems: Uint32Array<ArrayBuffer>;
   /** Proofs that rows need, each with whether a row of the unit gives it. */
   readonly proofs: readonly RowProof[];
@@ -81,9 +79,9 @@ export interface UnitColumns {
   /** Rows that still wait for a sandbox to read their Python. */
   readonly waiting: readonly PythonRow[];
   readonly rejected: number;
-  /** Reasons for rejection by kind. `row` is the index in the unit. */
+  /** Kinds of reasons why rows were rejected. `row` is a row's index in the unit. */
   readonly rejections: readonly RowsWithReason[];
-  /** Instructions about the form of the answer by kind. `row` is the index in the unit. */
+  /** Kinds of instructions about the form of the answer that rows contain. `row` is a row's index in the unit. */
   readonly instructions: readonly RowsWithReason[];
 }
 
@@ -123,8 +121,9 @@ const decoder = new TextDecoder();
  */
 const ROW_BYTES_MAX = 4 << 20;
 
-/** First byte of an encoded instance. */
+/** First byte of an instance that the environment's inline codec encoded. */
 const INLINE = 0;
+/** First byte of an instance that is stored as its row's JSON. */
 const JSON_ROW = 1;
 
 /** Instances one after the other, in a growing buffer. */

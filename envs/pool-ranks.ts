@@ -12,8 +12,9 @@ const DIFFICULTY = "difficulty";
 /** Columns that can rank a row. The first one that a row has counts. */
 export const RANK_COLUMNS: readonly string[] = [...RATE_COLUMNS, DIFFICULTY];
 
-/** Source of a difficulty: an index in RANK_COLUMNS, or one of the two values below. */
+/** Source of the difficulty of a row that has none. Other sources are indices in RANK_COLUMNS, or OWN_MEASURE. */
 export const UNRANKED = 255;
+/** Source of a difficulty that the environment computes itself. */
 export const OWN_MEASURE = 254;
 
 export interface Difficulty {

@@ -2,9 +2,9 @@
 
 /** Rows of a pool that have one kind of reason in common, e.g. why they were rejected. */
 export interface RowsWithReason {
-  /** Number of the first such row. */
+  /** Number of the first row with this kind of reason. */
   readonly row: number;
-  /** Reason of the first such row. */
+  /** Reason of the first row with this kind of reason. */
   readonly reason: string;
   readonly count: number;
 }

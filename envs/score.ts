@@ -24,7 +24,7 @@ interface Scoring<E, Instance> {
   readonly scheme: ResolvedScheme;
   /** Version under which the task was issued. Defaults to the environment's version. */
   readonly version?: number;
-  /** Unset if the environment has nothing to optimise, or no solver. */
+  /** Best known objective, and its bound. Unset if the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
   /**
    * True if the trainer says that the completion was cut off. An answer then counts only if a closing mark or a line
@@ -35,7 +35,7 @@ interface Scoring<E, Instance> {
 
 export type ScoreTask<Instance = unknown> = Scoring<SyncEnvironment<Instance>, Instance>;
 export type AsyncScoreTask<Instance = unknown> = Scoring<AsyncEnvironment<Instance>, Instance>;
-/** Scoring data for either kind of environment. */
+/** Scoring data for a synchronous or an asynchronous environment. */
 export type AnyScoreTask<Instance = unknown> = Scoring<Environment<Instance>, Instance>;
 
 export type Verdict = Findings["kind"];
@@ -58,7 +58,7 @@ export interface Score {
   readonly solved: boolean;
   readonly objective: number | undefined;
   readonly baseline: Baseline | undefined;
-  /** Quality ratio, in [0, 1]. */
+  /** Quality ratio: how near the objective is to the baseline's, in [0, 1]. */
   readonly ratio: number | undefined;
   /** Quality of the answer, in [0, 1]: its ratio, its primary component, or 1 if it is correct and else 0. */
   readonly quality: number;
@@ -68,9 +68,9 @@ export interface Score {
   readonly truncated: boolean;
   readonly spans: readonly ScoredSpan[];
   readonly info: Readonly<Record<string, string>>;
-  /** Set if the scheme scans for commits. */
+  /** Findings of the scan. Set if the scheme scans for commits. */
   readonly scan?: ScoredScan;
-  /** Set if the task has turns. */
+  /** Why the episode ended, and its number of calls. Set if the task has turns. */
   readonly episode?: { readonly stop: StopReason; readonly calls: number };
 }
 

@@ -20,7 +20,7 @@ const HINT = /box|answer|[<｜]|step|###|\[INST|assistant|respon|letter|```|json
 /** Maximum length of an instruction, in characters. A longer sentence is not an instruction. */
 const SENTENCE_MAX = 600;
 
-// Names of forms in which an answer may be requested.
+// Patterns of forms in which a problem may request its answer, e.g. in a box.
 
 const BOX = String.raw`\\+f?box(?:ed)?\b|\bboxed\b|\bbox your\b|\bin(?:side)? a box\b`;
 const TAGS = String.raw`<\s*/?\s*(?:answer|think|thinking|reasoning|solution|final_answer)\s*>|\b(?:answer|think|xml) tags?\b`;
@@ -35,7 +35,7 @@ const FORMS: Readonly<Record<ProblemKind, string>> = {
   code: String.raw`\\+boxed\b|${TAGS}|${FENCE}`,
 };
 
-// Patterns of sentences that are instructions.
+// Parts of the patterns of sentences that request such a form.
 
 const LEAD = String.raw`(?:(?:please|finally|lastly|then|and|also|note|important|remember|make sure|be sure|ensure|you (?:must|should|need|have|are (?:required|asked|expected)|will)|(?:do not|don't) forget|at the (?:very )?end(?: of your \w+)?|always|first|let'?s|let us|just|only|simply|strictly|(?:if|when|once|after|before|regardless|in|for)\b[^,.]{0,80},|that|to|you|\*|[-•]|\d[.)])[,:]?\s*)*`;
 const STEPS = String.raw`(?:(?:think|reason|solve|work|proceed|explain|answer|show|provide)\b[^.,;:]{0,60}?\bstep[- ]by[- ]step\b[^,.;:]{0,40}[,.;:]?\s*)`;

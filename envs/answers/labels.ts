@@ -25,10 +25,9 @@ function nounsWith(names: AnswerNames): Words {
 export interface Label {
   /** Offset after the label. */
   readonly past: number;
-  /**
-   * Marks of bold or italics, such as "**", that the label opens. The next field has those that the label also closes.
-   */
+  /** Marks of bold or italics that the label opens, such as "**". */
   readonly opened: string;
+  /** Marks of bold or italics that the label opens and closes, such as "**". */
   readonly closed: string;
 }
 

@@ -116,14 +116,14 @@ function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
 }
 
-// Functions for white space.
+// Functions that strip white space.
 
 function trim(text: string, range: Range): void {
   range.start = skipGap(text, range.start, range.end);
   range.end = skipGapBack(text, range.start, range.end);
 }
 
-// Functions for labels.
+// Functions that strip labels such as "Answer:".
 
 /** The nouns that labels may use, and the state of the search for labels. */
 interface Labelled {
@@ -193,17 +193,17 @@ type Sign = "*" | "_";
 interface Debt {
   readonly sign: Sign;
   readonly count: number;
-  /** Whether the marks that follow the colon may be the ones that close the label's. */
+  /** True if the marks after the colon may be the ones that close the label's marks. */
   readonly maybeThere: boolean;
 }
 
 interface Debts {
   /** Marks that labels opened and that still have to be closed. */
   readonly owed: Debt[];
-  /** Number of single signs removed at the start of the text, minus the number removed at its end. */
+  /** Number of single signs (* or _) removed at the start of the text, minus the number removed at its end. */
   readonly unpaired: Record<Sign, number>;
   /**
-   * The range before the first label with unclosed marks was removed, to which a failure returns. Undefined: there was
+   * Range as it was before the first label with unclosed marks was removed. A failure restores it. Undefined: there was
    * no such label.
    */
   before: Range | undefined;

@@ -31,7 +31,7 @@ export interface ScriptTest {
 }
 
 export interface ProgramCall {
-  /** "add", or "Solution.add" for a method. The class is then instantiated without arguments. */
+  /** Name to call, e.g. "add", or "Solution.add" for a method, whose class is instantiated without arguments. */
   readonly name: string;
   readonly args: readonly PyValue[];
   /** Keyword arguments. Unset if there are none. */
@@ -46,21 +46,21 @@ export interface CallTest extends ProgramCall {
 }
 
 export type Expectation =
-  /** Equal to the value by Python's ==, except for the differences that compare.ts lists. */
+  /** The result equals the value by Python's ==, except for the differences that compare.ts lists. */
   | { readonly kind: "equal"; readonly value: PyValue; readonly tolerance?: Tolerance; readonly json?: true }
   | { readonly kind: "unequal"; readonly value: PyValue }
-  /** Identical to None, True or False. */
+  /** The result is None, True or False itself. */
   | { readonly kind: "is"; readonly value: null | boolean }
-  /** Equal to one of several values. */
+  /** The result equals one of several values. */
   | { readonly kind: "in"; readonly values: readonly PyValue[]; readonly json?: true }
-  /** A number that is less or greater than the value. */
+  /** The result is a number that is less or greater than the value. */
   | { readonly kind: "<" | "<=" | ">" | ">="; readonly value: number }
   /**
-   * An instance of one of these builtin types. Such a test has the view "bases", which returns the names of the
-   * result's types.
+   * The result is an instance of one of these builtin types. Such a test has the view "bases", which returns the names
+   * of the result's types.
    */
   | { readonly kind: "instance"; readonly names: readonly string[] }
-  /** Raises one of these exceptions, or a subclass. */
+  /** The call raises one of these exceptions, or a subclass. */
   | { readonly kind: "raises"; readonly names: readonly string[] };
 
 export const LIMITS = {

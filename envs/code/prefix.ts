@@ -6,11 +6,9 @@ import { type Token, tokenize } from "./tokens.ts";
 
 export interface Prefixed {
   readonly source: string;
-  /**
-   * Number of the program's lines before the inserted code, and below it the number of inserted lines. Both are needed
-   * to correct line numbers in errors.
-   */
+  /** Number of the program's lines before the inserted code. Line numbers in errors are corrected by it. */
   readonly linesBefore: number;
+  /** Number of lines that the prefix added. */
   readonly linesAdded: number;
 }
 

@@ -32,7 +32,7 @@ export function fitting(all: readonly CodeTest[]): Fitting {
 interface Size {
   parts: number;
   characters: number;
-  /** Size in UTF-8 bytes. */
+  /** Size of the result as sent, in bytes of UTF-8. */
   bytes: number;
   depth: number;
 }

@@ -18,7 +18,7 @@ export interface Outcome {
   readonly kind: "outcome";
   readonly passed: number;
   readonly failed?: { readonly index: number; readonly words: string };
-  /** Words for the first failed test that is public. Unset: none failed. */
+  /** Description of the first failed test that is public. Unset: none failed. */
   readonly failedPublic?: string;
 }
 

@@ -9,7 +9,7 @@ import { add, divide, fromInteger, multiply, type Rational, subtract } from "../
 export type Operator = "+" | "-" | "*" | "/";
 
 export type Expression =
-  /** Negative only for the first number written, with a minus before it: "-19 + 59". */
+  /** A number. It is negative only if it is the first one written, with a minus before it: "-19 + 59". */
   | { readonly kind: "number"; readonly value: number }
   | {
       readonly kind: "binary";
@@ -112,8 +112,9 @@ export type TokenKind = Operator | Mark | "number" | "frac" | "end" | "unreadabl
 export interface Lexer {
   readonly text: string;
   kind: TokenKind;
-  /** Offsets of the token's start and end. */
+  /** Offset of the token's start. */
   at: number;
+  /** Offset after the token. */
   past: number;
   value: number;
   /** Problem of a token of kind "unreadable". */

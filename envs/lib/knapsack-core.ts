@@ -7,8 +7,9 @@
  */
 
 export interface CoreProblem {
-  /** Positive integers, in the order of falling value per weight. */
+  /** Weights of the items, positive integers. The items are in the order of falling value per weight. */
   readonly weights: ArrayLike<number>;
+  /** Values of the items, positive integers. */
   readonly values: ArrayLike<number>;
   /** Integer. The product of the sum of all weights and any value is below 2^53, so that all bounds are exact. */
   readonly capacity: number;
@@ -28,20 +29,21 @@ export interface CoreResult {
 
 interface Core extends CoreProblem {
   readonly items: number;
-  /** The first item that does not fit, and the weight and value of the items before it. */
+  /** Index of the first item that does not fit. */
   readonly breakItem: number;
+  /** Weight of the items before the break item. */
   readonly breakWeight: number;
+  /** Value of the items before the break item. */
   readonly breakValue: number;
-  /** Next item to remove from the greedy choice (indices going down), and next item to add to it (going up). */
+  /** Next item to remove from the greedy choice. The index falls. */
   left: number;
+  /** Next item to add to the greedy choice. The index rises. */
   right: number;
   best: number;
   bestMark: number;
-  /**
-   * Log of changes. A mark is an index into both arrays: the item that was added or removed, and the mark of the
-   * previous change.
-   */
+  /** Log of changes: the item that each change added or removed. A mark is an index into this list. */
   readonly changed: number[];
+  /** Mark of the previous change, for each change in the log. */
   readonly before: number[];
 }
 

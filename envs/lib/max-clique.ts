@@ -17,11 +17,13 @@ interface Search {
   readonly rows: Int32Array;
   /** By depth: the vertices adjacent to all chosen ones, without those that were already branched on. */
   readonly candidates: Int32Array;
-  /** By depth: the candidates to branch on, from last to first, and their colours, which ascend. */
+  /** By depth: the candidates to branch on, from last to first. */
   readonly branches: Int32Array;
+  /** By depth: the colours of the candidates to branch on, ascending. */
   readonly colours: Int32Array;
-  /** Scratch memory of `colour`: two sets. */
+  /** Scratch memory of `colour`: the candidates without a colour. */
   readonly uncoloured: Int32Array;
+  /** Scratch memory of `colour`: the candidates that may still get the current colour. */
   readonly available: Int32Array;
   readonly chosen: Int32Array;
   /** Largest clique found, in the first `size` entries. */

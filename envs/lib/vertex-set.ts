@@ -27,9 +27,11 @@ export interface VertexSetProblem {
   readonly generator: Generator<Graph>;
   /** True if every two vertices of a set must be joined, false if no two may be. */
   readonly joined: boolean;
-  /** Name of such a set with its article, e.g. "independent set" and "an", and a single word for it. */
+  /** Name of the set that a task asks for, e.g. "independent set". */
   readonly name: string;
+  /** Article before the set's name. */
   readonly article: "a" | "an";
+  /** Single word for the set that a task asks for. */
   readonly word: string;
   readonly answerNames: readonly string[];
   readonly example: { readonly graph: Graph; readonly largest: IndexList };

@@ -6,9 +6,12 @@ import type { Rational } from "./numbers/rational.ts";
 import { readMath, showMath } from "./value.ts";
 
 export interface Calculated {
-  /** The expression as it was read. */
+  /** One line that shows how the expression was understood. */
   readonly read: string;
-  /** Undefined: it has no rational value, e.g. because it divides by zero or has letters, or the value is too large. */
+  /**
+   * Exact value. Undefined: the expression has no rational value, e.g. because it divides by zero or has letters, or
+   * the value is too large.
+   */
   readonly value: Rational | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface MathInstance {
   readonly problem: string;
   /** The expected answer as its author wrote it. */
   readonly answer: string;
-  /** "1" to "5", or "all" if the row names no level. */
+  /** Level "1" to "5", or "all" if the row names no level. */
   readonly level: string;
   /** Metadata of the row, such as the problem's source and type. */
   readonly facts: Readonly<Record<string, string>>;

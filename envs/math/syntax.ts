@@ -28,8 +28,9 @@ export type Node =
       readonly decimals?: number;
       /** Set if the decimal continues without end, as in "3.141…". */
       readonly goesOn?: true;
-      /** Base given by a subscript, e.g. 2 in 1011_2, and the digits as written. */
+      /** Base given by a subscript, e.g. 2 in 1011_2. */
       readonly base?: number;
+      /** Digits of a number with a base, as written. */
       readonly digits?: string;
     }
   /**
@@ -73,7 +74,7 @@ export type Node =
 
 export interface Piece {
   readonly value: Node;
-  /** Undefined for the case "otherwise". */
+  /** Condition of the case. Undefined for "otherwise". */
   readonly condition: Node | undefined;
 }
 

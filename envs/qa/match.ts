@@ -54,10 +54,9 @@ export function collapsed(text: string): string {
 /** Cache of normal forms by text, because each text of a row is normalized several times. */
 const known = new Map<string, string>();
 
-/**
- * Maximum number of cached texts, and maximum length of a cached text in characters. Together they take some megabytes.
- */
+/** Maximum number of cached texts. */
 const KNOWN_MAX = 1024;
+/** Maximum length of a cached text, in characters. A full cache takes some megabytes. */
 const KNOWN_LENGTH_MAX = 2048;
 
 /** Returns a text's normal form, in which texts are compared; see `normalForm`. */

@@ -123,7 +123,7 @@ function wrongOf(row: Row): Wrong | undefined {
   return family && { from: `${columns[0]} to ${columns.at(-1)}`, texts: columns.map((column) => row[column]) };
 }
 
-/** Returns the right answer together with the wrong ones. */
+/** Returns the options made of the right answer and the wrong ones. */
 function beside(row: Row, { from, texts }: Wrong): Parsed<Options> {
   const column = firstWithValue(row, RIGHT_TEXTS);
   if (column === undefined) return malformed(`column correct_answer is missing beside ${from}`);

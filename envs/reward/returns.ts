@@ -9,7 +9,7 @@ const words =
   "the quality of a feasible answer relative to the baseline, 0 for others. Without a baseline, 1 for a right answer.";
 
 /**
- * Returns the scheme that prices a call by the quality of its answer, so that returns lie in [0, 1] whatever the
+ * Returns the scheme whose reward for a call is the quality of its answer, so that returns lie in [0, 1] whatever the
  * environment. `primary` is the component by which graded answers are judged, if the environment has components.
  */
 export const ratioScheme = (primary: string | undefined): RewardScheme => ({
@@ -32,7 +32,9 @@ export const ratioScheme = (primary: string | undefined): RewardScheme => ({
 
 type Returned = ReturnType<Fold>;
 
-/** A return: its words, and what a further call of a discounted reward makes of the return so far. */
+/**
+ * One way to compute a return: a description, and a function that adds a call's discounted reward to the return so far.
+ */
 interface Return {
   readonly words: string;
   readonly add: (value: number | undefined, reward: number) => Returned;
@@ -51,7 +53,9 @@ const FOLDS: Readonly<Record<string, Return>> = {
 /** Names of the schemes of tasks with turns, the default first. */
 export const RETURNS: readonly string[] = Object.keys(FOLDS);
 
-/** Returns the scheme of a return, whose calls are priced by `inner`. Undefined: no return has the name. */
+/**
+ * Returns the scheme of a return, in which `inner` computes the reward of each call. Undefined: no return has the name.
+ */
 export function returnScheme(name: string, inner: RewardScheme, callsMax: number): RewardScheme | undefined {
   const known = Object.hasOwn(FOLDS, name) ? FOLDS[name] : undefined;
   if (known === undefined) return undefined;
@@ -83,7 +87,7 @@ function discountOf(parameters: Parameters): number {
   return parameters["discount"] as number;
 }
 
-/** Returns the sum of the weights of all calls. */
+/** Returns the sum of the weights of all calls. Call k, from 0, has the weight discount^k. */
 function weightOf(parameters: Parameters, calls: number): number {
   let [sum, weight] = [0, 1];
   for (let call = 0; call < calls; call++) {

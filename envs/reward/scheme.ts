@@ -29,7 +29,7 @@ export interface ToPrice {
   readonly baseline: Baseline | undefined;
   /** Objective of the trivial answer, if the scheme uses it. */
   readonly trivial: number | undefined;
-  /** Set if the scheme uses it. */
+  /** How well the completion keeps to its format. Set if the scheme uses it. */
   readonly tidiness: Tidiness | undefined;
   /**
    * If the scheme scans for commits: share of the completion up to the end of its first correct answer. Undefined if
@@ -42,10 +42,10 @@ export interface ToPrice {
 
 export interface RewardComponent {
   readonly name: string;
-  /** Undefined if the component has no value for this completion. The sum omits it. */
+  /** Value of the component. Undefined: it has none for this completion, and the sum omits it. */
   readonly value: number | undefined;
   readonly weight: number;
-  /** Reason why there is no value. */
+  /** Reason why the component has no value. */
   readonly reason?: string;
 }
 
@@ -64,8 +64,8 @@ export interface CommitScan {
 }
 
 /**
- * Folds the reward of a call into the return so far, which is undefined before the first. `isTaken` says whether the
- * return describes this call now.
+ * Folds the reward of a call into the return so far, which is undefined before the first call. `isTaken` is true if the
+ * call decides the return now.
  */
 export type Fold = (
   value: number | undefined,
@@ -87,7 +87,10 @@ export interface RewardScheme {
   /** Smallest and largest reward that the scheme can give. */
   range(parameters: Parameters): { readonly min: number; readonly max: number };
   price(toPrice: ToPrice): Price;
-  /** Set if the scheme defines the return of an episode. `price` then prices one call (reward/returns.ts). */
+  /**
+   * Set if the scheme defines the return of an episode. `price` then computes the reward of one call
+   * (reward/returns.ts).
+   */
   readonly fold?: Fold;
 }
 

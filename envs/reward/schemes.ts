@@ -100,7 +100,7 @@ function optimization(name: string, description: string, share: Share, usesTrivi
         case "feasible":
           return priceOf(formatValid ? 1 : -1, 0, qualityOf(share(toPrice, findings.objective)));
         case "graded":
-          throw new Error(`reward scheme '${name}' prices objectives, not graded facts: use '${WEIGHTED}'`);
+          throw new Error(`reward scheme '${name}' needs an objective, not graded facts: use '${WEIGHTED}'`);
         default:
           return assertNever(findings);
       }

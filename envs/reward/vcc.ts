@@ -19,12 +19,12 @@ const ANSWERS_MAX = 1024;
  */
 const ANSWERS_DEFAULT = 256;
 
-/** Maximum size of GroupOutcome.contrast_pairs. */
+/** Maximum number of contrast pairs of a group. */
 const PAIRS_MAX = 64;
 
 /**
- * Default number of pairs. The paper limits them without giving a number; this is the number of completions in its
- * groups.
+ * Default number of contrast pairs of a group. The paper limits them without giving a number; this is the number of
+ * completions in its groups.
  */
 const PAIRS_DEFAULT = 4;
 

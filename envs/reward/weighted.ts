@@ -84,7 +84,7 @@ function priced(name: string, weight: number, findings: Findings): RewardCompone
       return componentOf(name, weight, findings.components);
     case "feasible":
     case "infeasible":
-      throw new Error(`reward scheme '${WEIGHTED}' prices graded facts, and these are ${findings.kind}`);
+      throw new Error(`reward scheme '${WEIGHTED}' needs graded facts, but the verifier returned '${findings.kind}'`);
   }
 }
 

@@ -15,13 +15,13 @@ export interface Tries {
   /** Tools that a task may be given. Their results are no answers. Their order never changes. Defaults to none. */
   readonly tools?: readonly TryTool[];
   /**
-   * Maximum number of answers that can be read; the last one ends the episode. For answers that are right or wrong,
-   * because every reply excludes one. Defaults to the number of calls.
+   * Maximum number of answers that can be read; the last one ends the episode. Meant for answers that are right or
+   * wrong, because every reply excludes one. Defaults to the number of calls.
    */
   readonly answersMax?: number;
   /**
-   * Set if facts have words of others, which may hold the right answer. Replies then leave these words out. Defaults to
-   * false.
+   * Set if the texts in facts come from elsewhere, and may hold the right answer. Replies then omit these texts.
+   * Defaults to false.
    */
   readonly quiet?: true;
   /** Returns the reply to a wrong answer that was graded. It must not show the right one. */

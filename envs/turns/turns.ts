@@ -50,8 +50,9 @@ export interface Question<State> {
 export interface Reply {
   readonly role: "tool" | "user";
   readonly content: string;
-  /** Id of the tool call, and below it the tool's name. Both are empty after an answer. */
+  /** Id of the tool call. Empty after an answer. */
   readonly toolCallId: string;
+  /** Name of the tool. Empty after an answer. */
   readonly name: string;
   /** Reward of the call by itself, without discount. Unset: the call has none. */
   readonly reward?: number;
@@ -155,14 +156,13 @@ export interface LoggedCall {
 
 /** Result of the call that decides the episode's return so far. */
 export interface Standing {
-  /** The return so far. */
+  /** Return of the episode so far. */
   readonly value: number;
   readonly verdict: Facts["kind"];
   readonly objective: number | undefined;
-  /**
-   * Quality of the call's answer, from 0 to 1, and below it whether the answer reaches the goal (Score in score.ts).
-   */
+  /** Quality of the call's answer, in [0, 1]. */
   readonly quality: number;
+  /** True if the answer reaches the goal (Score in score.ts). */
   readonly solved: boolean;
 }
 
@@ -181,11 +181,9 @@ export interface Episode {
   readonly digest: string;
 }
 
-/**
- * Bytes that a logged call needs in addition to its text, and below, bytes that an episode needs in addition to state
- * and log. Both are upper bounds.
- */
+/** Maximum number of bytes of a logged call in an encoded episode, in addition to its text. */
 const LOGGED_BYTES = 12;
+/** Maximum number of bytes of an encoded episode, in addition to its state and log. */
 const EPISODE_BYTES = 160;
 
 /**

@@ -29,10 +29,10 @@ function levelOf(
   return { name, description, parameters: { size, loops, ...ranges({ moves }) } };
 }
 
-/** Opening between two cells: the first one, and the side of it. */
+/** Opening in a cell's wall: the cell, and the side EAST or SOUTH. */
 type Opening = readonly [cell: Cell, way: number];
 
-/** Returns the openings that a cell may have to its neighbours, with these. */
+/** Returns the neighbours of a cell, each with the opening that would lead to it. */
 function openingsOf(size: number, cell: Cell): readonly (readonly [next: Cell, opening: Opening])[] {
   const [row, column] = [Math.floor(cell / size), cell % size];
   const found: (readonly [Cell, Opening])[] = [];

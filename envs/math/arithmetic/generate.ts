@@ -58,7 +58,7 @@ function level(name: string, description: string, operations: Range, work: Range
 
 export const generator = defineGenerator({
   parameters,
-  // More operations take more work, and have values of more digits on the way.
+  // With more operations, the work by hand is greater, and intermediate values have more digits.
   axes: [
     sizeAxis("operations", [2, 12], (operations) => ({
       ...ranges({ work: [0, 10_000] }),

@@ -67,7 +67,7 @@ export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer
     operations: `${countOf(expression)}`,
     work: `${workOut(expression, Infinity)?.work}`,
   }),
-  // The parser, as that of the environment `math`, strips the wrapping of an answer itself.
+  // The parser itself strips the wrapping of an answer, like that of the environment `math`.
   verbatim: true,
   parse,
   verify,

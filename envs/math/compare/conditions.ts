@@ -6,8 +6,9 @@ import { assignmentOf } from "./shape.ts";
 
 export interface Conditioned {
   readonly node: Node;
-  /** Letters that are declared whole numbers, and the set of the first one, e.g. "ℤ". */
+  /** Letters that are declared whole numbers, e.g. k by "k ∈ ℤ". */
   readonly names: readonly string[];
+  /** Set that the first declared letter is in, e.g. "ℤ" for "k ∈ ℤ". */
   readonly domain: string | undefined;
   /** Whether the letters are parameters of the values, as in 2^k, and not only indices, as in a_k. */
   readonly isFamily: boolean;
@@ -153,7 +154,7 @@ function freeName(node: Node, other: Conditioned): string | undefined {
   return [...variables].find((each) => !others.has(each) && each !== own);
 }
 
-/** Returns whether an answer defines a function of the whole number `name`, such as a_n or f(n). */
+/** Returns whether an answer gives a value to a name that contains the letter `name`: a_n = 2n or f(n) = 2n for n. */
 function isNumberedBy(node: Node, name: string): boolean {
   const assigned = assignmentOf(node)?.name;
   return assigned !== undefined && (variablesOf(assigned).has(name) || isSubscript(assigned, name));

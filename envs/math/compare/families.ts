@@ -26,7 +26,7 @@ import { assignmentOf } from "./shape.ts";
 
 interface Progression {
   readonly offset: Num;
-  /** Distance of neighbouring numbers. Positive. */
+  /** Distance between neighbouring numbers, above 0. */
   readonly period: Num;
 }
 

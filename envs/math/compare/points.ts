@@ -12,8 +12,8 @@ import { magnitude } from "../numbers/ball.ts";
 import { bitLength } from "../numbers/budget.ts";
 
 /**
- * Binary digits after the point: for constants; for constants too close to distinguish; the maximum; and for
- * expressions at a test point.
+ * Precisions, in binary digits after the point: for constants, for constants too close to distinguish, the maximum, and
+ * for expressions at a test point.
  */
 export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as const;
 
@@ -43,11 +43,13 @@ export function pointScope(state: State, real: boolean, variables: ReadonlyMap<s
  * others are random.
  */
 const SIGNED_MAX = 3;
-/** Minimum number of points per stage, and number of points near 0. */
+/** Minimum number of test points in a stage. */
 const STAGE_MIN = 8;
+/** Number of test points near 0. */
 const TINY = 4;
-/** Numbers of whole-number points: small ones, and ones that may also be large or near a number in the expressions. */
+/** Number of test points with small whole numbers. */
 const SMALL_WHOLES = 20;
+/** Number of test points whose whole numbers may also be large, or near a number in the expressions. */
 const LARGE_WHOLES = 12;
 
 type Point = ReadonlyMap<string, Num>;

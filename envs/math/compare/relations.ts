@@ -67,7 +67,7 @@ function fractionOf(node: Node): readonly [over: Node, under: Node] {
   return [{ kind: "add", terms }, parts.reduce<Node>((bottom, [, under]) => timesOf(bottom, under), ONE)];
 }
 
-/** Rewrites a relation as gap > 0 or gap = 0, where gap is the difference of its sides. */
+/** Rewrites a relation so that it compares the difference of its sides with 0: a < b becomes b − a > 0. */
 function directed({ parts, operators }: RelationNode): { readonly operator: Relation; readonly gap: Node } {
   const [operator, left, right] = [operators[0] as Relation, parts[0] as Node, parts[1] as Node];
   const turned = GREATER[operator];

@@ -69,7 +69,7 @@ export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
     relation: isInequality(instance) ? "inequality" : "equations",
     work: `${solvedOf(instance).work}`,
   }),
-  // The parser, as that of the environment `math`, strips the wrapping of an answer itself.
+  // The parser itself strips the wrapping of an answer, like that of the environment `math`.
   verbatim: true,
   parse,
   verify,

@@ -94,8 +94,6 @@ function unsigned(term: Term, names: readonly string[], notation: Notation): str
   return `${factor}(${sum(term.terms, names, notation)})`;
 }
 
-// Function that returns an instance's key, which does not depend on the order of statements and the names of unknowns.
-
 /**
  * Returns a key that is equal for tasks that differ only in the names of unknowns, or in the order of terms, sides,
  * equations or unknowns.

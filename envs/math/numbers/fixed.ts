@@ -6,8 +6,9 @@
 
 const GUARD = 48;
 
-/** Caches of π and ln 2 by precision. */
+/** Cache of π by precision. */
 const piAt = new Map<number, bigint>();
+/** Cache of ln 2 by precision. */
 const ln2At = new Map<number, bigint>();
 
 function memo(known: Map<number, bigint>, precision: number, make: () => bigint): bigint {

@@ -112,7 +112,7 @@ function splitDigits(cursor: Cursor): void {
   );
 }
 
-/** Closing bar and function name by opening bar. */
+/** Closing bar and function name for each opening bar. */
 const BARS: ReadonlyMap<string, readonly [closing: string, name: string]> = new Map([
   ["⌊", ["⌋", "floor"]],
   ["⌈", ["⌉", "ceil"]],

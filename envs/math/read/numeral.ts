@@ -19,8 +19,9 @@ export interface ReadNumber {
 
 export const TOO_LONG = "it has a number of more digits than can be read";
 
-/** Maximum number of digits before the point; below, after the point. */
+/** Maximum number of digits before the point. */
 const DIGITS_MAX = 4_000;
+/** Maximum number of digits after the point. */
 const DECIMALS_MAX = 400;
 const EXPONENT_MAX = 400;
 

@@ -4,8 +4,9 @@
  */
 import type { Node } from "../syntax.ts";
 
-/** Maximum length, in characters, of a time or date; below, of a quotient with a remainder. */
+/** Maximum length of a time or date, in characters. */
 const LENGTH_MAX = 64;
+/** Maximum length of a quotient with a remainder, in characters. */
 const REMAINDER_LENGTH_MAX = 120;
 
 /** Returns the text without commands that only change the look. */

@@ -22,8 +22,9 @@ import { makeItems, sizesProblem } from "./reference.ts";
 /** Task: choose among items 0 to n − 1, each at most once, with a total weight within the capacity. */
 export interface KnapsackInstance {
   readonly capacity: number;
-  /** Weight and value of each item. */
+  /** Weight of each item. */
   readonly weights: Int32Array;
+  /** Value of each item. */
   readonly values: Int32Array;
 }
 

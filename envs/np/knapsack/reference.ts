@@ -16,8 +16,9 @@ const TRAP: Range = [0.5, 0.9];
 const HEAVY_SHARE = 0.4;
 const CHEAP_SHARE = 0.4;
 
-/** Limits of sizesProblem: values must fit 32 bits, and the solver's bounds are exact below EXACT_MAX. */
+/** Maximum value of an item, because values must fit 32 bits. */
 const VALUE_MAX = 2 ** 31 - 1;
+/** Limit below which the solver's bounds are exact. */
 const EXACT_MAX = 2 ** 53;
 
 interface Sizes {

@@ -39,8 +39,9 @@ const PAIRS_MAX = 10_000_000;
 interface Swaps {
   /** Numbers of the task, ascending. */
   readonly numbers: readonly number[];
-  /** Positions of the chosen numbers, and of the other numbers. */
+  /** Positions of the chosen numbers. */
   readonly inside: number[];
+  /** Positions of the other numbers. */
   readonly outside: number[];
   /**
    * One swap for each difference that a swap can add to the sum. Differences start at minus the largest number. A swap

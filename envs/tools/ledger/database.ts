@@ -1,7 +1,7 @@
 /** The database of a task: customers, their accounts and their orders. */
 
 export interface Customer {
-  /** Number of the id, six digits: the customer C482913 has 482913. */
+  /** Six digits of the id, e.g. 482913 for the customer C482913. */
   readonly id: number;
   readonly name: string;
   readonly city: string;

@@ -1,6 +1,7 @@
 /**
- * The shortest plan of a task, which is proven. Each id, amount and balance stands in the replies to one kind of call
- * only, which needs an id or a name that is seen before. So every call of the plan is needed.
+ * Finds the shortest plan of a task, and proves that it is the shortest. Each id, amount and balance stands in the
+ * replies to one kind of call only. Such a call needs an id or a name that was seen before. So every call of the plan
+ * is needed.
  */
 import { type Account, answerOf, type Customer, idOf, type LedgerInstance, openOrders, sumOf } from "./database.ts";
 

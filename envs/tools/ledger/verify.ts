@@ -150,8 +150,9 @@ function advance(instance: LedgerInstance, state: LedgerState, action: Action): 
   }
 }
 
-/** Maximum size of an entry of a state, and of a state beside its entries, in bytes. */
+/** Maximum size of an entry of a state, in bytes. */
 const CHANGE_BYTES = 6;
+/** Maximum size of a state without its entries, in bytes. */
 const STATE_BYTES = 8;
 
 export const turns: Turns<LedgerInstance, typeof LedgerStateSchema> = {

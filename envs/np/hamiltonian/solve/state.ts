@@ -11,17 +11,13 @@ export interface State {
   readonly degree: Int32Array;
   /** Decision on each vertex: OPEN (undecided), IN the cycle, or OUT of it. */
   readonly role: Uint8Array;
-  /**
-   * Number of edges at each vertex that the cycle must use, at most 2. `joined` has the vertices at their other ends,
-   * with two entries for each vertex.
-   */
+  /** Number of edges at each vertex that the cycle must use, at most 2. */
   readonly used: Uint8Array;
+  /** Other ends of the edges at each vertex that the cycle must use, with two entries for each vertex. */
   readonly joined: Int32Array;
-  /**
-   * Other end, and number of vertices, of each path of used edges. They are valid at the path's two ends only. A vertex
-   * without used edges is a path of its own.
-   */
+  /** For each end of a path of used edges, the path's other end. A vertex without used edges is a path of its own. */
   readonly end: Int32Array;
+  /** For each end of a path of used edges, the number of the path's vertices. */
   readonly size: Int32Array;
   /** Number of vertices that the cycle may still visit (those that are not OUT). */
   left: number;

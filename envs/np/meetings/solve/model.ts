@@ -19,10 +19,11 @@ export interface Model {
   readonly meetingsOf: readonly (readonly number[])[];
   /** Meetings, with the most attendees per minute first. */
   readonly byAttendance: readonly number[];
-  /** Meeting sizes for which fewer rooms are large enough than for one person less, and size 1. */
+  /** Size 1, and each meeting size that fewer rooms can seat than the size one smaller. */
   readonly seatsFrom: readonly number[];
-  /** Earliest possible start and latest possible end of a meeting. */
+  /** Earliest possible start of a meeting. */
   readonly dayStart: number;
+  /** Latest possible end of a meeting. */
   readonly dayEnd: number;
 }
 

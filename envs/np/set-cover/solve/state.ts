@@ -7,15 +7,17 @@ import { bitCount, type BitMatrix, hasBit } from "../../../lib/bit-matrix.ts";
 export interface Search {
   readonly subsets: number;
   readonly elements: number;
-  /** Number of words that hold a set of elements, and a set of subsets. */
+  /** Number of 32-bit words in a set of elements. */
   readonly elementWords: number;
+  /** Number of 32-bit words in a set of subsets. */
   readonly subsetWords: number;
   /** Set of the elements of each subset, as rows of bits. */
   readonly holds: Int32Array;
   /** Set of the subsets that hold each element, as rows of bits. */
   readonly heldBy: Int32Array;
-  /** Elements still to cover, and subsets that may cover them, at each depth. */
+  /** By depth: the elements still to cover. */
   readonly uncovered: Int32Array;
+  /** By depth: the subsets that may still be chosen. */
   readonly usable: Int32Array;
   /** Number of uncovered elements that each usable subset covers. */
   readonly gain: Int32Array;

@@ -11,9 +11,11 @@ export interface Proof {
   readonly instance: Instance;
   /** The best tour found. */
   readonly tour: IndexedTour;
-  /** Multipliers and scaled bound of the root. `excess` has the rise of the bound if a tour must use the edge. */
+  /** Multipliers of the root. */
   readonly pi: Int32Array;
+  /** Scaled bound of the root. */
   readonly rootBound: number;
+  /** For each edge, how far the bound rises if a tour must use the edge. */
   readonly excess: Int32Array;
   /** Scaled cost of the best tour. */
   upper: number;

@@ -9,16 +9,15 @@ export interface SparseGraph {
   readonly first: Int32Array;
   readonly incident: Int32Array;
   readonly status: Uint8Array;
-  /** Number of required edges at each vertex, and number of edges there that are not forbidden. */
+  /** Number of required edges at each vertex. */
   readonly requiredAt: Int32Array;
+  /** Number of edges at each vertex that are not forbidden. */
   readonly allowedAt: Int32Array;
   /** Other end of each path of required edges, valid at the path's two ends. */
   readonly otherEnd: Int32Array;
-  /**
-   * Decided edges, in the order of the decisions. `trailEnds` has the two ends of the path that a required edge made,
-   * or −1 for a forbidden one.
-   */
+  /** Decided edges, in the order of the decisions. */
   readonly trail: Int32Array;
+  /** For each decided edge, the two ends of the path that a required edge made, or −1 for a forbidden edge. */
   readonly trailEnds: Int32Array;
   trailLength: number;
   /** Number of trail entries whose consequences have been drawn. */

@@ -9,11 +9,9 @@ export interface SparseTree {
   freeCount: number;
   readonly key: Int32Array;
   readonly inTree: Uint8Array;
-  /**
-   * Representative of each vertex's component. Required edges alone make the components of `base`; the tree so far
-   * makes those of `component`.
-   */
+  /** Representative of each vertex's component, if only required edges join vertices. */
   readonly base: Int32Array;
+  /** Representative of each vertex's component in the tree so far. */
   readonly component: Int32Array;
   baseCost: number;
   leaf: number;
