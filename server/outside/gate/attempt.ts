@@ -11,7 +11,10 @@ import type { Clock } from "../../base/clock.ts";
 import { bug } from "../../../envs/facts.ts";
 import type { Limits } from "./limit.ts";
 
-/** A request to verify one answer, or to carry out one call of an episode. Gates run it in one or several attempts. */
+/**
+ * A request to verify one answer, or to carry out one call of an episode. The gate (queue) of a resource runs it in one
+ * or several attempts.
+ */
 export interface Job {
   /** The caller and connection whose share of the resource the job uses. */
   readonly party: Party;

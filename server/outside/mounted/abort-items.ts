@@ -9,7 +9,7 @@ import type { Item } from "./item-queue.ts";
 export const UNWANTED: Failure = Object.freeze(failure("timeout", "the caller stopped waiting"));
 
 export interface AbortableItems {
-  /** Registers the item, so that it ends as soon as its signal aborts. */
+  /** Registers the item (a request), so that it ends as soon as its signal aborts. */
   enter(item: Item): void;
   /** Removes an item that already has its result, so that an abort no longer affects it. */
   leave(item: Item): void;

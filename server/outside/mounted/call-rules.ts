@@ -44,7 +44,7 @@ export const NONSENSE = "gradus: this is no answer";
 const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
-/** Reports a failed call as a breach of a rule. `words` describe the failure. */
+/** Returns a failed call as a breach of a rule. `words` describe the failure. */
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
 interface CallOptions {
@@ -260,7 +260,7 @@ export function worthOfFacts({ verdict, objective, components, solved }: Provide
 }
 
 const inWords = ({ text, verified }: Checked): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
-/** Reports a verdict as a breach of a rule. `words` describe the verdict. */
+/** Returns a verdict as a breach of a rule. `words` describe the verdict. */
 const breachBy = (checked: Checked, words = inWords(checked)): Breach =>
   checked.verified.kind === "failure" ? failedCall(checked.verified, words) : words;
 const breachOf = (checked: Checked | undefined): Breach | undefined => checked && breachBy(checked);

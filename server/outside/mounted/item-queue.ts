@@ -20,7 +20,7 @@ export interface Item<Answer = unknown> {
   readonly environment: AskedEnvironment;
   /** Maximum processor time for the item, in milliseconds. */
   readonly limitMs: number;
-  /** Whether the item needs a worker that has served no item before. */
+  /** Whether the item needs a fresh worker process, i.e. one that has served no item before. */
   fresh: boolean;
   readonly signal: AbortSignal;
   /** Returns the frame that requests all of `items`, which must have the same subject. */
@@ -53,7 +53,7 @@ export interface ItemQueue {
    * milliseconds.
    */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Returns whether an item whose turn has come waits for a fresh worker. */
+  /** Returns whether an item whose turn has come waits for a fresh worker, i.e. one that has served no item. */
   wantsFresh(): boolean;
   /** Returns whether an item of another caller or connection than `item`'s is in the queue. */
   hasOthers(item: Item): boolean;
@@ -75,9 +75,9 @@ const isSame = (a: Party, b: Party): boolean => a.caller === b.caller && a.conne
 export function createQueue(): ItemQueue {
   const turns = fairTurns<Bundle>();
   const waiting = new Set<Bundle>();
-  /** The bundle to which the next item of a subject is added. */
+  /** The bundle (items with the same caller and subject) to which the next item of a subject is added. */
   const bySubject = new Map<object, Bundle>();
-  /** Items whose turn has come, but which wait for a fresh worker. */
+  /** Items whose turn has come, but which wait for a fresh worker, i.e. one that has served no item. */
   let fresh: Item[] = [];
 
   const enter = (bundle: Bundle): void => {

@@ -31,9 +31,12 @@ export interface LocalProvider extends Provider {
 export type OpenedLocal =
   { readonly kind: "opened"; readonly provider: LocalProvider } | { readonly kind: "failed"; readonly why: string };
 
-/** Maximum number of items in a frame. Many items share the cost of sending, but the last one must not wait long. */
+/**
+ * Maximum number of requests (items) in one message to a worker. Many items share the cost of sending, but the last one
+ * must not wait long.
+ */
 const FRAME_ITEMS_MAX = 64;
-/** Multiple of an item's processor time that a worker may take, because it may have to wait for a processor. */
+/** Multiple of a request's processor time that a worker may take, because it may have to wait for a processor. */
 const LATE_FACTOR = 3;
 /** Time in milliseconds that a worker may take in addition. */
 const LATE_MS = 3000;
@@ -42,12 +45,12 @@ const LATE_MS = 3000;
  * callers need not wait longer.
  */
 const QUIET_MS = 250;
-/** An item fails when this number of hosts have ended while they worked on it. */
+/** A request (item) fails when this number of host processes have ended while they worked on it. */
 const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
 
-/** Returns how long a worker may take for an item, in milliseconds of elapsed time. */
+/** Returns how long a worker process may take for a request (item), in milliseconds of elapsed time. */
 const lateMs = ({ limitMs }: Item): number => limitMs * LATE_FACTOR + LATE_MS;
 
 export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
@@ -57,7 +60,7 @@ export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
   return { kind: "opened", provider: local.provider() };
 }
 
-/** A worker and the batch of items that was sent to it. */
+/** A worker process and the batch of requests (items) that was sent to it. */
 interface Hand {
   readonly worker: Worker;
   batch: readonly Item[];
@@ -89,7 +92,7 @@ class Local {
   #host: Host | undefined;
   #described: DescribeResponse | undefined;
   #locked = "";
-  /** Why there is no host and no new one could be started. Undefined: a host runs or is starting. */
+  /** Why no host process runs and none could be started. Undefined: one runs or is starting. */
   #down: string | undefined;
   #calls = 0;
   #restartMs = RESTART_MS_MIN;

@@ -180,7 +180,7 @@ export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   ),
 ];
 
-/** Properties of an environment that decide how its instances and answers are checked. */
+/** Properties of a mounted environment that decide how its instances and answers are checked. */
 export interface Terms {
   readonly goal: Goal;
   readonly components: readonly ComponentInfo[];

@@ -23,9 +23,9 @@ interface Count {
 export interface MountFigures {
   readonly name: string;
   readonly items: readonly Count[];
-  /** Number of workers that ended and were replaced, by reason. */
+  /** Number of worker processes that ended and were replaced, by reason. */
   readonly workerEnds: ReadonlyMap<string, number>;
-  /** Number of hosts that ended and were started again. */
+  /** Number of host processes (each has loaded a Python file) that ended and were started again. */
   readonly hostEnds: number;
   /** Number of reloads by outcome: "changed" (new code is served), "same" or "kept" (the old code is still served). */
   readonly remounts: ReadonlyMap<string, number>;

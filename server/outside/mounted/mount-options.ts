@@ -41,9 +41,9 @@ export type Mount = HostMount | RemoteMount;
 
 export interface MountSettings {
   readonly mounts: readonly Mount[];
-  /** Python interpreter that starts hosts. */
+  /** Python interpreter that runs mounted Python files. */
   readonly python: string;
-  /** Paths and networks that hosts may use besides their own folders and packages. */
+  /** Paths and networks that mounted Python files may use besides their own folders and packages. */
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
   readonly workers: number;
   readonly memoryMib: number;

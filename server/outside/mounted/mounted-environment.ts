@@ -22,7 +22,7 @@ import type { AskOptions, Provider } from "./provider.ts";
 export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
 
 export interface MountOptions {
-  /** Name of the mount, as the operator gave it. */
+  /** Name of the mounted file or provider, as the operator gave it. */
   readonly mount: string;
   readonly provider: Provider;
   /** Maximum number of answers that are sent to the provider at the same time. */

@@ -19,7 +19,7 @@ export interface WholeInstance {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** An instance: just made, unpacked from a task id, or only the seed from which it can be made again. */
+/** An instance of a task: just made, unpacked from a task id, or only the seed from which it can be made again. */
 export interface MountedInstance {
   /** The level, seed and attempt from which it can be made again. Undefined for an instance that was just made. */
   readonly place: MountedPlace | undefined;

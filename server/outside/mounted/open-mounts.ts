@@ -18,9 +18,12 @@ import type { Mount, MountSettings } from "./mount-options.ts";
 import { createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
-  /** Called when a mount is ready, with its counts and the environments and levels that it does not serve. */
+  /**
+   * Called when a mounted file or provider is ready, with its counts and the environments and levels that it does not
+   * serve.
+   */
   readonly onMount: (mounted: MountReport) => void;
-  /** Called with the number of examined levels if mounting takes longer than QUIET_MS. */
+  /** Called with the number of examined levels if a mount takes longer than QUIET_MS to get ready. */
   readonly onProgress?: (mount: string, done: number, total: number) => void;
   /** Called for each level that fails its examination after the mount has begun to serve. */
   readonly onRefused: (refused: Refused) => void;
@@ -261,9 +264,9 @@ async function reach(
   const python = await findPython(interpreter);
   if (python.kind === "missing") return { kind: "failed", why: python.why };
   const { target } = mount;
-  // Pass the interpreter as the operator named it: Python finds its virtual environment by the path
-  // that starts it.
   const told = { onFault: (why: string) => onFault(mount.name, why), onWorkerEnd, onHostEnd, onSources, signal };
+  // The interpreter is passed as the operator named it, because Python finds its virtual environment by the path that
+  // starts it.
   const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, hidden, ...told });
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }

@@ -65,7 +65,7 @@ export interface AdvanceAsked {
   readonly instance: Uint8Array;
   /** State before the calls. Undefined: that in which an episode begins. */
   readonly state: Uint8Array | undefined;
-  /** At least one call. The result is that of the last one. */
+  /** Calls to carry out, at least one. The result is that of the last one. */
   readonly calls: readonly SentCall[];
 }
 

@@ -48,7 +48,7 @@ export interface Described {
   /** Maximum length of an answer, in bytes of UTF-8. */
   readonly answerBytesMax: number;
   readonly remarks: readonly string[];
-  /** Undefined: a task takes one answer. */
+  /** Turns of the environment's tasks. Undefined: a task takes one answer. */
   readonly turns: DescribedTurns | undefined;
   /** Growth axes, each with the names of its levels from easy to hard. */
   readonly axes: readonly {
@@ -64,7 +64,7 @@ export interface DescribedTurns {
   readonly tools: readonly Tool[];
   readonly calls: number;
   readonly callsMax: number;
-  /** 0: the provider gives no states and repeats all calls. */
+  /** Maximum bytes of a state. 0: the provider gives no states, and gets all earlier calls with each call. */
   readonly stateBytesMax: number;
   readonly actionBytesMax: number;
   readonly isDeterministic: boolean;

@@ -43,7 +43,10 @@ const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = {
   Advance: 512 * 1024,
   Generate: 16 * 1024 ** 2,
 };
-/** Maximum number of answers in one call. They all belong to one instance, which is sent once. */
+/**
+ * Maximum number of answers that one call to the provider verifies. They all belong to one instance, which is sent
+ * once.
+ */
 const CALL_ANSWERS_MAX = 64;
 /** Multiple of its time limit that a result may take, because it may wait in the provider's queue. */
 const LATE_FACTOR = 3;

@@ -15,7 +15,7 @@ export interface RuleWords {
   readonly isAdvice?: true;
 }
 
-/** Why a call to a provider failed. "raised": its code threw an exception. */
+/** Kind of failure of a call to a provider. "raised": its code threw an exception. */
 export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavailable";
 
 /** How a rule is broken: the wrong value in words, or a call that failed. */

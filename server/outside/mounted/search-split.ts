@@ -13,7 +13,7 @@ import { type AskOptions, type Failure, failure, type GenerateResult, NOTHING, t
 
 /** Maximum attempts per seed. The smallest split holds about one instance in ten, so 256 are nearly always enough. */
 const ATTEMPTS_MAX = 256;
-/** Maximum attempts per seed that may fail, before the generator counts as broken. */
+/** Maximum attempts per seed that may fail. Then the search for this seed ends without an instance. */
 const FAILED_MAX = 3;
 /**
  * Attempts per seed in each round after the first. The first round makes one, because most instances are of the train

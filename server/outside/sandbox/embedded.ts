@@ -18,7 +18,7 @@ export interface EmbeddedOptions extends ZygoteOptions {
 
 export interface Embedded extends Sandbox {
   readonly found: KernelIsolation;
-  /** Returns the zygote processes that are running. */
+  /** Returns the sandbox processes (zygotes) that are running. */
   zygotes(): readonly Zygote[];
   close(): Promise<void>;
 }

@@ -34,7 +34,7 @@ export interface Frame {
 const HEADER_BYTES = 9;
 /** Maximum bytes of a message's content. It is more than the results that python/process.py sends. */
 const PAYLOAD_BYTES_MAX = 2 * 1024 ** 2 + 1024;
-/** Maximum bytes of a job's message. Zygotes refuse longer ones. */
+/** Maximum bytes of a job's message. Zygotes (sandbox processes) refuse longer ones. */
 export const JOB_BYTES_MAX = 64 * 1024 ** 2;
 
 const kindOfNumber = new Map<number, FrameKind>(

@@ -10,7 +10,7 @@ import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } fr
 import { resultOfFrame } from "./read-results.ts";
 import { PARTS_MAX } from "../../../envs/lib/python-values.ts";
 
-/** The means of isolation that the zygote found in this kernel. */
+/** The means of isolation that the sandbox process found in this kernel. */
 export interface KernelIsolation {
   /** Version of Python, e.g. "3.11.7". */
   readonly python: string;
@@ -34,7 +34,7 @@ export interface Figures {
 
 export type ZygoteOutcome =
   | { readonly kind: "ran"; readonly results: readonly SandboxResult[] }
-  /** The job's message would be larger than a zygote accepts. */
+  /** The job's message would be larger than a sandbox process accepts. */
   | { readonly kind: "too_large" }
   | { readonly kind: "cancelled" }
   /** The sandbox itself failed, which says nothing about the program. */
@@ -70,7 +70,7 @@ export interface ZygoteOptions {
 const LAUNCH = 'ulimit -s 262144 2>/dev/null; exec "$0" "$@"';
 const SCRIPT = fileURLToPath(new URL("python/zygote.py", import.meta.url));
 const START_MS_MAX = 30_000;
-/** Maximum milliseconds for a zygote to end a cancelled job. Then the zygote is killed. */
+/** Maximum milliseconds for a sandbox process (zygote) to end a cancelled job. Then the process is killed. */
 const CANCEL_MS_MAX = 5000;
 const STDERR_LENGTH_MAX = 2000;
 

@@ -48,7 +48,7 @@ function matching(registry: Registry, pattern: string): readonly Environment[] {
   });
 }
 
-/** Returns whether a family's arm with this id gives tasks. */
+/** Returns whether the arm with this id gives tasks. The id is of an arm that a family (e.g. "np/*") stands for. */
 export type Served = (armId: string) => boolean;
 
 /** Data that is needed to expand families of arms. Left out `isServed`: all levels count as giving tasks. */

@@ -149,8 +149,8 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
 }
 
 /**
- * Returns the maximum number of contrast pairs (two texts, of which one earned more reward) for a group of this arm. 0:
- * its reward scheme reads only the last answer of a completion.
+ * Returns the maximum number of contrast pairs (a preferred and a rejected text) for a group of this arm. 0: its reward
+ * scheme reads only the last answer of a completion.
  */
 function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): number {
   const found = spec && registry.find(spec.environment, spec.version);

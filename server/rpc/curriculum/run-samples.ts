@@ -140,7 +140,10 @@ interface Advantages {
   readonly grpo: number | undefined;
 }
 
-/** Key of a sample. It includes the incarnation, because an import may put other tasks at the same cursors. */
+/**
+ * Key of a sample. It includes the run's incarnation, which changes at each import, because an import may put other
+ * tasks at the same cursors.
+ */
 const keyOf = ({ incarnation, cursor }: GroupRef, index: number): string => `${incarnation} ${cursor} ${index}`;
 
 /** Returns the advantages of samples, by keyOf. Only complete groups that the run still knows have advantages. */

@@ -259,7 +259,10 @@ async function scoreGroups(
   return all;
 }
 
-/** Returns the task of a group: that of its id, or of the first of its completions' own ids that can be opened. */
+/**
+ * Returns the task of a group: that of the group's task id, or of the first of its completions' task ids that can be
+ * opened.
+ */
 function openGroup({ scorer }: ServiceDeps, { taskId, completions }: CompletionGroup): OpenTask | NoReward {
   let task = scorer.open(taskId);
   if (taskId !== "") return task;

@@ -145,8 +145,8 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
 
 /**
- * Reads a long message in pieces, one piece of all sockets in each round of the event loop. The `ws` library unmasks a
- * whole message at once, which takes milliseconds.
+ * Reads long messages in pieces. In each round of the event loop, only one piece of all sockets' messages is read. The
+ * `ws` library unmasks a whole message at once, which takes milliseconds.
  */
 function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
   const [read] = socket.listeners("data");

@@ -8,7 +8,7 @@ import { ResetRequestSchema, type ResetRequest } from "../../../proto/gen/gradus
 import { TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../../base/rpc.ts";
 
-/** The chosen task, and the index of the sample that the completion will be. */
+/** The chosen task, and the index that the completion will have among the task's samples. */
 export type Choice =
   | { readonly kind: "seed"; readonly request: ResetRequest; readonly sampleIndex: number }
   | { readonly kind: "run"; readonly request: NextBatchRequest; readonly sampleIndex: number };

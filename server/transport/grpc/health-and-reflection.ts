@@ -36,8 +36,8 @@ type StreamHandler = (stream: Stream) => void;
 const LIVENESS = "liveness";
 
 /**
- * Adds reflection (v1 and v1alpha) and health checks. The empty name, each service and "readiness" tell whether calls
- * are served; "liveness" is always SERVING.
+ * Adds reflection (v1 and v1alpha) and health checks. Checks of the empty name, of each service and of "readiness" tell
+ * whether calls are served; a check of "liveness" is always SERVING.
  */
 export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext) {
   const names = ["", "readiness", ...services.map((service) => service.typeName)];
