@@ -149,14 +149,8 @@ export function createStock<Spec, Key extends InstanceKey>(
         shelves = state.config.arms.map(() => shelf<Key>());
         candidates = 0;
       }
-      for (const [arm, { made }] of shelves.entries()) {
-        const { rows, grow } = config.arms[arm] ?? {};
-        const counters = state.arms[arm];
-        const nextAfter = (ordinal: number): number =>
-          counters === undefined ? 0 : nextOrdinalOf(counters, levelOf({ ...(grow && { grow }) }, ordinal));
-        // Each draw chooses rows anew, so their instances are not stored.
-        candidates -= forget(made, (ordinal) => rows !== undefined || ordinal < nextAfter(ordinal));
-      }
+      for (const [arm, { made }] of shelves.entries())
+        candidates -= forget(made, (ordinal) => isPast(state, arm, ordinal));
     },
     trim(kept) {
       for (const [arm, { made }] of shelves.entries())
@@ -164,6 +158,17 @@ export function createStock<Spec, Key extends InstanceKey>(
           candidates -= forget(made, (ordinal) => !kept.some((range) => isWithin(range, arm, ordinal)));
     },
   };
+}
+
+/**
+ * Returns whether no later draw takes this instance, because it was drawn or skipped. Each draw of an arm that chooses
+ * its rows does so anew, so none of its instances is kept.
+ */
+function isPast({ config, arms }: RunState, arm: number, ordinal: number): boolean {
+  const { rows, grow } = config.arms[arm] ?? {};
+  const counters = arms[arm];
+  const next = counters === undefined ? 0 : nextOrdinalOf(counters, levelOf({ ...(grow && { grow }) }, ordinal));
+  return rows !== undefined || ordinal < next;
 }
 
 /** Drops results by task number, and returns how many there were. */

@@ -125,7 +125,7 @@ test("a cap is raised by UpdateShape, and the rest must stay", async () => {
     [{ cap: 2 }, /grow_arms\["c"\]\.cap/],
     [{ cap: 9 }, /grow_arms\["c"\]\.cap/],
   ] as const)
-    await expect(run.updateShape({ growArms: growthOf(more) as never })).rejects.toThrow(words);
+    await expect(run.updateShape({ growArms: growthOf(more) })).rejects.toThrow(words);
   await expect(run.updateShape({ growArms: { none: { axis: "numbers", cap: 4 } } })).rejects.toThrow(/is not an arm/);
   await run.updateShape({ growArms: { c: { axis: "", cap: 5 } } });
   expect((await run.get()).state?.arms[0]?.growth?.cap).toBe(5);

@@ -7,8 +7,7 @@ import { defineEnvironment } from "../../../envs/define.ts";
 import type { AsyncEnvironment, GrowthAxis, ParameterInfo } from "../../../envs/environment.ts";
 import type { Resource } from "../../../envs/resource.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
-import type { Failed } from "../../../envs/facts.ts";
-import { unavailable } from "../../../envs/facts.ts";
+import { type Failed, malformed, type Parsed, unavailable } from "../../../envs/facts.ts";
 import type { AnswerFormat, ChatMessage } from "../../../envs/prompt.ts";
 import { verifyOrAttribute } from "./attribute-failure.ts";
 import { type Described, type DescribedLevel, levelOf } from "./read-description.ts";
@@ -123,14 +122,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     canonical: ({ whole }) => whole?.canonical ?? missing(),
     metadata: ({ whole }) => whole?.metadata ?? {},
     reference: ({ whole }) => whole?.reference,
-    parse: (text) => {
-      const bytes = Buffer.byteLength(text);
-      if (bytes <= answerBytesMax) return { kind: "answer", answer: text };
-      return {
-        kind: "malformed",
-        reason: `the answer has ${bytes} bytes of UTF-8, and the limit is ${answerBytesMax}`,
-      };
-    },
+    parse: (text) => readAnswer(text, answerBytesMax),
     ...(described.turns === undefined
       ? { tries: { quiet: true, ...(goal === "satisfy" && { answersMax: 2 }) } as const }
       : { turns: mountedTurns(described.turns, turnsOptions) }),
@@ -147,6 +139,12 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     onBroken: (level, why) => options.onBroken(id, level, why),
   });
   return environment;
+}
+
+function readAnswer(text: string, bytesMax: number): Parsed<string> {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= bytesMax) return { kind: "answer", answer: text };
+  return malformed(`the answer has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`);
 }
 
 /**

@@ -97,7 +97,11 @@ function hostileValue(field: DescField): fc.Arbitrary<unknown> {
         ? listOf(complete(field.message), (item) => toBinary(field.message, item).length)
         : listOf(itemOf(field), (item) => (typeof item === "string" ? Buffer.byteLength(item) : 8));
     case "map":
-      return fc.dictionary(fc.oneof(fc.constantFrom(...MAP_KEYS), hostileText), itemOf(field), { maxKeys: 40 });
+      return fc.dictionary(
+        fc.oneof(fc.constantFrom(...MAP_KEYS), hostileText),
+        field.mapKind === "message" ? complete(field.message) : itemOf(field),
+        { maxKeys: 40 },
+      );
   }
 }
 
