@@ -4,11 +4,11 @@ import { longestSilence, type Silence } from "../server/runtime/model-requests.t
 import { drawnOn, say, shown } from "../server/runtime/terminal.ts";
 import { isQuiet } from "./notes.ts";
 
-/** Values of the names in a bar's format, apart from the count, e.g. {reward}. */
+/** Values for the placeholders in a bar's format, e.g. {reward}. The bar itself fills in the counts and the time. */
 export type Payload = Readonly<Record<string, string | number>>;
 
 export interface Bar {
-  /** Whether the bar is drawn on a terminal, not printed as lines or hidden. */
+  /** Whether a bar is drawn on a terminal. False if the progress is printed as lines, or is hidden. */
   readonly visible: boolean;
   update(more: number, payload?: Payload): void;
   stop(): void;
@@ -17,7 +17,9 @@ export interface Bar {
 export interface BarOptions {
   readonly done: number;
   readonly total: number;
-  /** Format string of cli-progress, with {left} for the remaining time. Its other names are fields of the payload. */
+  /**
+   * Format string of cli-progress. {left} stands for the remaining time. Other placeholders are fields of the payload.
+   */
   readonly format: string;
   readonly payload?: Payload;
   /** Whether to show progress. Defaults to true. */
@@ -64,7 +66,7 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   return { visible: true, update, stop };
 }
 
-/** Writes lines with the bar's text, but without the bar. */
+/** Prints the progress as a line of text from time to time, for standard error that is no terminal. */
 function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
   const pace = createPace(total - done);
   let [value, latest, afterMs] = [done, payload, LINE_AFTER_MS];
@@ -114,7 +116,7 @@ function createPace(total: number) {
  * Time without a finished step, in milliseconds, after which a bar says what the work waits for instead of an estimate.
  */
 const STALLED_AFTER_MS = 15_000;
-/** A pause shorter than this many mean intervals between steps is no stall, because steps may come in bursts. */
+/** Minimum length of a stall, in mean intervals between steps. It is this long because steps may come in bursts. */
 const STALLED_STEPS = 20;
 
 function silenceText({ address, sinceMs, waiting, limitMs }: Silence, now: number): string {

@@ -7,7 +7,7 @@ import type { Argument, Command, Option } from "commander";
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-/** Values that may follow on the command line. */
+/** Values that may follow a flag or stand for an argument: paths of files, known words, or anything. */
 type Values =
   { readonly kind: "files" } | { readonly kind: "words"; readonly words: readonly string[] } | { readonly kind: "any" };
 

@@ -50,8 +50,8 @@ export function readCondition(text: string): Condition | undefined {
 }
 
 /**
- * Returns a value as a number. A text counts too, because all values of CSV are texts. Returns NaN for anything else,
- * for which no comparison such as "<" holds.
+ * Returns a value as a number. A text of digits counts too, because all values of CSV are texts. Returns NaN for
+ * anything else, for which no comparison such as "<" holds.
  */
 function numberOf(value: unknown): number {
   if (isRawNumber(value)) return Number(value.rawJSON);

@@ -111,8 +111,8 @@ const THE_SERVER = "The server:";
 export const DEFAULT_SERVER = "localhost:50051";
 
 /**
- * Adds the options that name a server, but not those for credentials. For commands that have a server's own flags,
- * including its credentials.
+ * Adds the options that name a server, but not those for credentials. Used by commands with the flags of `gradus
+ * serve`, which already include credentials.
  */
 export function addReachOptions(command: Command, otherwise = "without it: none is asked"): Command {
   const options = [

@@ -53,7 +53,7 @@ function dataFolder(directory: string): Check {
     if (statSync(above).isDirectory())
       return ok("data folder", above === resolve(directory) ? directory : `${directory}, which will be made`);
   } catch {
-    // Report the problem below.
+    // Go on to the report below, because a folder that cannot be accessed is a problem too.
   }
   const remedy = "correct its owner and mode, or give another --data-dir";
   return missing("data folder", `${above} is not a writable folder`, remedy);

@@ -94,7 +94,7 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
   });
 }
 
-/** Opens the mounted providers of environments that the flags name, as a server would. */
+/** Opens the providers (programs that serve further environments) that the flags name, as a server would. */
 async function mountsOf({ mounted }: Config, registry: Registry) {
   if (mounted.mounts.length === 0) return { mounts: { close: async () => undefined }, registry };
   const { openMounts, withMounts } = await import("../server/outside/mounted/open-mounts.ts");
@@ -180,7 +180,7 @@ function transportTo(handlers: object, close: () => void): Transport {
     const handler = (handlers as Record<string, ((request: object, context: CallContext) => unknown) | undefined>)[
       method.localName
     ];
-    if (handler === undefined) throw new GradusError("UNIMPLEMENTED", `${method.name} is not served without a server`);
+    if (handler === undefined) throw new GradusError("UNIMPLEMENTED", `${method.name} needs a server: give --server`);
     return handler(message, contextOf(attempt));
   };
   return {

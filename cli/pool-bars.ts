@@ -38,7 +38,7 @@ export function poolBars() {
   };
 }
 
-/** Makes progress bars for trying the levels of mounted providers. */
+/** Makes progress bars for checking the levels of providers, which are programs that serve further environments. */
 export function mountBars(): Bars {
   const { onProgress, stop } = progressBars();
   return { onProgress: (mount, done, total) => onProgress(`trying levels of ${mount}`, done, total), stop };

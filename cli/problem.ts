@@ -38,7 +38,7 @@ const systemWords: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns why the system refused a path, in words and with the system's error code. The text is to be put behind the
+ * Returns why the system refused a path, in words and with the system's error code. Messages append this text to the
  * path.
  */
 export function pathTrouble(error: unknown): string {

@@ -76,8 +76,8 @@ export function parseRunFile(path: string, text: string, { set, pool = [] }: Cha
 }
 
 /**
- * Returns the task specs of an environment's arms whose rows come from a pool. These have source REAL, or if no spec
- * has, no source.
+ * Returns the task specs of an environment's arms whose rows come from a pool. These are the specs with source REAL or,
+ * if there are none, the specs without a source.
  */
 function rowSpecs({ arms, evaluationArms }: RunConfig, environment: string) {
   const specs = [...arms, ...evaluationArms].flatMap(({ spec }) => (spec?.environment === environment ? [spec] : []));

@@ -15,7 +15,8 @@ const LINE = 17;
 const COLUMN = 480;
 const TOP = 30;
 /**
- * Width of a letter, in pixels. SVG drops leading spaces, so that the drawing moves a line by its indentation instead.
+ * Width of a letter, in pixels. The drawing indents a line by this width times its spaces, because SVG drops leading
+ * spaces.
  */
 const SPACE = 6;
 const LINES_MAX = 60;

@@ -80,7 +80,7 @@ function drawAnswer<Instance>(
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(draw(instance), headlines);
   }
-  // Show the passed verdict, if there is one, on an answer that only an external service can judge.
+  // Show the given verdict, if there is one, because only an external service can judge such an answer.
   if (environment.resource !== undefined)
     return framed(draw(instance, parsed.answer), [title, ...outsideVerdictLines(verdict)]);
   const facts = environment.verify(instance, parsed.answer);

@@ -37,7 +37,7 @@ export function draw(maze: MazeInstance, moves?: readonly number[], best?: reado
   };
 }
 
-/** Returns the cells of a path, up to its first move into a wall. */
+/** Returns the cells that the moves visit, up to the first move into a wall. */
 function cellsOf(maze: MazeInstance, moves: readonly number[]): readonly Cell[] {
   const cells = [maze.start];
   for (const direction of moves) {
@@ -52,7 +52,7 @@ function middle({ size }: MazeInstance, cell: Cell): readonly [x: number, y: num
   return [MARGIN + (cell % size) * CELL + CELL / 2, MARGIN + Math.floor(cell / size) * CELL + CELL / 2];
 }
 
-/** Returns the lines of a way, moved aside so that two ways do not hide each other. */
+/** Returns the lines of a path, shifted by `aside` pixels so that two paths do not hide each other. */
 function stepsOf(maze: MazeInstance, cells: readonly Cell[], aside: number): readonly string[] {
   const steps = new Map<string, string>();
   for (const [i, cell] of cells.entries()) {

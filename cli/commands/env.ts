@@ -32,7 +32,7 @@ interface CheckFlags extends Flags {
   readonly json?: boolean;
 }
 
-/** Time in milliseconds after which a note says that the command is loading the target. */
+/** Time in milliseconds after which a note says that the environments are still being loaded. */
 const QUIET_MS = 2000;
 const MEMORY_MIB = 1024;
 
@@ -64,7 +64,10 @@ export function addEnv(program: Command): void {
     .action((target: string, flags: CheckFlags) => check(target, flags));
 }
 
-/** Tries every rule on the environments of a target, in two processes of it, and prints the results. */
+/**
+ * Tries every rule on the environments of a Python file or library (`target`), and prints the results. Two processes
+ * serve the environments, because some rules need a fresh process.
+ */
 async function check(target: string, flags: CheckFlags): Promise<void> {
   const { level: levels = [], seeds, timeLimit, json = false } = flags;
   const signal = AbortSignal.timeout(timeLimit * 1000);
@@ -92,7 +95,8 @@ async function openHosts(target: string, { python, allow = [] }: CheckFlags): Pr
   const options = {
     python,
     target: target.endsWith(".py") ? resolve(target) : target,
-    // Use one worker process, so that a verifier with memory gets all answers in turn in the same process.
+    // Use one worker process, so that all answers are verified in the same process. The rules then find a verifier that
+    // remembers earlier answers.
     workers: 1,
     memoryMib: MEMORY_MIB,
     allow: { read: what("read"), net: what("net") },
@@ -106,8 +110,8 @@ async function openHosts(target: string, { python, allow = [] }: CheckFlags): Pr
 }
 
 /**
- * Tries the rules in the first process, and in the second where a rule asks for a fresh process. A level that is not
- * served or not tried is a failure.
+ * Tries the rules in the first process, or in the second if a rule asks for a fresh process. A level that is not served
+ * or not tried is a failure.
  */
 async function* tried(
   [first, second]: Hosts,
@@ -156,7 +160,7 @@ async function* tried(
   yield* [...left].map((name) => leftOut(name, why));
 }
 
-/** Lets `gradus.serve` write a file with a first environment. Its exit code is the command's. */
+/** Lets `gradus.serve` write a Python file with an example environment. Its exit code becomes that of the command. */
 async function write(name: string, file: string): Promise<void> {
   const python = await findPython(name);
   if (python.kind === "missing") throw new CliProblem("failure", python.why);

@@ -87,17 +87,20 @@ async function describe(client: GradusClient, id: string, flags: Flags): Promise
 /** Number of tasks that are made to measure the time for one. */
 const TIMED_TASKS = 4;
 
-/** Mean milliseconds that the server took to make a task, at an axis's first and last value. Undefined: it made none. */
+/**
+ * Mean milliseconds that the server took to make a task, at the first and the last value of a growth axis such as
+ * "vertices". Undefined: it made no task.
+ */
 type AxisTime = readonly [first: number | undefined, last: number | undefined];
 
-/** Measures how long the server takes to make tasks at both ends of each axis. */
+/** Measures how long the server takes to make tasks at the first and the last value of each growth axis. */
 async function timesOf(client: GradusClient, { id, version, axes }: Environment): Promise<readonly AxisTime[]> {
   const timeAt = async (axis: GrowthAxis, value: number): Promise<number | undefined> => {
     const of = ({ name, values }: AxisParameter) => [name, values[value - axis.first] ?? value] as const;
     const parameters = Object.fromEntries(axis.parameters.map(of));
     const began = performance.now();
     try {
-      // One after the other, so that the time is that of one task and not of several threads.
+      // Make one task after the other, so that the time is that of one task and not of several threads.
       for (let seed = 0; seed < TIMED_TASKS; seed++) await client.reset({ environment: id, version, parameters, seed });
     } catch {
       return undefined;
@@ -214,8 +217,8 @@ function determinismOf({ deterministic, nondeterministicTools }: Environment): s
 }
 
 /**
- * Returns a table with a row for each level of each pool: the number of rows in each split, and of rows that are no
- * tasks.
+ * Returns a table with a row for each level of each pool. It shows the number of rows in each split, and of rows from
+ * which no task can be made.
  */
 function poolTable(pools: readonly PoolInfo[]): string {
   const rows = pools.flatMap(({ name, groups, rejected, leftOut, unchecked, shipped }) => {

@@ -82,8 +82,8 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
 }
 
 /**
- * Draws a few answers of each part for the report. Undefined for a remote server, whose task keys this process lacks
- * unless the flags name them.
+ * Draws a few answers of each part of the suite for the report. Undefined if this process lacks the keys that open the
+ * task ids, as usual with a remote server.
  */
 async function picturesOf(flags: Flags, { specimens }: Summary): Promise<readonly Picture[] | undefined> {
   if (flags.server !== undefined && flags.keyFile === undefined && flags.dataDir === undefined) return undefined;

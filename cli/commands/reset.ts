@@ -36,7 +36,10 @@ export function addReset(program: Command): void {
   );
 }
 
-/** Number of seeds in one call. Few seeds keep the wait short when the reader of the output leaves, or at Ctrl-C. */
+/**
+ * Number of seeds in one call. It is small, so that the command ends soon after Ctrl-C, or when a reader such as `head`
+ * closes the pipe.
+ */
 const seedsPerCall = 32;
 
 /** Prints tasks as they are made. If the output goes to a file or a pipe, shows a progress bar. */

@@ -6,8 +6,8 @@ import { poolBars } from "../pool-bars.ts";
 import { fileProblem } from "../problem.ts";
 
 /**
- * Time after the first signal, in milliseconds, after which a further signal ends the process without waiting for the
- * drain.
+ * Time after the first signal, in milliseconds. A later signal ends the process at once, without waiting for requests
+ * in progress.
  */
 const impatienceMs = 1_000;
 

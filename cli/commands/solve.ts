@@ -13,7 +13,7 @@ interface Flags extends LocalTaskFlags {
   readonly asCompletion?: boolean;
 }
 
-/** Answer of the solver, as printed. */
+/** Answer of the solver, as this command prints it. */
 interface Solved {
   readonly taskId: string;
   /**

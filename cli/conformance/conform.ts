@@ -63,7 +63,7 @@ async function makes(client: GradusClient, environment: string, level: string): 
   return result?.result.case === "task";
 }
 
-/** Levels of a provider to try, and options of the trials. */
+/** Levels to check of a provider (a program that serves environments), and options of the checks. */
 export interface ProviderChoice extends Pick<Subject, "seeds"> {
   /** Ids of the environments to try. If empty, all are tried. */
   readonly environments: readonly string[];

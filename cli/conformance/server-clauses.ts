@@ -68,7 +68,7 @@ async function tasksOf(
 
 async function firstTask(subject: EnvironmentSubject): Promise<Task> {
   const [task] = await tasksOf(subject, SEEDS);
-  if (task === undefined) throw new Error("no task can be made of eight seeds");
+  if (task === undefined) throw new Error("the server made no task for any of eight seeds");
   return task;
 }
 
@@ -118,8 +118,8 @@ export const ofServer: readonly Clause<GradusClient>[] = inPart<GradusClient>("T
         { task, completions },
       ]);
       const [bad, good] = outcomes.map((group) => group.outcomes[0]);
-      if (bad?.kind === "scored") return fail("the forged one is scored");
-      return unless(good?.kind === "scored" ? undefined : "the sound one is not scored");
+      if (bad?.kind === "scored") return fail("the group of the forged task is scored");
+      return unless(good?.kind === "scored" ? undefined : "the group of the valid task is not scored");
     },
   },
 ]);

@@ -1,6 +1,6 @@
 /**
- * Rules on verifiers that need many answers. Only `gradus env check` tries them, with a second process of the
- * environment.
+ * Checks rules about verifiers that take many answers to check. Only `gradus env check` does so, with a second process
+ * of the environment.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -97,7 +97,7 @@ const LISTS: readonly ((wrong: readonly string[], right: string) => string)[] = 
   ([one = "", two = ""], right) => `It may be ${one} or ${right} or ${two}.`,
 ];
 
-/** Returns the lists with wrong answers that the verifier accepts. */
+/** Returns the lists that the verifier accepts although they also contain wrong answers. */
 async function contain(subject: Subject, made: Instances): Promise<readonly string[]> {
   const { described } = subject;
   const taken: string[] = [];
@@ -125,7 +125,7 @@ const ON_CONTAINING: readonly Rule<readonly string[]>[] = [
 
 // The rules below test whether a verifier runs answers as code.
 
-/** Returns answers that the verifier ran as code, each with the evidence. */
+/** Returns the answers that the verifier ran as code, each with the evidence. */
 async function run(subject: Subject, made: Instances): Promise<readonly string[]> {
   const one = made.find(({ instance: { reference } }) => reference !== undefined) ?? made[0];
   const { reference = "0" } = one.instance;

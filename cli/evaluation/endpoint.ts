@@ -36,7 +36,7 @@ export type Completed =
 /** Message of a conversation in OpenAI's form. */
 export type Spoken = OpenAI.ChatCompletionMessageParam;
 
-/** Completes a conversation. `tools` are those that the model may call by the endpoint's own means. */
+/** Completes a conversation. `tools` are offered in the endpoint's own field for tools. */
 export type Model = (conversation: readonly Spoken[], tools: readonly Tool[]) => Promise<Completed>;
 
 /**

@@ -34,14 +34,17 @@ export function createProgress(done: number, total: number, shown: boolean) {
       // Print the line even without a bar, because a user who waits for an endpoint that is down should know.
       if (!bar.visible && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
-        note(`an attempt failed: ${words}`);
+        note(`a request to the model failed: ${words}`);
       }
     },
     stop: (): void => bar.stop(),
   };
 }
 
-/** Counts a sample for the bar's percentage and mean. No ratio to the best: not all tasks have one. */
+/**
+ * Counts a sample for the bar's percentage and its mean reward. The bar has no mean ratio to the best answer, because
+ * not all tasks have such a ratio.
+ */
 function count(counts: { scored: number; good: number; reward: number; failed: number }, step: Step): void {
   if (step.kind === "failed") {
     counts.failed++;

@@ -8,9 +8,9 @@ export type WrittenCall = Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson
 
 /** Completion that the model wrote. */
 export interface Written {
-  /** Text, with the thinking that the endpoint gives apart. */
+  /** Text, with the thinking that the endpoint returns in a field of its own. */
   readonly text: string;
-  /** Text without that thinking, as the next request repeats it. */
+  /** Text without this thinking, for the conversation in the next request. */
   readonly content: string;
   /** Calls of tools that the endpoint parsed. */
   readonly toolCalls: readonly WrittenCall[];

@@ -9,8 +9,8 @@ import type { ExportRow } from "./rows.ts";
 export type PairRow = ReturnType<typeof pairOf>;
 
 /**
- * Row with the position, in code points, where its first right answer ends. Undefined if it has none, or if the server
- * did not look for it.
+ * Row, and the position in the completion at which its first right answer ends, in code points. Undefined if the
+ * completion has none, or if the server did not look for it.
  */
 export interface GradedRow extends ExportRow {
   readonly commitEnd: number | undefined;
@@ -68,7 +68,7 @@ function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: strin
   const answer = (content: string): readonly ChatMessage[] => [{ role: "assistant", content }];
   return {
     prompt: better.messages.slice(0, -1),
-    /** Message of the assistant alone. */
+    /** Completions, each as a list with one message of the assistant. */
     chosen: answer(chosen),
     rejected: answer(completionOf(worse)),
     environment,
@@ -81,8 +81,8 @@ function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: strin
     chosen_reward: better.reward,
     rejected_reward: worse.reward,
     /**
-     * Reason for the pair. "reward": the chosen completion has the greater reward. "commit": it is the rejected
-     * completion, cut behind its first right answer.
+     * Reason for the pair. "reward": the chosen completion has the greater reward. "commit": the chosen completion is
+     * the rejected one, cut after its first right answer.
      */
     kind,
     source,

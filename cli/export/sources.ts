@@ -216,7 +216,7 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
   if (opened.kind === "none") throw new Error(opened.detail);
   const completion = solved(environment, opened.scoring.instance, opened.scoring.format);
   const outcome = await client.step(task, completion);
-  if (outcome.kind !== "scored") throw new Error(`a solver's answer of ${environment.id} has no score`);
+  if (outcome.kind !== "scored") throw new Error(`the solver's answer to a task of ${environment.id} has no score`);
   return rowOf(task, [assistant(completion)], { sample_index: 0, source: "solver" }, outcome);
 }
 

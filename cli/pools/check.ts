@@ -1,4 +1,4 @@
-/** Row of a pool's file: the task that a server makes of the row, or the reason why it makes none. */
+/** Reports for each row of a pool's file the task that a server makes of it, or the reason why it makes none. */
 import { type Pool, rowOf } from "../../envs/pool.ts";
 import { examineRow, viewOf } from "../../envs/pool-columns.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
@@ -17,7 +17,7 @@ export type CheckedRow =
       readonly kind: "task";
       readonly level: string;
       readonly split: string;
-      /** Words for a part of the row that the task leaves out. */
+      /** Remark in words, if the task leaves out a part of the row. */
       readonly remark?: string;
     }
   | { readonly row: string; readonly kind: "rejected"; readonly reason: string }

@@ -1,7 +1,7 @@
 /** Chooses the rows of a sample: a given number, taken from each category in proportion to its size. */
 import { rngFor } from "../../envs/lib/rng.ts";
 
-/** Category of rows, with the numbers of its rows in the file. */
+/** Category of rows, with the row numbers of its rows in the file. */
 export interface Category {
   readonly name: string;
   readonly rows: readonly number[];
@@ -16,8 +16,8 @@ export interface Chosen {
 
 /**
  * Chooses `count` rows in total, or all if there are fewer. Each category gets its share, rounded by the largest
- * remainder so that the shares add up. The same seed and file give the same choice. Other categories affect it only by
- * their numbers of rows.
+ * remainder so that the shares add up. The same seed and file give the same choice. The choice within a category
+ * depends on other categories only by their numbers of rows.
  */
 export function chooseRows(categories: readonly Category[], count: number, seed: string): readonly Chosen[] {
   const shares = sharesOf(

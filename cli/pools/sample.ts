@@ -20,9 +20,12 @@ import { copyLines, copyParquet } from "./write.ts";
 export interface SampleOptions {
   readonly path: string;
   readonly out: string;
-  /** Environment that must make a task of each row. Other rows, and repeated tasks, are dropped. */
+  /**
+   * Environment in which each row must be a task. Other rows, and rows with the same task as an earlier one, are
+   * dropped.
+   */
   readonly environment: Environment | undefined;
-  /** Names of columns that the user gave, because the environment does not know these names. */
+  /** Name of the column for each field that the environment reads, if the user gave one. */
   readonly columns: ColumnNames;
   /** Conditions that a row must all meet. */
   readonly where: readonly Condition[];
@@ -138,7 +141,7 @@ function sieveOf(
   lines: boolean,
   reject: (rejected: { readonly row: number; readonly reason: string; readonly count: number }) => void,
 ): (row: RawRow, value: unknown) => Sieved | undefined {
-  /** Number of the first row with each task, by the task's hash. */
+  /** Row number of the first row with each task, by the task's hash. */
   const firsts = new Map<string, number>();
   const view = environment && viewOf(environment, columns);
   return (raw, value) => {

@@ -5,8 +5,8 @@ import type { ColumnChoice } from "../../server/rows/formats/parquet.ts";
 import { batchesOf, rowsOf, type Source } from "../../server/rows/source.ts";
 
 /**
- * Yields the rows of a file, each with its number in the file. Blank lines count as rows. `choose` says which columns
- * are read, by default all. `onPart` receives the number of parts of the file that are read.
+ * Yields the rows of a file, each with its row number in the file. Blank lines count as rows. `choose` says which
+ * columns are read, by default all. `onPart` receives the number of parts of the file that have been read.
  */
 export async function* fileRows(
   source: Source,

@@ -10,7 +10,7 @@ export interface CopyOptions {
   readonly source: Source;
   readonly rows: ReadonlySet<number>;
   readonly to: string;
-  /** Receives the number of parts of the file that are copied. */
+  /** Receives the number of parts of the file that have been copied. */
   readonly onPart: (part: number) => void;
 }
 

@@ -18,9 +18,9 @@ export interface Driver {
   /** Maximum number of tasks to draw. If undefined, the run is driven to its end. */
   readonly tasksMax: number | undefined;
   /**
-   * Maximum number of update batches, counted from the run's first. Defaults to no limit. Used with dynamic sampling,
-   * where the number of reserve tasks in a batch is known only when it closes. The next batch may already be drawn
-   * then.
+   * Maximum number of update batches, counted from the run's first. Defaults to no limit. Dynamic sampling needs this
+   * limit, because it draws spare tasks, whose number is known only when a batch closes. The next batch may already be
+   * drawn then.
    */
   readonly batchesMax?: bigint | undefined;
   /** Receives the outcomes of groups of completions as they arrive. */

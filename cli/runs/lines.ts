@@ -114,8 +114,8 @@ function brief(value: number): string {
 }
 
 /**
- * Returns the heading and the cells of two columns: the mean length of each arm's completions, and their sum. An arm
- * whose unit differs from the heading's has none. Undefined: no arm has lengths.
+ * Returns the heading and the cells of two columns: the mean length of each arm's completions, and their sum. Cells of
+ * an arm with another unit than the heading's are empty. Undefined: no arm has lengths.
  */
 function lengthColumns(arms: RunState["arms"]) {
   const figures = arms.map(({ lengths }) => lengthFigure(lengths));

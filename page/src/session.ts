@@ -7,8 +7,9 @@ import { GradusError } from "../../clients/ts/src/errors.ts";
 import { tokenOf } from "../../clients/ts/src/token.ts";
 
 const TOKEN = "gradus.token";
-/** Time between two checks of a server that is down, and of one that is up, in milliseconds. */
+/** Time between two checks of a server that is down, in milliseconds. */
 const LOST_MS = 1_000;
+/** Time between two checks of a server that is up, in milliseconds. */
 const LIVE_MS = 10_000;
 /**
  * Time without an answer after which the server counts as down, in milliseconds. A machine that is gone does not refuse
@@ -19,7 +20,7 @@ const SILENT_MS = 5_000;
 /** Token that all calls send. Undefined for none. */
 export const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
-/** Client, with `unary` for calls whose whole reply the page shows, as the contract has it. */
+/** Client, with `unary` in addition, which returns the whole reply of a call as the contract defines it. */
 export type Gradus = GradusClient & Pick<Caller, "unary">;
 
 /**

@@ -94,7 +94,7 @@ function legendShapes(entries: readonly LegendEntry[], top: number, width: numbe
   return { shapes, height: entries.length === 0 ? 0 : (line + 1) * LINE + 4 };
 }
 
-/** Draws the mark of a legend entry at the middle of the mark's left side. */
+/** Draws the mark of a legend entry. (x, y) is the middle of the mark's left edge. */
 function swatch({ mark, className }: LegendEntry, x: number, y: number): readonly Shape[] {
   if (mark === "dot") return [circle(x + 10, y, 6, className)];
   if (mark === "box") return [rect(x, y - 6, 20, 12, className)];
@@ -146,7 +146,7 @@ function fitting(content: string, letters: number): number {
   return at;
 }
 
-/** Minimum space between labels, as a share of their size. With less, two numbers read as one. */
+/** Minimum space between labels, as a share of their font size. With less, two numbers read as one. */
 const BLANK = 0.5;
 
 /**

@@ -32,8 +32,9 @@ export function between(a: Point, b: Point): string {
 }
 
 export interface VertexLook {
-  /** Classes of the disc and of the label on it. */
+  /** Class of the disc that stands for the vertex. */
   readonly disc: string;
+  /** Class of the vertex's number, which is written on the disc. */
   readonly label: string;
   /** Class of a ring around the vertex. If omitted, there is none. */
   readonly ring?: string | undefined;

@@ -23,8 +23,9 @@ export interface Prose {
   readonly shapes: readonly Shape[];
 }
 
-/** Maximum number of UTF-16 units shown of a paragraph, and maximum number of its formulas that are typeset. */
+/** Maximum length shown of a paragraph, in UTF-16 units. */
 const SHOWN_MAX = 6_000;
+/** Maximum number of formulas in a paragraph that are typeset. Further ones are shown as TeX. */
 const FORMULAS_MAX = 60;
 
 const FORMULA = /(?<!\\)\$\$([^$]+)\$\$|\\\[(.+?)\\\]|(?<!\\)\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)/gsu;

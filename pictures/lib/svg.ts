@@ -163,8 +163,9 @@ function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme
   ].join("");
 }
 
-/** Font sizes of gd-label and gd-tiny, in pixels. */
+/** Font size of the class gd-label, in pixels. */
 export const LABEL_SIZE = 10;
+/** Font size of the class gd-tiny, in pixels. */
 export const TINY_SIZE = 7;
 
 const FORMS = [

@@ -9,8 +9,9 @@ import { splitWords } from "../../envs/lib/words.ts";
 
 type Attributes = Shape["attributes"];
 
-/** Maximum lengths, in UTF-16 units, of TeX and of the markup made of it. */
+/** Maximum length of a formula's TeX, in UTF-16 units. */
 const TEX_LENGTH_MAX = 2_000;
+/** Maximum length of the markup made of a formula, in UTF-16 units. */
 const MARKUP_LENGTH_MAX = 16_000;
 const DEPTH_MAX = 64;
 

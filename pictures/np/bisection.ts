@@ -10,7 +10,7 @@ import { text } from "../lib/svg.ts";
 import { type BisectionInstance, cutWeight, type Edge } from "../../envs/np/bisection/generate.ts";
 import type { Sides } from "../../envs/np/bisection/verify.ts";
 
-/** Side of each vertex: the list that holds it first, 0 or 1, or −1 for neither. */
+/** Side of each vertex: the index, 0 or 1, of the answer's first list that holds it, or −1 if neither does. */
 type SideOf = readonly number[];
 
 export function draw(instance: BisectionInstance, sides?: Sides, best?: Sides): Picture {
@@ -95,8 +95,8 @@ function isCut(side: SideOf, a: number, b: number): boolean {
 }
 
 /**
- * Returns the vertices that must change sides for the best answer. The two sides of the best answer may be swapped, so
- * the smaller set counts.
+ * Returns the vertices that must change sides to give the best answer. The names of its two sides do not matter, so the
+ * smaller of the two possible sets is returned.
  */
 function moversOf(side: SideOf, best: SideOf): ReadonlySet<number> {
   const differing = side.flatMap((own, v) => (own !== -1 && own !== best[v] ? [v] : []));

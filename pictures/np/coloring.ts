@@ -78,11 +78,9 @@ function circled(vertices: number, groups: readonly Group[]) {
   return { points, labels, side };
 }
 
-/**
- * Maximum width of a colour's label, in pixels, so that it does not run into vertices or out of the picture. GAP is the
- * minimum gap between two labels.
- */
+/** Maximum width of a colour's label, in pixels, so that it does not run into vertices or out of the picture. */
 const LABEL_WIDTH = 60;
+/** Minimum space between two labels, in pixels. */
 const GAP = 6;
 /** Width of a letter of a label, in pixels. */
 const LETTER = 7.2;

@@ -62,7 +62,7 @@ export function draw({ subsets }: SetCoverInstance, cover?: Cover, best: Cover =
     ),
   };
 
-  /** Returns the chosen subsets whose elements the other chosen subsets all hold. */
+  /** Returns the chosen subsets that are needless, because the other chosen subsets hold all their elements. */
   function idle(): readonly number[] {
     return distinct.filter((subset) => onesOf(subsets, subset).every((element) => (coverings[element] as number) > 1));
   }

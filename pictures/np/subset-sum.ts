@@ -56,7 +56,7 @@ export function draw(instance: SubsetSumInstance, subset?: Subset, best?: Subset
   };
 }
 
-/** Draws a column for each number, by index. */
+/** Draws each number as a column, in the order of the task. Columns of chosen numbers are filled. */
 function columnShapes({ numbers }: SubsetSumInstance, times: Uint16Array): readonly Shape[] {
   const step = Math.min(36, (WIDTH - 2 * LEFT) / numbers.length);
   const highest = Math.max(1, ...numbers);

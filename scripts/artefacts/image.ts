@@ -13,7 +13,8 @@ import { join, resolve } from "node:path";
 
 const repository = resolve(import.meta.dirname, "../..");
 const [, , tarball, given] = process.argv;
-if (tarball === undefined) throw new Error("which tarball? node scripts/artefacts/image.ts TARBALL [folder]");
+if (tarball === undefined)
+  throw new Error("no tarball was given; usage: node scripts/artefacts/image.ts TARBALL [folder]");
 const folder = resolve(given ?? join(repository, "out/image"));
 const gradus = join(folder, "opt/gradus");
 

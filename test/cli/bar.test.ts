@@ -85,7 +85,7 @@ describe("in a log", () => {
     for (const words of ["connect ECONNREFUSED", "connect ECONNREFUSED"]) progress.trouble(words);
     vi.advanceTimersByTime(60_000);
     progress.stop();
-    expect(said).toEqual(["an attempt failed: connect ECONNREFUSED"]);
+    expect(said).toEqual(["a request to the model failed: connect ECONNREFUSED"]);
   });
 
   test("work that waits for a model names it in place of an estimate, and goes back to one at its reply", async () => {

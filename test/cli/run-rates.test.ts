@@ -106,7 +106,7 @@ test("begins with what a report says of the rows of its pool", async () => {
 test.each([
   ["rates.csv", /--rates must be arm=file, e\.g\. math=rates\.csv; got 'rates\.csv'/],
   ["b=rates.csv", /--rates: run\.json has no arm 'b'; it has: a, plain/],
-  ["plain=rates.csv", /arm 'plain' of run\.json has no curriculum over rows/],
+  ["plain=rates.csv", /arm 'plain' of run\.json does not choose its rows by pass rates/],
   ["a=run.json", /--rates 'run\.json': the report has no rows of pool 'sums'/],
 ])("says what is wrong with --rates %s", async (rates, message) => {
   const { code, err } = await onServer("run", "create", "run.json", "--run-id", "wrong", "--rates", rates);

@@ -37,7 +37,8 @@ With --pool it is always said here, and no server is asked.`,
   const takes = addConnectionOptions(addChangeOptions(command, { pool: false }));
   addSuiteOptions(takes).action((paths: readonly string[], flags: Flags) => {
     const files = paths.map((path) => readAs(path, flags));
-    // Treat a value of --pool that no run file applies to its arms as a pool in this process, e.g. train=rows.jsonl.
+    // If no run file uses a value of --pool for its arms, take the value as a pool of this process, e.g.
+    // train=rows.jsonl.
     const pool = (flags.pool ?? []).filter((given) => !files.some(({ file }) => file?.pools.includes(given) === false));
     const isHere = flags.server === undefined || pool.length > 0;
     return isHere ? checkHere(files, { ...flags, pool }) : checkThere(files, flags);
@@ -58,7 +59,7 @@ interface Checked {
 }
 
 interface CheckedRun extends Checked {
-  /** Exit kind of the problem if the file cannot be read, e.g. "missing". */
+  /** Kind of the problem, e.g. "missing", which decides the exit code. Set only if the file cannot be read. */
   readonly unread?: CliProblem["kind"];
   /**
    * Configuration as in the file, and as a server would create it, with patterns such as "np/*" expanded to arms.

@@ -45,7 +45,7 @@ export function addCreate(group: Command): void {
         // Ignore --rates for a run that has drawn tasks, because they are meant for the beginning. The run keeps its
         // own rates.
         if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
-          note(`run ${id} has drawn already and keeps its knowledge of rows: --rates is ignored`);
+          note(`run ${id} has drawn tasks already and keeps its own pass rates: --rates is ignored`);
         else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);
         return created;
       });
@@ -82,6 +82,9 @@ function ratedArm({ config, path }: RunFile, given: string) {
   const ids = config.arms.map((each) => each.id).join(", ");
   if (arm === undefined) throw new CliProblem("usage", `--rates: ${path} has no arm '${id}'; it has: ${ids}`);
   if (arm.rows === undefined)
-    throw new CliProblem("usage", `--rates: arm '${id}' of ${path} has no curriculum over rows: give it rows: {}`);
+    throw new CliProblem(
+      "usage",
+      `--rates: arm '${id}' of ${path} does not choose its rows by pass rates: give it rows: {}`,
+    );
   return { arm: id, of: ratesIn("--rates", file, arm.spec?.pool === "" ? undefined : arm.spec?.pool) };
 }

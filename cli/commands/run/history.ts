@@ -46,11 +46,14 @@ export interface RunHistory {
   /** Arms in the order of the run's state. */
   readonly arms: readonly DrawnArm[];
   readonly history: readonly HistoryRecord[];
-  /** Whether charts are over the lengths of completions in place of the cursor. Defaults to false. */
+  /**
+   * Whether the horizontal axis of charts is the length of completions, instead of the cursor, which counts tasks.
+   * Defaults to false.
+   */
   readonly isOverTokens?: boolean;
 }
 
-/** Returns the series of a chart of at most this many steps. */
+/** Returns what the run drew as data of a chart, in at most `stepsMax` steps. */
 function chartSeries({ arms, history, isOverTokens = false }: RunHistory, stepsMax: number): Series {
   const series = seriesOf(arms, history, stepsMax);
   return (isOverTokens ? overLengths(series, history) : undefined) ?? series;

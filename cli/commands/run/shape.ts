@@ -34,7 +34,7 @@ export function addShape(group: Command): void {
   addServerOptions(addChangeOptions(command, { pool: true })).action(updateShape);
 }
 
-/** Returns the growth of each arm, whose axis, start and step stay. */
+/** Parses values "arm=cap" of --cap. An empty axis leaves the arm's axis, start and step as they are. */
 function capsOf(given: readonly string[]): Readonly<Record<string, GrowthChoice>> {
   const entries = given.map((text) => {
     const [, arm = "", cap = ""] = /^([^=]+)=(\d+)$/.exec(text) ?? [];

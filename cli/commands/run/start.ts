@@ -137,12 +137,13 @@ async function driven(
   const total = Number(config.length !== 0n && asked > config.length ? config.length : asked);
   // Count only the tasks that are left, because an existing run may already have progressed.
   const left = config.length === 0n ? total : Math.max(0, Number(config.length - (state?.cursor ?? 0n)));
-  // Set the practice after which an arm is mostly learnt to a quarter of its share of the tasks. The state has every
-  // arm, while in the file a pattern such as "np/*" stands for several.
+  // Let the scripted policy learn most of an arm in a quarter of the arm's share of the tasks. Count the arms of the
+  // state, because a pattern in the file such as "np/*" stands for several.
   const practice = Math.max(1, total / Math.max(1, state?.arms.length ?? 0) / 4);
   const scripted = createScripted({ open, practice });
   const { dynamicSampling: reserve } = config;
-  // Let the bar expect at most all reserve tasks, which dynamic sampling draws in addition to the length.
+  // End the bar at the maximum number of tasks: dynamic sampling may draw spare tasks (a reserve) beyond the run's
+  // length.
   const progress = createDriveProgress(Math.ceil(Math.min(total, left) * (reserve?.oversampleMax ?? 1)));
   const updatesMax = config.length === 0n || updates !== undefined ? asked / perUpdate : undefined;
   try {

@@ -49,7 +49,7 @@ export function addState(group: Command): void {
     const { run, outstanding } = await withServer(flags, (client) =>
       client.run(runId).import(state, { restoreControl }),
     );
-    if (run === undefined) throw new Error("the server sent no run");
+    if (run === undefined) throw new Error("the server's reply has no run");
     if (flags.json) printJson(jsonOf(RunSchema, run));
     else print(`run ${runId} stands at task ${run.state?.cursor ?? 0n}; ${openWords(outstanding)}`);
   });

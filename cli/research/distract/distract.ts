@@ -39,7 +39,9 @@ const ROUNDS_MAX = 3;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1000;
 
-/** Error that the teacher's endpoint cannot be used. Earlier results are kept. */
+/**
+ * Error: the endpoint of the teacher, the model that proposes wrong options, cannot be used. Earlier results are kept.
+ */
 export class TeacherDown extends Error {}
 
 function add(counts: Map<string, number>, name: string, count = 1): void {

@@ -25,7 +25,7 @@ export interface ComparedRun<Spec> {
   readonly places: readonly ArmPosition[];
   readonly updates: number;
   readonly seeds: number;
-  /** Mean success that counts as the target. If undefined, the student's own. */
+  /** Mean success rate that students must reach. Defaults to the target of the student itself. */
   readonly target: number | undefined;
   readonly onRun: () => void;
 }

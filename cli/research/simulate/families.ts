@@ -17,7 +17,10 @@ function isFamily(value: unknown): value is Family {
   return "name" in value && "models" in value && "create" in value && typeof value.create === "function";
 }
 
-/** Returns what is wrong with a student that a file's create() made. Undefined if nothing is wrong before it learns. */
+/**
+ * Returns what is wrong with a student that a file's create() made, as far as its state before learning shows.
+ * Undefined if nothing is wrong.
+ */
 function wrongStudent(student: Partial<Student> | undefined, arms: number): string | undefined {
   const { learnable, target = NaN, initial, chance, success, learn } = student ?? {};
   if (![chance, success, learn].every((each) => typeof each === "function"))

@@ -47,7 +47,7 @@ def test_numbers_go_to_the_rule_or_the_signal_that_reads_them() -> None:
     assert made.ucb == cur.UcbRule(discount=0.9)
     assert made.learning_progress == cur.LearningProgress(slow_rate=0.1)
     assert gradus.bandit(tau=1).to_proto().bandit.ema_softmax == cur.EmaSoftmaxRule(tau=1)
-    with pytest.raises(ValueError, match=r"^exp3_rate: a bandit of ucb and absolute_advantage does not read it"):
+    with pytest.raises(ValueError, match=r"^exp3_rate: a bandit of ucb and absolute_advantage does not use it"):
         gradus.bandit(rule="ucb", exp3_rate=0.1)
     with pytest.raises(ValueError, match=r"^progress_slow_rate: a bandit of ema_softmax and mixed_outcomes does not"):
         gradus.bandit(signal="mixed_outcomes", progress_slow_rate=0.1)

@@ -217,8 +217,8 @@ export interface SampleChoice {
   /** Version of the policy model that wrote the completion, e.g. its number of updates. */
   readonly policyVersion?: number;
   /**
-   * Number of tokens by the trainer's tokenizer; on the last call of an episode, of all its completions. The run sums
-   * them for people to read. Unset: the run counts characters.
+   * Number of tokens by the trainer's tokenizer. The last call of an episode gives the sum over all its completions.
+   * The run adds tokens up for people to read. Unset: the run counts characters.
    */
   readonly tokens?: number;
 }

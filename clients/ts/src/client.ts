@@ -30,7 +30,7 @@ import type { TurnChoice } from "./turns.ts";
 import { turnFieldsOf } from "./turns.ts";
 import type { Items } from "./windowed.ts";
 
-/** Rest of a completion beside its text, and options of the call. */
+/** Fields of a completion other than its text, and options of the call. */
 export interface StepChoice extends CallOptions, TurnChoice {
   readonly sampleIndex?: number | undefined;
   /** Number of tokens, see SampleChoice. */
@@ -55,8 +55,9 @@ export interface GradusClient extends PeopleCalls {
   /** Scores one completion. `sampleIndex` is its position in its group and defaults to 0. */
   step(task: TaskRef, completion: string, options?: StepChoice): Promise<Outcome>;
   /**
-   * Plays samples of a task at once, call by call: `generate` returns the next completion of a conversation. Returns the
-   * finished episodes in the order of the samples. A task without turns takes one completion of each sample.
+   * Plays several samples of a task at the same time, call by call: `generate` returns the next completion of a
+   * conversation. Returns the finished episodes in the order of the samples. A task without turns takes one completion
+   * of each sample.
    */
   rollout(
     task: Task,

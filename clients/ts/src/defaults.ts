@@ -11,11 +11,9 @@ export const NEXT_BATCH_DEADLINE_MS = 600_000;
 export const WINDOW = 64;
 /** Maximum number of retries of a call while no server has ever answered and none gives a delay. */
 export const RETRIES_UNREACHED = 4;
-/**
- * First delay before a retry, in milliseconds, if the server gives none. The delay doubles each time, up to the maximum
- * below.
- */
+/** First delay before a retry, in milliseconds, if the server gives none. Each further delay is twice as long. */
 export const DELAY_MS_FIRST = 100;
+/** Maximum delay before a retry, in milliseconds, if the server gives none. */
 export const DELAY_MS_MAX = 5_000;
 /** Action for a score that its run did not record: a message is logged once, and the score is counted. */
 export const ON_FEEDBACK = "warn";

@@ -42,7 +42,10 @@ export interface EvaluationChoice {
 
 /** Completion of a task of the suite. */
 export interface CompletionChoice extends TurnChoice {
-  /** The task as `pending` returned it. In an episode, after its first completion, it is the last turn. */
+  /**
+   * Task as `pending` returned it. For a later completion of an episode, give the turn that the previous `submit`
+   * returned.
+   */
   readonly task: { readonly taskId: string };
   /** Position of the completion in its group. Defaults to 0. */
   readonly sampleIndex?: number | undefined;
@@ -87,8 +90,9 @@ export interface Sample {
   readonly task?: Task;
   readonly sampleIndex: number;
   readonly completion: string;
-  /** Conversation of an episode before the completion, and the calls of tools in it. Unset: none were submitted. */
+  /** Conversation of an episode before the completion. Unset: none was submitted. */
   readonly transcript?: readonly ChatMessage[];
+  /** Calls of tools in the completion. Unset: none were submitted. */
   readonly toolCalls?: readonly ToolCall[];
   readonly outcome?: Outcome;
   readonly part: string;
@@ -158,7 +162,7 @@ async function held(transport: Transport, evaluationId: string, { timeoutMs, sig
     for (const each of given) each.removeEventListener("abort", leave);
   }
   const lost = replies.next().then((): never => {
-    throw new GradusError("UNAVAILABLE", "the server no longer keeps other clients off the evaluation");
+    throw new GradusError("UNAVAILABLE", "the lock on the evaluation is lost: another client may complete it too");
   });
   // Handle a rejection here too, because nobody reads this promise after a release.
   lost.catch(() => undefined);

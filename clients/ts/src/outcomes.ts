@@ -36,13 +36,16 @@ const statuses = {
 } as const;
 const proofs = { [Proof.OPTIMAL]: "optimal", [Proof.BOUNDED]: "bounded" } as const;
 
-/** Verdict of the verifier. Here and below, "unknown" stands for a value that is newer than this client. */
+/** Verdict of the verifier. "unknown" stands for a verdict that is newer than this client. */
 export type VerdictName = (typeof verdicts)[keyof typeof verdicts] | "unknown";
-/** Reason why a sample has no reward. "turn" means that its episode is not over. */
+/**
+ * Reason why a sample has no reward. "turn" means that its episode is not over, "unknown" that the reason is newer than
+ * this client.
+ */
 export type NoRewardReasonName = (typeof reasons)[keyof typeof reasons] | "turn" | "unknown";
-/** Status of a score in the run that issued the task. */
+/** Status of a score in the run that issued the task. "unknown" stands for a status newer than this client. */
 export type FeedbackStatusName = (typeof statuses)[keyof typeof statuses] | "unknown";
-/** Proof status of a baseline: whether it is proven optimal. */
+/** Proof status of a baseline: whether it is proven optimal. "unknown" stands for a status newer than this client. */
 export type ProofName = (typeof proofs)[keyof typeof proofs] | "unknown";
 
 /** Status of a score in its run, and the reason if the run did not record it. */
@@ -51,7 +54,7 @@ export interface Feedback {
   readonly detail: string;
 }
 
-/** Answer that a completion marks. Offsets count code points. */
+/** Position of an answer between its marks in a completion. Offsets count code points. */
 export interface AnswerSpan {
   readonly start: number;
   readonly end: number;
@@ -84,8 +87,9 @@ export interface ScoredOutcome
     > {
   readonly kind: "scored";
   readonly verdict: VerdictName;
-  /** Objective value of a feasible answer, and its ratio to the baseline in [0, 1]. Unset if there is none. */
+  /** Objective value of a feasible answer. Unset if there is none. */
   readonly objective?: number;
+  /** Ratio of the objective to the baseline, in [0, 1]. Unset if there is none. */
   readonly ratio?: number;
   readonly baseline?: { readonly value: number; readonly bound: number; readonly proof: ProofName };
   readonly spans: readonly AnswerSpan[];

@@ -25,7 +25,10 @@ import {
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Policy, Stage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
-/** Field of each bandit rule in the message. `numbers` maps the names of parameters here to those of the contract. */
+/**
+ * Rules of the bandit policy. `case` is the message field that holds a rule. `numbers` maps the names of its parameters
+ * here to those of the contract.
+ */
 const rules = {
   ema_softmax: { case: "emaSoftmax", numbers: { alpha: "alpha", tau: "tau" } },
   exp3_s: { case: "exp3S", numbers: { exp3Rate: "rate", exp3Share: "share" } },
@@ -52,8 +55,8 @@ const steps = { widen: CompetenceStep.WIDEN, move_on: CompetenceStep.MOVE_ON } a
 export type ArmWeights = Readonly<Record<string, number>>;
 
 /**
- * Range of rows by their rank in the run, from `min` (default 0, the easiest) to below `max`. The default 1 of `max`
- * includes rank 1.
+ * Range of rows by their rank in the run, from 0 (easiest) to 1 (hardest). It goes from `min` (default 0) to below
+ * `max`. The default 1 of `max` includes rank 1.
  */
 export interface RankChoice {
   readonly min?: number;
@@ -119,7 +122,9 @@ export interface CompetenceChoice {
    * is "hybrid".
    */
   readonly floor?: number;
-  /** Newest tier's share of the remaining draws, in (0, 1]. Defaults to the same share as each other tier. */
+  /**
+   * Newest tier's share, in (0, 1], of the draws that `floor` leaves. Defaults to an equal share with the other tiers.
+   */
   readonly newestShare?: number;
 }
 
@@ -196,7 +201,7 @@ export interface NamedChoice {
   readonly parameters?: JsonObject;
 }
 
-/** Filter of tasks that a run does not draw again, by the outcomes of its own groups. */
+/** Filter that keeps a run from drawing tasks, e.g. because of the outcomes of their earlier groups in the run. */
 export interface FilterChoice {
   /** Whether to pass over tasks of which every sample was solved the last time. Defaults to false. */
   readonly skipSolved?: boolean;
@@ -316,7 +321,7 @@ function banditOf({ kind: _, rule: name, signal, rescale, epsilon, ...numbers }:
   const progress = signal === "learning_progress" ? progressNumbers : {};
   const unread = Object.keys(given(numbers)).find((each) => !(each in rule.numbers) && !(each in progress));
   if (unread !== undefined)
-    refuse(`${unread}: a bandit of ${name ?? "ema_softmax"} and ${signal ?? "absolute_advantage"} does not read it`);
+    refuse(`${unread}: a bandit of ${name ?? "ema_softmax"} and ${signal ?? "absolute_advantage"} does not use it`);
   const value = create(BanditPolicySchema, {
     signal: valueOf("signal", signals, signal),
     rule: { case: rule.case, value: renamed(numbers, rule.numbers) },

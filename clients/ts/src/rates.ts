@@ -16,7 +16,7 @@ function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unk
 }
 
 const COLUMNS = ["row", "pass_rate"] as const;
-/** Name of the column in CSV files, and of the field in reports. Either may lack it. */
+/** Name of the column in CSV files, and of the field in reports, with the pool's digest. Either may lack it. */
 const DIGEST = "pool_digest";
 
 /**

@@ -26,7 +26,10 @@ export const asked: Retryable = (error) => passing(error) && error.retryDelayMs 
 /** Accepts no failure. */
 export const never: Retryable = () => false;
 
-/** Number of failures from which the delay during a pause is computed if the server gives none. It leads to 0.8 s. */
+/**
+ * Number of failures from which the delay during a pause is computed, if the server gives no delay. Four failures lead
+ * to 0.8 s.
+ */
 const PAUSE_FAILURES = 4;
 
 /**

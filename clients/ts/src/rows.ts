@@ -21,7 +21,7 @@ export interface RowChoice {
   readonly target?: { readonly start?: number; readonly end?: number; readonly width?: number } | undefined;
   /** Share of draws that is spread evenly over all rows. Defaults to 0.05. */
   readonly floor?: number | undefined;
-  /** Share of a row's earlier results that is kept when a new group of the row is closed. Defaults to 0.75. */
+  /** Weight that a row's earlier results keep when a new group of the row is closed, from 0 to 1. Defaults to 0.75. */
   readonly kept?: number | undefined;
   /** Number of groups in succession with all samples solved after which a row is no longer drawn. Defaults to never. */
   readonly retireAfter?: number | undefined;

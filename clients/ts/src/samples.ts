@@ -60,8 +60,9 @@ export interface RunSample {
   /** Round of evaluation. Unset if the completion belongs to training. */
   readonly evaluationRound?: bigint;
   readonly completion: string;
-  /** Conversation of an episode before the completion, and the calls of tools in it. Unset: none were sent. */
+  /** Conversation of an episode before the completion. Unset: none was sent. */
   readonly transcript?: readonly ChatMessage[];
+  /** Calls of tools in the completion. Unset: none were sent. */
   readonly toolCalls?: readonly ToolCall[];
   readonly outcome?: Outcome;
   readonly policyVersion?: number;

@@ -23,8 +23,9 @@ export interface StreamOptions extends CallOptions {
 export type StepResult<Group extends GroupChoice = GroupChoice> =
   | {
       readonly kind: "scored";
-      /** Group as the caller gave it, and its position in the order of arrival. */
+      /** Group as the caller gave it. */
       readonly group: Group;
+      /** Position of the group in the order in which the caller gave the groups, counted from 0. */
       readonly index: number;
       readonly outcome: GroupOutcome;
     }

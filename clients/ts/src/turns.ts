@@ -5,11 +5,11 @@ import { finishReasonOf } from "./choices.ts";
 import type { ChatMessage, ToolCall } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { ChatMessageSchema, TextTools } from "../../../proto/gen/gradus/v1/task_pb.js";
 
-/** Part of a completion beside its text. Everything may be left out, as for tasks of one completion. */
+/** Fields of a completion other than its text. All may be left out, e.g. for a task of one completion. */
 export interface TurnChoice {
   /** Calls of tools, as the caller parsed them. Defaults to none. */
   readonly toolCalls?: readonly Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson">>[] | undefined;
-  /** Whether the server reads calls in the form of Hermes from the text. Defaults to false. */
+  /** Whether the server reads calls of tools from the text, as Hermes models write them. Defaults to false. */
   readonly hermes?: boolean | undefined;
   readonly finishReason?: FinishReasonName | undefined;
   /** Whether the episode ends after this completion, e.g. because the context is full. Defaults to false. */

@@ -54,7 +54,8 @@ function pairsOf(both: readonly (readonly Sample[])[]): readonly Pair[] {
 const meanOf = ({ reward, rewarded }: Side) => (rewarded === 0 ? undefined : reward / rewarded);
 
 /**
- * Returns by how much the second model's mean is above the first's. Undefined: one of them has no sample with a reward.
+ * Returns by how much the second model's mean reward is above the first's. Undefined: one of them has no sample with a
+ * reward.
  */
 function knownGap({ sides: [left, right] }: Pair): number | undefined {
   const [one, two] = [meanOf(left), meanOf(right)];

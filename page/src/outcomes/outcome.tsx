@@ -11,7 +11,7 @@ import { visible } from "./visible.ts";
 interface OutcomeProps {
   readonly outcome: Outcome;
   readonly completion: string;
-  /** Messages of an episode, which are shown in place of the completion. Unset: the completion is alone. */
+  /** Messages of an episode, which are shown instead of the completion. Unset: the completion is shown. */
   readonly messages?: readonly Said[] | undefined;
   /** Whether the completion is shown. Defaults to true. */
   readonly hasText?: boolean;

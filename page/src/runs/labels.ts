@@ -15,8 +15,9 @@ export interface Label {
   readonly words: string;
 }
 
-/** Mean width of a letter of a label, and minimum space between two labels, in pixels. */
+/** Mean width of a letter of a label, in pixels. */
 const LETTER_PX = 6.2;
+/** Minimum space between two labels, in pixels. */
 const GAP_PX = 8;
 
 interface Placed {

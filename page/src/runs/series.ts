@@ -7,7 +7,7 @@ import type { ReadRun } from "./state.ts";
 
 /** The values of all charts at one step of a run. Lists have one entry for each line, in order. */
 export interface Point {
-  /** Position on the horizontal axis, like the field `x` of marks and evaluations. */
+  /** Position on the horizontal axis of the chart. */
   readonly x: number;
   readonly shares: readonly number[];
   readonly probabilities: readonly number[];
@@ -24,7 +24,10 @@ export interface Point {
    * often each is drawn.
    */
   readonly rewardAlike: number | undefined;
-  /** Useful groups per prompt of an update batch, in batches whose groups are all closed. */
+  /**
+   * Share of an update batch's prompts that gave a useful group, whose outcomes differ. Undefined unless all groups of
+   * the batch are closed.
+   */
   readonly useful: number | undefined;
   /** Seconds from one draw of an update batch to the next. */
   readonly seconds: number | undefined;

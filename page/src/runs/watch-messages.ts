@@ -3,7 +3,7 @@ import type { GradusCode } from "../../../clients/ts/src/errors.ts";
 
 export type WatchRequest =
   | { readonly kind: "watch"; readonly id: string; readonly runId: string; readonly token: string | undefined }
-  /** Sent when a window closes, is hidden, or no longer shows this run. */
+  /** Message of a window that closes, is hidden, or no longer shows this run. */
   | { readonly kind: "leave"; readonly id: string };
 
 export type WatchReport =

@@ -14,8 +14,9 @@ export interface GroupSample {
   readonly sampleIndex: number;
   readonly taskId: string;
   readonly completion: string;
-  /** Conversation of an episode before the completion, and the calls of tools in it. */
+  /** Conversation of an episode before the completion. */
   readonly transcript: readonly ChatMessage[];
+  /** Calls of tools in the completion. */
   readonly toolCalls: readonly ToolCall[];
   readonly outcome: Outcome;
   readonly note?: string;

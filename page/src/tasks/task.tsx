@@ -45,7 +45,7 @@ export function TaskPage({ environment: id }: { readonly environment: string }) 
   );
 }
 
-/** Describes an environment to a viewer. Making a task takes the role trainer. */
+/** Describes an environment, without a task, to a caller with the role viewer: making a task needs the role trainer. */
 function Described({ environment }: { readonly environment: Environment }) {
   const { id, version, description, goal, levels, answerFormats } = environment;
   const formats = answerFormats.map((format) => formatNames[format] ?? "").map((name) => formatWords[name] ?? name);
@@ -159,7 +159,7 @@ function Chooser({ environment, chosen }: { readonly environment: Environment; r
   );
 }
 
-/** Number of calls that is chosen together with tools for tasks that take one completion otherwise. */
+/** Maximum number of calls that choosing tools sets, for a task that takes only one completion by default. */
 const CALLS_WITH_TOOLS = "8";
 
 /** Chooses the maximum number of calls, and whether the model has tools. */

@@ -45,7 +45,7 @@ export function Panel({
   );
 }
 
-/** Short label with a tone. */
+/** Short label in the colour of its tone, e.g. red for "bad". */
 export function Tag({ tone = "plain", children }: Children & { readonly tone?: Tone }) {
   return <span class={`tag ${tone}`}>{children}</span>;
 }

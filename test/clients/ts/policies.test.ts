@@ -69,7 +69,7 @@ describe("what is misspelled is refused, also where types do not see it", () => 
   test.each([
     [{ kind: "bandit", epsilom: 0.1 }, 'bandit: there is no "epsilom"; there are'],
     [{ kind: "bandit", rule: "exp3" }, 'rule: "exp3" is none of ema_softmax, exp3_s, thompson, ucb'],
-    [{ kind: "bandit", exp3Rate: 0.2 }, "exp3Rate: a bandit of ema_softmax and absolute_advantage does not read it"],
+    [{ kind: "bandit", exp3Rate: 0.2 }, "exp3Rate: a bandit of ema_softmax and absolute_advantage does not use it"],
     [{ kind: "named", name: "staged", stages: [] }, 'named: there is no "stages"; there are name, parameters'],
     [{ kind: "bandit", rescale: { windows: 3 } }, 'rescale: there is no "windows"'],
     [{ kind: "replay", cycles: 2, stages: [{ wieghts: {} }] }, 'stage: there is no "wieghts"'],

@@ -161,7 +161,7 @@ def bandit(
     progress = _PROGRESS if signal == "learning_progress" else {}
     for name, value in numbers.items():
         if value is not None and name not in known.fields and name not in progress:
-            words = f"a bandit of {rule or 'ema_softmax'} and {signal or 'absolute_advantage'} does not read it"
+            words = f"a bandit of {rule or 'ema_softmax'} and {signal or 'absolute_advantage'} does not use it"
             raise ValueError(f"{name}: {words}")
     rates = {own: numbers[name] for name, own in progress.items()}
     own_rule: dict[str, Any] = {}

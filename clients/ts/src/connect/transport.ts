@@ -81,8 +81,8 @@ function reasonIn({ details, metadata }: ConnectError): ErrorReason | undefined 
 }
 
 /**
- * Returns a URL that fetch accepts, or throws INVALID_ARGUMENT. Without the check, the address of a web page would fill
- * in missing parts.
+ * Returns a URL that fetch accepts, or throws INVALID_ARGUMENT. Without this check, a browser would complete an
+ * incomplete URL by the address of its page.
  */
 function checked(baseUrl: string): string {
   if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return baseUrl;
