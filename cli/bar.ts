@@ -18,7 +18,8 @@ export interface BarOptions {
   readonly done: number;
   readonly total: number;
   /**
-   * Format string of cli-progress. {left} stands for the remaining time. Other placeholders are fields of the payload.
+   * Format string of cli-progress, in which {left} stands for the remaining time. Other placeholders are fields of the
+   * payload.
    */
   readonly format: string;
   readonly payload?: Payload;

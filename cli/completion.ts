@@ -68,7 +68,7 @@ function namesOf({ long, short }: Option): readonly string[] {
   return [long, short].filter((name) => name !== undefined && name !== null);
 }
 
-/** Returns a word with the beginning of its help text, at most 80 characters. */
+/** Returns a word that TAB may complete, e.g. a flag, with the beginning of its help text, at most 80 characters. */
 function wordOf(names: readonly string[], description: string, takesValue: boolean): Word {
   return {
     names,

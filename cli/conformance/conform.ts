@@ -69,7 +69,7 @@ export interface ProviderChoice extends Pick<Subject, "seeds"> {
   readonly environments: readonly string[];
   /** Names of the levels to try. If unset or empty, all are tried. */
   readonly levels?: readonly string[];
-  /** Signal that ends the trials early. */
+  /** Signal that ends the checks early. */
   readonly signal?: AbortSignal;
   /** Called after each level with its name. */
   readonly onLevel?: (level: string) => void;

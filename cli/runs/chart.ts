@@ -93,7 +93,7 @@ function cursorAxis(series: Series): Plot.ScaleOptions {
   return {
     label: `${series.axis?.words ?? "cursor (tasks)"} →`,
     domain: [from, to],
-    // Set ticks at whole tasks.
+    // Set ticks at whole numbers of tasks.
     ...(to - from < TASKS_TICKED && { ticks: Array.from({ length: to - from + 1 }, (_, i) => from + i) }),
     tickFormat: (cursor: number) => {
       if (!Number.isInteger(cursor)) return "";

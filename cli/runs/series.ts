@@ -10,14 +10,14 @@ export interface Step {
   readonly cursor: number;
   /** Number of tasks of the step, or the length of their completions. */
   readonly tasks: number;
-  /** Share of the tasks that each arm had, in the order of the arms, like the next two fields. */
+  /** Share of the step's tasks that each arm had, in the order of the arms. */
   readonly shares: readonly number[];
   /** Means over the batches for each arm. Undefined if the run did not have the arm yet. */
   readonly probabilities: readonly (number | undefined)[];
   readonly values: readonly (number | undefined)[];
   /** Value of each arm's highest open level in the last batch. Undefined for arms that do not grow. */
   readonly frontiers: readonly (number | undefined)[];
-  /** Means over the batches. Undefined if no reward is known. */
+  /** Mean reward over the batches. Undefined if no reward is known. */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 }

@@ -201,7 +201,7 @@ interface Stacks {
   readonly rows: readonly (readonly [words: string, pieces: readonly Piece[]])[];
   readonly left: number;
   readonly top: number;
-  /** Pixels for one unit of an amount. */
+  /** Width of one unit of an amount, in pixels. */
   readonly scale: number;
   readonly limit: number;
   /** Name of the limit, e.g. "capacity". The drawing appends the limit itself. */

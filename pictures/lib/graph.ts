@@ -32,11 +32,11 @@ export function between(a: Point, b: Point): string {
 }
 
 export interface VertexLook {
-  /** Class of the disc that stands for the vertex. */
+  /** CSS class of the disc that stands for the vertex. */
   readonly disc: string;
-  /** Class of the vertex's number, which is written on the disc. */
+  /** CSS class of the vertex's number, which is written on the disc. */
   readonly label: string;
-  /** Class of a ring around the vertex. If omitted, there is none. */
+  /** CSS class of a ring around the vertex. If omitted, there is no ring. */
   readonly ring?: string | undefined;
   /** Text beside the vertex, such as "×2". */
   readonly beside?: string | undefined;

@@ -12,7 +12,7 @@ export type Run =
 /** Paragraph with a label before it, e.g. "answer". */
 export interface Paragraph {
   readonly label: string;
-  /** Class of the text in svg.ts. */
+  /** CSS class of the text, from the style sheet in svg.ts. */
   readonly className: string;
   readonly runs: readonly Run[];
 }

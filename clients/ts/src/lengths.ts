@@ -6,7 +6,7 @@ export interface LengthFigure {
   readonly unit: "tokens" | "characters";
   /** Sum over the samples with a length in this unit. */
   readonly total: number;
-  /** Mean over these samples. */
+  /** Mean length of the samples that `total` sums up. */
   readonly mean: number;
   /** Share of samples with a length in this unit. Below 1: a trainer reported the tokens of some samples only. */
   readonly share: number;

@@ -191,7 +191,9 @@ export interface RunHandle {
    * change applies.
    */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
-  /** Replaces the run's policy. Like the calls below, returns the cursor from which the change applies. */
+  /**
+   * Replaces the run's policy. Returns the cursor from which the new policy applies, as do the calls for other changes.
+   */
   updatePolicy(policy: PolicyChoice | Policy, options?: ControlOptions): Promise<bigint>;
   /** Sets the weights of arms by id. Other arms keep their weights. */
   setWeights(weights: Readonly<Record<string, number>>, options?: ControlOptions): Promise<bigint>;

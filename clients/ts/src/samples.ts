@@ -10,7 +10,10 @@ import { type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
 export interface SampleFilterChoice {
   /** Verdicts that the completion may have. */
   readonly verdicts?: readonly Exclude<VerdictName, "unknown">[] | undefined;
-  /** Text that the answer's violation must contain, in upper or lower case. At most 256 bytes. */
+  /**
+   * Text that the violation (the words for what is wrong with the answer) must contain, in upper or lower case. At most
+   * 256 bytes.
+   */
   readonly violation?: string | undefined;
   readonly rewardMin?: number | undefined;
   readonly rewardMax?: number | undefined;

@@ -12,7 +12,7 @@ export interface Effect {
   /** Position of the first task to which the change applies. Undefined if it applies at once. */
   readonly appliesFromCursor?: bigint;
   readonly noEffect?: readonly string[];
-  /** Further effects, as sentences. */
+  /** Further effects of the change, as sentences. */
   readonly words?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface ActionProps {
 interface ChangeProps {
   readonly title: string;
   readonly words: string;
-  /** Text of the button. */
+  /** Text of the button that makes the change. */
   readonly verb: string;
   /** Change to make. Undefined while the input is incomplete. */
   readonly change: Change | undefined;
@@ -38,7 +38,7 @@ interface ChangeProps {
   readonly onClose: () => void;
 }
 
-/** Effect, with the input that it belongs to. */
+/** Effect of a change, with the input for which the server reported it. */
 interface KnownEffect {
   readonly given: string;
   readonly effect: Effect;

@@ -14,7 +14,7 @@ import { watchRun } from "./watch.ts";
 const PAUSE_MS = 2_000;
 /** Delay before a broken watch is restarted, in milliseconds. */
 const AGAIN_MS = 2_000;
-/** Errors that a retry cannot change. */
+/** Codes of errors that a retry would give again. */
 const FINAL: readonly string[] = [
   "NOT_FOUND",
   "INVALID_ARGUMENT",

@@ -226,7 +226,7 @@ export function Share({
   );
 }
 
-/** Tabs, each with an address. */
+/** Tabs, each a link to an address of its own. */
 export function Tabs({
   label,
   tabs,

@@ -20,7 +20,7 @@ interface Waiting {
   readonly bytes: number;
 }
 
-/** Open stream of steps. */
+/** Open stream of the method StreamSteps, which scores groups. */
 interface Stream {
   readonly call: Call;
   readonly waiting: Map<string, Waiting>;
@@ -112,7 +112,7 @@ function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
   return retryDelayMs > 0 ? new GradusError(error.code, error.message, { retryDelayMs, cause: error }) : undefined;
 }
 
-/** Channel for steps over one stream at a time. */
+/** Channel that scores groups over one stream at a time. */
 interface SteppingStream extends StepChannel {
   /** Gives up the open stream as if it were broken. Its waiting requests can be sent again on the next stream. */
   readonly leave: () => void;
