@@ -23,7 +23,7 @@ export interface BackgroundTask {
   readonly baseline: Baseline | undefined;
 }
 
-/** The text whose answer is drawn into a task's picture. */
+/** Text from which the answer is taken that is drawn into a task's picture. */
 export type Text =
   | { readonly kind: "none" }
   /** The answer alone, without the marks of an answer format, e.g. without tags. */

@@ -60,7 +60,7 @@ export const LIMIT_MS = 20_000;
 const WAITING_MAX = 32;
 const CALLER_MAX = WAITING_MAX / 4;
 const RETRY_DELAY_MS = 1000;
-/** Milliseconds after which an idle thread ends, to free the tens of megabytes of its environments. */
+/** Idle time in milliseconds after which a thread ends. That frees the tens of megabytes that its environments take. */
 const IDLE_TIMEOUT_MS = 60_000;
 /**
  * Increment of these threads' nice value, i.e. their lower priority. Threads that make tasks come first, because

@@ -11,7 +11,7 @@ export function nextTurn(clock: Clock): Promise<void> {
 const LENGTH_PER_TURN = 64 * 1024;
 
 /**
- * Minimum length, in bytes, that a piece counts for. A short piece can take long too: it may stand for thousands of
+ * Minimum length, in bytes, that is assumed for a piece. A short piece can take long too, if it stands for thousands of
  * samples.
  */
 const LENGTH_MIN = 8 * 1024;

@@ -8,8 +8,8 @@ export type FairQueue<Item> = ReturnType<typeof fairQueue<Item>>;
 interface Share<Item> {
   given: number;
   /**
-   * Cost expected for this caller's work that is under way. A caller that joins meanwhile does not start behind this
-   * cost, because the work may turn out cheaper.
+   * Expected cost of this caller's work in progress. It is kept apart from `given`, so that new callers are not ranked
+   * behind a cost that may turn out lower.
    */
   expected: number;
   waiting: number;
@@ -29,7 +29,9 @@ export const CALLERS_MAX = 4096;
 export function fairQueue<Item>() {
   const shares = new Map<string, Share<Item>>();
   let waiting = 0;
-  /** Largest amount given to a caller at the time it was served. Callers that come back start at this level. */
+  /**
+   * Highest `given` of a caller at the time that it was served. Callers that are new or return start with this amount.
+   */
   let level = 0;
 
   const shareOf = (caller: string): Share<Item> => {

@@ -28,7 +28,7 @@ export function partyOf({ caller, peer }: { readonly caller: string; readonly pe
 export interface FairTurns<Item> {
   /** Adds an item. `size` is its weight while it waits, see `outweighed`. */
   add(party: Party, item: Item, size: number): void;
-  /** Removes and returns the next item, of all callers or of the caller `of`. Undefined: no item waits. */
+  /** Removes and returns the next item, either of all callers or only of the caller `of`. Undefined: no item waits. */
   next(of?: string): Item | undefined;
   /** Adds the cost of work done for a party, in any unit. A negative amount takes back. */
   charge(party: Party, amount: number): void;
@@ -36,8 +36,8 @@ export interface FairTurns<Item> {
   expect(party: Party, amount: number): void;
   remove(party: Party, item: Item): void;
   /**
-   * Returns the item to drop when a new item of this size arrives at a full queue: the newest item of the party that
-   * has the most waiting. Undefined: the party `by` of the new item has the most, so the new item is refused.
+   * Returns the item to drop when an item of this size arrives at a full queue: the newest item of the party with the
+   * most waiting. Undefined: that party is `by` itself, so the arriving item is refused.
    */
   outweighed(by: Party, size: number): Item | undefined;
 }

@@ -20,12 +20,12 @@ import type { Logger } from "pino";
 export const LONG_MESSAGE_BYTES = 1024 ** 2;
 
 /**
- * Raw bytes of a long message, by the message's list of groups. No entry: something else uses the same buffer, so it
- * must not be freed.
+ * Raw bytes of a long message, by its list of groups. A message is missing if something else uses the same buffer,
+ * which must then not be freed.
  */
 export const bytesOfTexts = new WeakMap<readonly unknown[], ArrayBuffer>();
 
-/** Length of the texts of a group in a long message. It is known without decoding the texts. */
+/** Length of all texts of a group in a long message, known without decoding them. */
 export const textSizes = new WeakMap<object, number>();
 
 /**
@@ -37,7 +37,7 @@ export function freeTexts(groups: readonly unknown[]): void {
   bytesOfTexts.delete(groups);
 }
 
-/** Facts about a call that its handler gets beside the request: signals, ids, caller and deadline. */
+/** Information about a call for its handler, in addition to the request. */
 export interface CallContext {
   /** Aborts when the caller has left, its deadline has passed, or the grace period of a shutdown is over. */
   readonly signal: AbortSignal;

@@ -25,8 +25,8 @@ import type { SuiteTask } from "./suite-tasks.ts";
 // Functions that find the tasks of an evaluation that lack completions.
 
 /**
- * Number of tasks that are checked at a time for missing samples. It is large enough to be quick if most are complete,
- * and small enough to make the tasks in one call.
+ * Number of tasks that are checked at a time for missing samples. Many are fast if most tasks are complete, and few
+ * enough can be made in one call.
  */
 const STRETCH = 200;
 
@@ -42,7 +42,7 @@ export function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: Sui
 /** Fields of a task that are the same for all its samples. */
 type PresentedTask = Pick<PendingTask, "spec" | "task">;
 
-/** Makes tasks again for display, with their specifications, in the order of `tasks`. */
+/** Makes stored tasks again to show them, and returns them with their specifications, in the order of `tasks`. */
 async function shown(
   { maker }: Context,
   open: OpenEvaluation,
@@ -93,11 +93,9 @@ function resultOf({ result }: StoredSample): StoredResult {
   return JSON.parse(result) as StoredResult;
 }
 
-/**
- * Number of samples read from the store at a time. The next constant is the number of UTF-16 units of completions and
- * results after which one call stops reading.
- */
+/** Maximum number of samples that are read from the store at a time. */
 const READ_SAMPLES = 256;
+/** Number of UTF-16 units of completions and results after which one call stops reading samples. */
 const SCAN_LENGTH = 8 * 1024 ** 2;
 
 export async function listSamples(
@@ -108,8 +106,7 @@ export async function listSamples(
   const samples: Sample[] = [];
   let [place, scanned] = [query.after, 0];
   while (scanned < SCAN_LENGTH) {
-    // Without a filter it reads only as many samples as the page needs, and one more that shows whether another page
-    // follows.
+    // Without a filter, only the page's samples are read, and one more, which shows whether another page follows.
     const wanted = isOpen(query.filter) ? Math.min(READ_SAMPLES, query.limit - samples.length + 1) : READ_SAMPLES;
     const found = await context.store.samples(open.key, place, wanted);
     for (const [ordinal, ofTask] of Map.groupBy(found, (sample) => sample.ordinal)) {

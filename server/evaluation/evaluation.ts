@@ -67,7 +67,10 @@ export interface PendingTask {
 
 export interface PendingPage {
   readonly tasks: readonly PendingTask[];
-  /** Number of this page's last task in the suite. Undefined: this is the last page. */
+  /**
+   * Number, in the suite, of the last task of this page. The next page begins after it. Undefined: this is the last
+   * page.
+   */
   readonly next: number | undefined;
 }
 

@@ -131,8 +131,8 @@ export function createEvaluations(deps: EvaluationDeps) {
     pending: (id: string, after: number, limit: number, signal?: AbortSignal) =>
       withOpen(id, (open) => findPending(context, open, after, limit, signal)),
     /**
-     * Scores and stores a completion, or plays calls of an episode. If the caller leaves, it stops waiting for an external resource, e.g. a judge.
-     * `stepAside` is called when the submission begins to wait for one.
+     * Scores and stores a completion, or plays calls of an episode. If the caller leaves, waiting for an external
+     * resource (e.g. a judge) ends. `stepAside` is called when that waiting begins.
      */
     submit: (submission: Submission, caller: Caller, stepAside: () => void) =>
       withOpen(submission.evaluationId, (open) => submit(context, open, submission, caller, stepAside)),

@@ -58,7 +58,7 @@ export interface SuiteDefinition {
   readonly parts: readonly SuitePart[];
 }
 
-/** Part of an opened suite, with everything that its tasks have in common. */
+/** Part of an opened suite, with the environment and the settings that all its tasks share. */
 export interface OpenPart extends Omit<SuitePart, "tasks"> {
   readonly tasks: number;
   readonly definition: Environment;

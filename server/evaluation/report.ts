@@ -55,8 +55,8 @@ function common(samples: readonly SampleFacts[]): Figures {
 }
 
 /**
- * Returns success rate and quality ratio (FORGE 2.3) and others. If a heuristic's objective is known, it also returns
- * the quality ratio against it, as the papers' code does.
+ * Returns success rate, quality ratio (FORGE 2.3) and other statistics of optimisation tasks. If a heuristic's
+ * objective is known, adds the quality ratio against it, as the papers' code does.
  */
 function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: number | undefined): Figures {
   const ratios = samples.flatMap((facts) => heuristicRatio(goal, facts, heuristic) ?? []);
@@ -134,7 +134,7 @@ export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: n
   return { ...figures, ...missing };
 }
 
-/** Returns how many tasks have too few samples with a reward, for mean_reward and for each pass@k. */
+/** Returns the number of tasks that have too few samples with a reward, for mean_reward and for each pass@k. */
 function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { goal, figures } of tasks) {
@@ -333,7 +333,7 @@ function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   return `${against}: not comparable with the papers' tables, which divide by heuristic or planted values.`;
 }
 
-// Function that reads an evaluation's samples and tasks, and returns its report.
+// Reads an evaluation's samples and tasks, and returns its report.
 
 export async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
   // Samples are read before tasks, because each sample's task was made before the sample. More samples may arrive while

@@ -23,20 +23,20 @@ export interface Submission {
   readonly taskId: string;
   readonly completion: PlayedCompletion;
   readonly form: CompletionForm;
-  /** Part of the episode that is stored with its last completion, for people to read. */
+  /** Messages of the episode, which are stored with its last completion for people to read. */
   readonly conversation: Conversation;
 }
 
 export type Submitted =
   /** The episode is not over, and nothing was stored. */
   | { readonly kind: "turn"; readonly result: StepResult }
-  /** No reward yet, or no sample is free. `detail` says which, and what to do. */
+  /** The completion has no reward yet, or the task needs no further sample. `detail` says which, and what to do. */
   | { readonly kind: "not_recorded"; readonly result: SampleResult; readonly detail: string }
   | {
       readonly kind: "recorded" | "duplicate" | "conflicting_completion";
-      /** Result of the sample's first completion, also if the submitted one is another. */
+      /** Result of the first completion of the sample, even if another completion was submitted now. */
       readonly result: SampleResult;
-      /** Index that the sample_key got. Undefined: the sample has none. */
+      /** Index that was assigned to the sample_key. Undefined: the sample has no key. */
       readonly index: number | undefined;
     };
 
@@ -108,7 +108,7 @@ function notOfTheSuite(message: string): Refusal {
 
 /**
  * Returns the number of a task in the suite, found by its seed or row. Undefined: the suite has no such task, or its
- * task of this seed or row differs in some other way.
+ * task has other settings.
  */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
   const { key, environment } = task.token;
@@ -124,16 +124,13 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
   return isOf(task, specOf(open, known), known.key) ? ordinal : undefined;
 }
 
-/**
- * Returns whether a task id is one that the evaluation gave out. A task with the same seed may differ in all other
- * fields.
- */
+/** Returns whether the evaluation gave out a task id. Ids with the same seed or row may have other settings. */
 function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey): boolean {
   const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme, ...turns }: TaskSpec | OpenToken) => {
     const { calls, detail } = turns;
     return { version, level, split, answerFormat, thinking, rewardScheme, calls, detail };
   };
-  // A task id for a row of a pool has no level.
+  // Level is not compared for rows, because their task ids have none.
   const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);
   const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
   const all = scoring.environment.turns?.tools ?? [];
@@ -144,8 +141,8 @@ function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey)
 }
 
 /**
- * Task numbers of the suite's rows by name. Only tasks that were made are included, because only those were given to
- * clients.
+ * Numbers of a suite's tasks that are rows, by the row's name. Includes only tasks that were made, because no others
+ * were given to clients.
  */
 const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
@@ -162,7 +159,7 @@ async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Pro
   return found.get(name);
 }
 
-/** Task numbers by environment and seed. They are computed once for each suite, and there are few suites. */
+/** Numbers of a suite's tasks by environment and seed, computed once for each suite. */
 const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
 function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {

@@ -44,7 +44,8 @@ export function createSuiteTasks(deps: {
   };
 
   /**
-   * Returns a row for each task number. No row occurs twice, because a part has no more tasks than its pool has rows.
+   * Returns a task from a row of the pool for each task number. No row is used twice, because a part has no more tasks
+   * than its pool has rows.
    */
   const walk = (suite: Suite, part: OpenPart, ordinals: readonly number[]): readonly MakeResult[] => {
     const seed = walkSeedOf(suite, part);

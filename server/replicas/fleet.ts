@@ -58,7 +58,7 @@ export interface FleetListener {
    */
   readonly onDown: (resource: string, reason: string | undefined) => void;
   /**
-   * Called with a resource that is down but works on another server, which should get the calls. Undefined:
+   * Called with a resource that is down on this server but works on another, so that clients are sent there. Undefined:
    * there is no such resource any more.
    */
   readonly onLack: (resource: string | undefined) => void;
@@ -147,8 +147,8 @@ function downEverywhere(all: readonly Pick<ReplicaReport, "down" | "isReplaced">
 }
 
 /**
- * Returns a resource that is down on this server, if another server should get the calls: one on which fewer of these
- * resources are down, and no others. At least one server always finds no better one.
+ * Returns a resource that is down on this server and works on a better one, which should get the calls. On a better
+ * server fewer resources are down, all of which are also down here. At least one server finds no better one.
  */
 function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaReport[]): string | undefined {
   const serving = others.filter(({ isReplaced }) => !isReplaced);
@@ -175,7 +175,10 @@ interface ReplicaMeeting {
   readonly isSetBack: boolean;
 }
 
-/** Keeps what this server reports about itself, and calls the listener when the rows of other servers require it. */
+/**
+ * Returns functions that hold this server's report about itself. They compare it with the rows of other servers, and
+ * call the listener if those require it.
+ */
 function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identity" | "drainOthers">) {
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
@@ -301,8 +304,8 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const beating = beats(clock, async () => {
     try {
       met = await meet();
-      // After an outage of the store all rows are old. The other servers are judged at the next interval, when they
-      // have written new rows.
+      // After an outage of the store all rows are old. The other servers are compared only at the next interval, when
+      // they have written new rows.
       if (!failing && !met.isSetBack && listener !== undefined) own.look(met, listener);
       if (failing) listener?.onProblem(undefined);
       failing = false;
@@ -316,7 +319,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     start: (told) => {
       listener = told;
       own.look(first, told);
-      // Servers that are replaced learn it from this server's row, so the row is written at once.
+      // This server's row tells other servers that they are replaced, so it is written at once.
       if (own.replacesAny()) beating.now();
       else beating.wait();
     },
@@ -330,8 +333,8 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
       return [{ id, ageMs: 0 }, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     differs: async () => {
-      // Servers that joined later count here too, because they compared themselves with this one before its
-      // environments were complete.
+      // Servers that joined later are compared here too, because this server's environments were incomplete when they
+      // compared themselves with it.
       const meetAll = async (): Promise<ReplicaMeeting> => {
         const now = await meet();
         return { ...now, earlier: now.others };

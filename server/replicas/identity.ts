@@ -16,7 +16,9 @@ export interface Identity {
    * modules, by file.
    */
   readonly environments: Readonly<Record<string, string>>;
-  /** Set while some environments are not mounted yet. Environments are compared only when all are mounted. */
+  /**
+   * Set while some external (mounted) environments are not connected yet. Environments are compared only when all are.
+   */
   readonly isMounting?: true;
   /** Hash of each of the operator's policy modules, by file. Left out: there are none. */
   readonly policies?: Readonly<Record<string, string>>;

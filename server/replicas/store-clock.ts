@@ -20,8 +20,8 @@ export function storeClock(local: Clock) {
   return {
     clock: { ...local, now: () => local.now() + (aheadMs ?? 0) },
     /**
-     * Corrects the estimate by a time that the store reported. `sentAtMs` and `gotAtMs` are local times of the request
-     * and the response.
+     * Corrects the estimate by a time that the store reported. `sentAtMs` and `gotAtMs` are the local times of sending
+     * the request and getting the response.
      */
     heard: (storeMs: number, sentAtMs: number, gotAtMs: number): void => {
       const [least, most] = [storeMs - gotAtMs, storeMs - sentAtMs];

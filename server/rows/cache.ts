@@ -10,7 +10,7 @@ import { deserialize, serialize } from "node:v8";
 import { readerFiles } from "../outside/sandbox/read-python-tests.ts";
 import { built } from "../runtime/version.ts";
 
-/** Version of the cached form. Increase it when the meaning of a column changes, so that old files are not used. */
+/** Version of the files' format. Increase it when the meaning of a column changes, so that old files are not used. */
 const FORMAT = 5;
 
 /**
@@ -79,7 +79,7 @@ function touch(path: string): void {
   try {
     utimesSync(path, new Date(), new Date());
   } catch {
-    // The file then counts as last used when it was written.
+    // Without a new time, the file counts as last used when it was written.
   }
 }
 

@@ -13,7 +13,7 @@ import type { Ports } from "../../envs/ports.ts";
 import type { OpenedPorts } from "../outside/open-ports.ts";
 import { readKept, writeKept } from "./cache.ts";
 
-/** Opens the resources. Called only when a row must be checked, because a sandbox takes seconds to start. */
+/** Opens the resources. Called only if a row must be checked, because starting a sandbox takes seconds. */
 export type OpenPorts = () => Promise<Pick<OpenedPorts, "ports" | "missing">>;
 
 export interface Checking {
@@ -38,7 +38,7 @@ const CONCURRENCY_MAX = 16;
 /** Maximum time for one row, in milliseconds, if the environment's resource sets none. */
 const TIME_LIMIT_MS = 30_000;
 
-/** Number of failures in a row after which the resource counts as down, and the remaining rows are not checked. */
+/** Number of consecutive failures after which the resource counts as down. The remaining rows are then not checked. */
 const FAILURES_MAX = 8;
 
 const RETRY_DELAY_MS = 200;
@@ -130,7 +130,7 @@ async function ask(pool: Pool, place: number, ports: Ports): Promise<string | un
   try {
     return await definition.rows?.check?.(rowOf(pool, place).instance, context);
   } catch (error) {
-    // An exception is a bug of the environment's code, and does not reject the row.
+    // An exception is a bug of the environment's code, so the row is not rejected.
     const detail = error instanceof Error ? error.message : String(error);
     return { kind: "failed", reason: "internal", detail, retryable: false };
   }

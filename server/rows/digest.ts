@@ -1,4 +1,6 @@
-/** Digest of a loaded pool. It changes if the pool's rows, or their numbers in the file, levels or splits change. */
+/**
+ * Computes the digest of a loaded pool. It changes if the rows change, or their numbers in the file, levels or splits.
+ */
 import { createHash } from "node:crypto";
 import type { Pool } from "../../envs/pool.ts";
 

@@ -1,4 +1,7 @@
-/** Reads batches of a pool's rows: in this thread, or in threads that start with the first file that is not short. */
+/**
+ * Reads batches of a pool's rows: short files in this thread, and all files after the first longer one in threads of
+ * their own.
+ */
 import { Piscina } from "piscina";
 import { type FoundPython, readUnit, type UnitColumns } from "../../envs/pool-columns.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";

@@ -6,7 +6,7 @@ import type { Split } from "../../envs/environment.ts";
 import { placesOf, type Pool, problemAt, rowOf } from "../../envs/pool.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 
-/** Rows of a pool that have a level and a split. */
+/** Part of a pool: its rows of one level and one split. */
 export interface PoolPart {
   readonly pool: Pool;
   readonly level: string;
@@ -14,22 +14,22 @@ export interface PoolPart {
 }
 
 export interface Overlap {
-  /** Number of rows of the first part that are also in the other part. */
+  /** Number of rows of the first part that pose a problem of the other part. */
   readonly rows: number;
   readonly of: number;
   /** Number of compared rows whose answer differs in the other part. */
   readonly contradicting: number;
-  /** The first common row: its row number in each part's file. */
+  /** Numbers, in each part's file, of the first row that both parts have. */
   readonly first?: readonly [row: number, other: number];
 }
 
 /** Maximum number of common rows whose answers are compared. One comparison may take milliseconds. */
 const COMPARED_MAX = 256;
 
-/** Number of rows that are processed between two checks of the elapsed time. */
+/** Number of rows that are processed without a pause for other work. */
 const CHUNK = 1024;
 
-/** Cache of results. Pools do not change after they are loaded, so two parts are compared only once. */
+/** Cache of results. Pools do not change after they are loaded, so results stay valid. */
 const known = new WeakMap<Pool, Known>();
 type Known = Map<string, { readonly other: Pool; readonly overlap: Promise<Overlap> }>;
 
@@ -49,7 +49,7 @@ async function find(one: PoolPart, other: PoolPart): Promise<Overlap> {
     Uint32Array,
     Uint32Array,
   ];
-  // Rows of two environments never count as the same problem.
+  // Rows of different environments never count as the same problem.
   if (one.pool.environment !== other.pool.environment) return { rows: 0, of: places.length, contradicting: 0 };
   const placeOf = new Map<number, number>();
   await inChunks(others, (place) => void placeOf.set(problemAt(other.pool, place), place));

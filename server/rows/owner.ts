@@ -10,8 +10,8 @@ import type { PoolFile } from "./selection.ts";
 import { type Batch, batchesOf, columnsOf, type Source } from "./source.ts";
 
 /**
- * Number of rows of a Parquet file that are tried. Of a text file a whole batch is tried, because lines are cheap to
- * read.
+ * Number of rows of a Parquet file that each environment tries to read. Other files are tried with a whole batch,
+ * because their rows are cheap to read.
  */
 const TRIED_ROWS = 256;
 
@@ -69,8 +69,8 @@ async function firstBatch(source: Source): Promise<Batch | undefined> {
 }
 
 /**
- * Returns a message if a column that the operator named is in no row. This explains why no environment can read the
- * file.
+ * Returns a message if a column that the operator named is in no row. Such a wrong name explains why no environment can
+ * read the file.
  */
 function absentIn(tried: readonly Tried[], names: ColumnNames): string | undefined {
   const [unit] = tried.flatMap((each) => (typeof each.unit === "string" ? [] : [each.unit]));
@@ -99,10 +99,10 @@ function rowsOf({ unit }: Tried): number {
   return typeof unit === "string" ? 0 : unit.rows.length + unit.waiting.length;
 }
 
-/** Returns why no environment can read the file, for the environments that use most of its columns. */
+/** Returns why no environment can read the file. Names only the environments that use most of its columns. */
 function reasons(tried: readonly Tried[], columns: readonly string[], lines: boolean): string {
   const [why = "", ...others] = new Set(tried.map((each) => whyNot(each, lines)));
-  // All environments gave the same reason, e.g. that the rows are not JSON.
+  // A reason that all environments give, e.g. that the rows are not JSON, is reported once.
   if (others.length === 0 && tried.length > 1) return why;
   const nearest = mostOf(tried, (each) => sharedBy(each, columns));
   if (nearest.length <= TOLD_MAX) {

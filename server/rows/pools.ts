@@ -15,8 +15,8 @@ export interface NamedPath {
 }
 
 /**
- * Column that has another name in the file (`column`) than in its environment (`name`). Undefined `pool`: this holds
- * for all pools.
+ * Column that is called `column` in the file and `name` in its environment. Undefined `pool`: the name holds for all
+ * pools.
  */
 export interface NamedColumn {
   readonly pool: string | undefined;

@@ -5,15 +5,14 @@ import type { Sandbox } from "../../envs/ports.ts";
 import { readTexts } from "../outside/sandbox/read-python-tests.ts";
 import type { OpenPorts } from "./checks.ts";
 
-/**
- * Maximum number of texts in one sandbox job, and of their characters. A job is large enough that its start costs
- * little.
- */
+/** Maximum number of texts in one sandbox job. A job is large, so that starting it costs little for each text. */
 const TEXTS_MAX = 64;
+/** Maximum number of characters of all texts in one sandbox job. */
 const CHARACTERS_MAX = 4 << 20;
 
-/** Maximum time of a job, and delay before it is tried once more, in milliseconds. */
+/** Maximum time of a job, in milliseconds. */
 const TIME_LIMIT_MS = 300_000;
+/** Delay before a failed job is tried once more, in milliseconds. */
 const RETRY_DELAY_MS = 2000;
 
 /** Returns what the sandbox found in each text, or a message why the texts could not be parsed. */

@@ -17,7 +17,10 @@ import { readPython } from "./python.ts";
 import type { PoolFile } from "./selection.ts";
 import { type Batch, batchesOf, contentOf, openSource, problemText, type Source, stampOf } from "./source.ts";
 
-/** Stage of loading a pool: its rows are read, or a resource checks them. */
+/**
+ * Stage of loading a pool. "reading": its rows are read from the file. "checking": a resource, e.g. the sandbox, checks
+ * them.
+ */
 export type PoolStage = "reading" | "checking";
 
 export interface ReaderOptions extends ThreadOptions {

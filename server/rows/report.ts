@@ -3,10 +3,13 @@ import { groupCounts, type Pool, rowOf } from "../../envs/pool.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 
-/** Number of rows that share one reason, with the first of them. */
+/**
+ * Rows of a pool with one reason for a rejection, or with one kind of instruction: their number, and the place of the
+ * first.
+ */
 interface CountedRows {
   readonly rows: number;
-  /** The first row in words, for example "line 3". */
+  /** Place of the first of these rows in the pool's file, for example "line 3". */
   readonly first: string;
   readonly reason: string;
 }
@@ -93,7 +96,7 @@ export function reportOf(pool: Pool) {
     unchecked,
     /** Number of rows that were rejected because an earlier row gives the same task. */
     repeats,
-    /** Field that was read from each column, with the number of rows. */
+    /** Names of the fields that were read from each column, with the number of rows. */
     taken,
     /**
      * Number of rows with the same question as an earlier row and another answer. `first` names the first such pair.

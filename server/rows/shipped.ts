@@ -26,7 +26,7 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
     const other = pools.get(name);
     if (other !== undefined)
       throw new Error(
-        `pools that ship have names of their own: ${other.environment} and ${environment.id} have '${name}'`,
+        `bug: ${other.environment} and ${environment.id} both ship a pool named '${name}': rename one of the pools`,
       );
     pools.set(name, readShipped(environment, name, readFileSync(file, "utf8")));
   }

@@ -43,7 +43,7 @@ export interface Source {
 }
 
 /**
- * Some rows of a file: the rows that end within a piece of text, a range of a Parquet file, or all rows of an Arrow
+ * Some rows of a file: rows that end within one chunk of a text, a range of a Parquet file, or all rows of an Arrow
  * file.
  */
 export type Batch = SourceFile & {
@@ -103,7 +103,7 @@ export async function contentOf({ files }: Source): Promise<string> {
 const BINARY: readonly (readonly [start: string, kind: "parquet" | "arrow"])[] = [
   ["PAR1", "parquet"],
   ["ARRO", "arrow"],
-  // An Arrow stream begins with these bytes, and a message follows.
+  // An Arrow stream begins with a continuation marker, before its first message.
   ["\xff\xff\xff\xff", "arrow"],
 ];
 const PACKED: readonly (readonly [start: string, packing: Packing])[] = [
@@ -199,8 +199,8 @@ const NO_BYTES = new Uint8Array(0);
 const ROW_BYTES_MAX = 64 << 20;
 
 async function* textBatches(path: string, form: TextForm, chunkBytes: number): AsyncGenerator<Batch> {
-  // `held`: bytes from the start of a row on. `offset`: their position in the text. `open`: where the last, incomplete
-  // row begins in `held`.
+  // `held`: bytes of the text from the start of a row on. `offset`: position of these bytes in the text. `open`:
+  // position in `held` at which the last, incomplete row begins.
   let [held, offset, open, part] = [Buffer.alloc(0), 0, 0, 1];
   let bounds: number[] = [];
   const splitter = splitterOf(form, (start, end) => void bounds.push(start - offset, end - offset));
@@ -211,8 +211,8 @@ async function* textBatches(path: string, form: TextForm, chunkBytes: number): A
     return { path, form, part, bytes: held, bounds: own };
   };
   for await (const { bytes, bytesRead } of chunksOf(path, form.packing, chunkBytes)) {
-    // A batch is yielded only when more bytes have come. The last row may have no line break after it, and joins the
-    // last batch at the end of the text.
+    // A batch is yielded only when more bytes have arrived. If the last row has no line break, it joins the last batch
+    // at the end of the text.
     if (bounds.length > 0) {
       yield taken();
       held = Buffer.from(held.subarray(open));
@@ -222,7 +222,7 @@ async function* textBatches(path: string, form: TextForm, chunkBytes: number): A
     open = splitter.take(bytes, offset + held.length) - offset;
     held = Buffer.concat([held, bytes]);
     part = Math.max(1, Math.ceil(bytesRead / chunkBytes));
-    if (held.length - open > ROW_BYTES_MAX) throw new Error(`a row has over ${ROW_BYTES_MAX} bytes`);
+    if (held.length - open > ROW_BYTES_MAX) throw new Error(`a row has over ${ROW_BYTES_MAX} bytes, the limit: shorten it, or remove it`);
   }
   splitter.end(offset + held.length);
   yield taken();

@@ -40,7 +40,7 @@ export function addServeOptions(command: Command): Command {
   return command;
 }
 
-/** Returns one of the server's options, so that another command can read the option as the server does. */
+/** Returns one of the server's options, so that another command can accept it with the same name and help. */
 export function serverOption(name: OptionName): Option {
   const spec: OptionSpec<unknown> = configOptions[name];
   const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
@@ -100,7 +100,7 @@ function assemble(values: OptionValues, env: Variables) {
     port: values.port,
     /** Port for Connect, gRPC-Web, /metrics and health checks. 0: any free port. */
     httpPort: values.httpPort,
-    /** Port for /metrics and health checks only. Undefined: they have no port of their own. */
+    /** Additional port with only /metrics and health checks. Undefined: there is none. */
     metricsPort: values.metricsPort,
     tls,
     /**
@@ -119,7 +119,7 @@ function assemble(values: OptionValues, env: Variables) {
     /** Number of server processes. All of them serve the same ports. */
     processes: values.processes,
     workers: values.workers,
-    /** Whether worker threads skip making tasks to warm up before their first job. */
+    /** Whether worker threads start without making some tasks first, which would compile their code (warm-up). */
     workersCold: values.workersCold,
     workerTimeLimitMs: values.workerTimeLimitMs,
     drainTimeoutMs: values.drainTimeoutMs,

@@ -29,7 +29,7 @@ export function readOwnedFile(path: string): { readonly text: string; readonly m
     const stats = fstatSync(descriptor);
     if (!stats.isFile() && !stats.isDirectory()) {
       const code = "not a regular file";
-      throw Object.assign(new Error(`${code}, but a FIFO, a device or a socket: ${path}`), { code });
+      throw Object.assign(new Error(`${code} (a FIFO, a device or a socket): ${path}`), { code });
     }
     return { text: readFileSync(descriptor, "utf8"), mode: stats.mode & 0o777 };
   } finally {

@@ -25,8 +25,8 @@ const writeEveryMs = 100;
  */
 const heldBytesMax = 8 * 1024 ** 2;
 /**
- * Maximum number of times that writing to a full pipe is tried again when the process ends, every 100 ms. The remaining
- * lines are then lost.
+ * Maximum number of attempts, one every 100 ms, to write to a full pipe when the process ends. Then the remaining lines
+ * are lost.
  */
 const lastTries = 10;
 
@@ -53,10 +53,10 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
   const stream = new sonicBoom.SonicBoom({
     fd: descriptor,
     sync: false,
-    // In the other mode, sonic-boom counts the bytes of the whole buffer for each line, which takes 12 µs for 64 KiB.
+    // In the mode "utf8", sonic-boom counts the bytes of the whole buffer for each line, which takes 12 µs for 64 KiB.
     contentMode: "buffer",
-    // With these settings, lines are written only at fixed times. A write begun by a line could still run when the
-    // process ends, and its rest would be lost.
+    // Lines are written only at fixed times. Otherwise a write that a line began could be under way when the process
+    // ends, and its rest would be lost.
     periodicFlush: writeEveryMs,
     minLength: heldBytesMax - 1,
     maxWrite: heldBytesMax,

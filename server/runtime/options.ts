@@ -142,7 +142,8 @@ export const configOptions = optionTable({
   maxConcurrentStreams: integer({
     description: "maximum number of open calls on one gRPC connection; further calls wait in the client",
     range: [1, 65536],
-    // Node takes 25 µs to accept a call, and twice that for each open call of a connection that breaks.
+    // The limit is low, because Node takes 25 µs to accept a call. When a connection breaks, it takes twice that for
+    // each open call.
     defaultValue: 128,
   }),
   maxInflightCalls: integer({

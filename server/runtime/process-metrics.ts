@@ -1,6 +1,6 @@
 /**
- * Adds up the metrics of the processes of one server. The counts of ended processes stay in the sum. If a counter went
- * down, Prometheus would take that for a restart and count too much.
+ * Adds up the metrics of all processes of one server. Counts of ended processes stay in the sum, because Prometheus
+ * would take a lower counter for a restart and count too much.
  */
 import type { Worker } from "node:cluster";
 import { AggregatorRegistry, type Registry } from "prom-client";
@@ -48,7 +48,7 @@ function isAsked(message: unknown): message is Pick<FiguresMessage, "type"> {
  */
 const ANSWER_MS_MAX = 3000;
 
-/** Requests the metrics of a process, and waits until they are stored or the time is over. */
+/** Requests the metrics of a process, and waits until they are stored, or for at most ANSWER_MS_MAX. */
 export async function askFigures(worker: Worker, { said }: ProcessesFigures): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const hear = (message: unknown): void => {

@@ -55,8 +55,8 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
         process.exitCode ??= code === 0 ? 0 : 1;
         return;
       }
-      // A process that never served has already logged why, e.g. a wrong option, so the server stops. A process that
-      // served before is restarted, because e.g. its database may come back.
+      // If a process ends that never served, the server stops: the process has logged why, e.g. a wrong option. Other
+      // processes are restarted, because the cause may pass, e.g. a database that was away.
       if (!hasServed && code !== null) {
         process.exitCode = code;
         return stop();

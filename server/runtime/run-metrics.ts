@@ -13,7 +13,8 @@ export interface RunFigures {
   readonly samplesRecorded: number;
   readonly usefulShare: number | undefined;
   /**
-   * Number of malformed samples among the newest samples that were judged together. Null: there are too few samples yet.
+   * Number of malformed samples among the samples that were last judged together (200 at a time). Null: there were too
+   * few samples yet.
    */
   readonly malformed: { readonly samples: number; readonly malformed: number } | null;
   readonly arms: readonly ArmFigures[];
@@ -45,7 +46,7 @@ export function registerRuns(
     registry,
     gauge("gradus_runs_damaged", help, () => one(runs.damaged()), "max"),
   );
-  // Prometheus reads all metrics in one turn of the event loop, so they share one read of the runs.
+  // All metrics share one read of the runs, because Prometheus reads all metrics in one turn of the event loop.
   let looked: Promise<readonly RunFigures[]> | undefined;
   const look = (): Promise<readonly RunFigures[]> => {
     looked ??= runs.recent(RUNS_MAX).finally(() => (looked = undefined));

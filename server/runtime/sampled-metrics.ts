@@ -12,7 +12,8 @@ export interface SampledMetric {
   readonly help: string;
   readonly type: "counter" | "histogram" | "gauge";
   /**
-   * How the values of several processes of one server are combined. Defaults to "sum", which is right only for counts.
+   * Function that combines the values of several processes of one server. Defaults to "sum", which is right only for
+   * counts.
    */
   readonly together?: "sum" | "max" | "min" | "average";
   readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;

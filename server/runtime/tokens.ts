@@ -155,7 +155,7 @@ export function openTokens(
      */
     find: (brought: string): Token | undefined => {
       const digest = digestOf(brought);
-      // All digests have one length and all are compared, so the time does not depend on which one matches.
+      // Every digest is compared, and all have one length, so the time does not tell which one matches.
       return tokens.filter((each) => timingSafeEqual(digest, each.digest))[0];
     },
     /** Returns whether the server still accepts a token, with the same role. */

@@ -24,7 +24,8 @@ export interface Traces {
   /** Begins the span of a call. `header` reads a header of the call; headers may name the trace of the client. */
   readonly call: (path: string, header: (name: string) => string | undefined) => CallSpan;
   /**
-   * Runs work in a child span of the current span. Without a current span, or if it is not sampled, only runs the work.
+   * Runs work in a child span of the current span. If there is no current span, or it is not sampled, runs the work
+   * without a span.
    */
   readonly within: <T>(name: string, attributes: Attributes, work: () => T) => T;
   /** Returns headers for a request to another server, so that its spans join the trace. */
@@ -144,7 +145,7 @@ function tellingOnce(exporter: SpanExporter, endpoint: string, log: Logger): Spa
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         if (result.error !== undefined && !isLosing)
-          log.warn({ endpoint, problem: result.error.message }, "traces cannot be sent, and are lost until they can");
+          log.warn({ endpoint, problem: result.error.message }, "traces cannot be sent to the collector, and are lost until it accepts them: check its address");
         isLosing = result.error !== undefined;
         done(result);
       }),

@@ -18,7 +18,7 @@ import { sqliteEvaluationStore, sqliteStore } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
 
-/** Contents of a backup. */
+/** Number of runs and events in a backup, and names of its files. */
 export interface Held {
   readonly runs: number;
   /** Number of events of all runs. The checksum of each event was checked. */

@@ -35,7 +35,7 @@ function fits(hash: unknown, place: Place, body: unknown): boolean {
   return hash.length === KEYED_HASH_BYTES || checksumOf(place, body).equals(hash);
 }
 
-// The next functions say which rows a run has in any database, and check rows when they are read.
+// Functions that define which rows a run has, in SQLite and in PostgreSQL, and check rows when they are read.
 
 /** Body with its checksum. The column is called `hash`, because earlier versions stored hashes in it. */
 export interface Hashed<Body = Uint8Array> {

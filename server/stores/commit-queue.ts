@@ -6,13 +6,13 @@ import type { DatabaseSync } from "node:sqlite";
 import { isBusy, isDamage, mayPass, transaction } from "./sqlite-file.ts";
 import { type Access, type Kind, type Names, StoreDamaged } from "./store.ts";
 
-/** Store inside its thread: the same methods as the store has for callers, but synchronous. */
+/** Store as its thread runs it: the store's methods, but synchronous. */
 export interface InThread<S> {
   readonly access: Access<S>;
   readonly methods: {
     readonly [K in Names<S>]: S[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
   };
-  /** Deletion of old rows, for which nobody waits. Each portion takes a few milliseconds. */
+  /** Deletion of old rows in portions of a few milliseconds each. No caller waits for it. */
   readonly tidying: { readonly due: () => boolean; readonly portion: () => void };
 }
 
@@ -52,7 +52,7 @@ interface Job extends StoreCall {
 
 /** Maximum number of writes in one transaction, so that a transaction stays short. */
 const WRITES_MAX = 512;
-/** Maximum time for large reads in one turn, in milliseconds. Newly arrived writes then go first. */
+/** Maximum time for large reads in one turn, in milliseconds, so that writes wait no longer. */
 const BULK_MS = 4;
 /** Delays between attempts to get a lock that another process holds, in milliseconds. SQLite itself uses the same. */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
@@ -99,7 +99,7 @@ export function commitQueue(parts: CommitQueueParts) {
     clearImmediate(next);
     clearTimeout(retry);
     [next, retry] = [undefined, undefined];
-    // Nothing is written to a file that was deleted or moved, because the data would be lost.
+    // Checked before writing, because data in a deleted or moved file would be lost.
     if (lost !== undefined) lost = parts.lost();
     let replies = lost === undefined ? work() : Object.values(waiting).flatMap((jobs) => jobs.splice(0).map(fail));
     lost ??= parts.lost();
@@ -144,7 +144,7 @@ export function commitQueue(parts: CommitQueueParts) {
   };
 }
 
-/** Runs a read call. If a lock prevents it, the call is put back into the queue. */
+/** Returns a function that runs a read. If another process's lock prevents it, the call is put back into the queue. */
 function readJob(store: InThread<unknown>) {
   return (job: Job, waiting: Job[], replies: Reply[]): void => {
     try {

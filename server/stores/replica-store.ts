@@ -1,12 +1,13 @@
 /**
- * Interface of stores in which the servers of one store (replicas) announce themselves. Each server has a row, whose
- * body only servers read.
+ * Interface of stores through which the servers that share a database or data folder (replicas) know each other. Each
+ * server writes one row. The store does not interpret the row's body.
  */
 export interface StoredReplica {
   readonly id: string;
   readonly body: string;
-  /** Times of the first and the last announcement, by the store's clock, in milliseconds since the Unix epoch. */
+  /** Time of the server's first announcement, by the store's clock, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
+  /** Time of the server's last announcement, on the same clock. */
   readonly seenAtMs: number;
 }
 

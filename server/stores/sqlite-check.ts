@@ -29,7 +29,7 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
   try {
     const [schema] = db.prepare("PRAGMA user_version").all();
     if (![runSchema.version, runSchema.upgrade?.from].includes(schema?.["user_version"] as number)) return undefined;
-    // The statements need this function to exist, but those that call it do not run here.
+    // The SQL statements call now_ms, so it must exist. No statement that runs here needs its value.
     db.function("now_ms", () => 0);
     const { list, read } = runsIn(db).methods;
     const damaged: CheckedRuns["damaged"][number][] = [];

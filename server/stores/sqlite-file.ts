@@ -35,8 +35,8 @@ export interface FileOptions {
 }
 
 /**
- * Number of pages (4 KiB) of SQLite's log from which SQLite copies the log into the file during a commit. Normally
- * worker.ts copies it once a second between commits, because a copy takes some tens of milliseconds.
+ * Number of 4 KiB pages in SQLite's log at which a commit copies the log into the file, which takes some tens of
+ * milliseconds. The storage thread normally copies it once a second, between commits.
  */
 const LOG_PAGES_MAX = 4096;
 
@@ -110,7 +110,8 @@ function mendNames(db: DatabaseSync, { named }: Schema): void {
 }
 
 /**
- * Runs a function in a transaction. IMMEDIATE lets other writers wait from the beginning; DEFERRED is for reading only.
+ * Runs a function in a transaction. IMMEDIATE takes the lock for writing at once, so that other writers wait; DEFERRED
+ * is for reading only.
  */
 export function transaction<T>(db: DatabaseSync, body: () => T, begin: "IMMEDIATE" | "DEFERRED" = "IMMEDIATE"): T {
   db.exec(`BEGIN ${begin}`);

@@ -12,7 +12,7 @@ export const PORTION_ROWS = 256;
  * deletes some of its rows, and `done` forgets the key.
  */
 export function inPortions(next: StatementSync, portions: readonly StatementSync[], done: StatementSync) {
-  // An earlier process may have left rows, so this is true at first.
+  // True at first, because an earlier process may have left rows to delete.
   let due = true;
   return {
     due: () => due,

@@ -47,7 +47,7 @@ function prepare(db: DatabaseSync) {
 }
 
 export function samplesIn(db: DatabaseSync): InThread<SampleStore> {
-  // SQLite overwrites deleted texts, so that nobody can find deleted prompts and completions in the file.
+  // Makes SQLite overwrite deleted texts, so that nobody can find deleted prompts and completions in the file.
   db.exec("PRAGMA secure_delete = ON");
   const sql = prepare(db);
   return {

@@ -140,7 +140,7 @@ export interface Store {
   snapshot(key: number): Promise<Snapshot | undefined>;
   /** Returns records from position `fromSeq` on, in order. */
   records(key: number, fromSeq: number, limit: number): Promise<readonly StoredRecord[]>;
-  /** Postpones a run's expiry to `timeToLiveMs` from now. A time before the stored one changes nothing. */
+  /** Postpones a run's expiry to `timeToLiveMs` from now, unless it already expires later. */
   touch(key: number, timeToLiveMs: number): Promise<void>;
   /**
    * Removes a run, and returns whether it existed. Nobody finds it afterwards; its rows may be deleted later, a few at

@@ -9,13 +9,16 @@ import type {
 } from "../../proto/gen/gradus/internal/v1/task_key_pb.js";
 import { verdictNumbers } from "./task-id-numbers.ts";
 
-/** Sample that plays an episode: its index in a run's group, or the key that its client chose. Neither: no run has it. */
+/**
+ * Sample (one answer to a task) to which an episode belongs: its index in the group, or the key that its client chose.
+ * Without both, the episode belongs to no run.
+ */
 export interface EpisodeSample {
   readonly index?: number;
   readonly key?: string;
 }
 
-/** Episode after its first call, with the sample that plays it. */
+/** Episode with at least one call, and the sample to which it belongs. */
 export interface SampleEpisode extends Episode {
   readonly sample: EpisodeSample;
 }
@@ -43,7 +46,10 @@ function standingToWire({ verdict, objective, ...rest }: Standing): WireStanding
   };
 }
 
-/** Returns the episode of a message. Its bytes are authenticated, so a server of Gradus wrote it. */
+/**
+ * Converts a message into an episode without checking it. The message comes from an authenticated task id, so a server
+ * of Gradus wrote it.
+ */
 export function episodeFromWire({
   calls,
   state,

@@ -10,8 +10,9 @@ interface SigningKey {
   readonly id: Buffer;
   /** Secret of 32 bytes. */
   readonly secret: Buffer;
-  /** Blocks that HMAC hashes before the payload, by its purpose, and before the digest of both. */
+  /** Bytes that HMAC hashes before the payload, by the payload's purpose: the secret xored with 0x36, and a prefix. */
   readonly inner: Readonly<Record<Purpose, Buffer>>;
+  /** Bytes that HMAC hashes before the digest of the first hash: the secret xored with 0x5c. */
   readonly outer: Buffer;
 }
 
@@ -26,7 +27,7 @@ export type KeyringResult =
       readonly kind: "ok";
       readonly keyring: Keyring;
       readonly created: boolean;
-      /** Warning for the operator. The keys can be used all the same. */
+      /** Warning for the operator, e.g. that other users can read the key file. The keys can be used nevertheless. */
       readonly warning?: string | undefined;
     }
   | { readonly kind: "invalid"; readonly message: string };
@@ -48,7 +49,7 @@ export function signingKey(secret: Buffer): SigningKey {
 /** Size of a block of SHA-256, in bytes. */
 const BLOCK_BYTES = 64;
 
-/** Returns the secret, filled up with zeros to a block, with each byte xored. */
+/** Pads the secret with zeros to a block, and xors each byte with `xored`. */
 function blockOf(secret: Buffer, xored: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: BLOCK_BYTES }, (_, i) => (secret[i] ?? 0) ^ xored));
 }
@@ -87,7 +88,7 @@ const OTHERS_MAY_READ = 0o044;
 export function loadKeyring(place: KeyPlace): KeyringResult {
   const { keyFile } = place;
   const file = keyFileOf(place);
-  // Error messages of the disk may lack the file's name, or name a temporary file.
+  // The message names the key file, because Node's error may name no file or a temporary one.
   const invalid = ({ message }: { readonly message: string }): KeyringResult => {
     const others = keyFile === undefined ? "--data-dir or --key-file" : "--key-file";
     return { kind: "invalid", message: `key file ${file}: ${message}; repair it, or give another ${others}` };
@@ -97,7 +98,7 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
     const { text, mode } = readOwnedFile(file);
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return invalid(parsed);
-    // This is only a warning, because orchestrators often mount secrets with mode 0644.
+    // A file that others can read causes only a warning, because orchestrators often mount secrets with mode 0644.
     const shown = `0${mode.toString(8)}`;
     const warning = `others can read the key file ${file} (its mode is ${shown}), and with its keys make task ids: chmod 600 ${file}`;
     return { ...parsed, created, warning: (mode & OTHERS_MAY_READ) === 0 ? undefined : warning };
@@ -112,8 +113,9 @@ export function newKeyFile(): string {
   return `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`;
 }
 
-/** Interval, in milliseconds, of reading the keys again. The next constant is the delay before a new key signs. */
+/** Interval between two readings of the keys, in milliseconds. */
 const KEYS_POLL_MS = 1_000;
+/** Delay before a new key signs, in milliseconds. By then every server that shares the keys has read the new key. */
 const KEYS_SETTLE_MS = 5_000;
 
 /** Replaces the content of a keyring, so that everything that holds the keyring sees the new keys. */
@@ -146,7 +148,7 @@ function isSameKeyring(one: Keyring, other: Keyring): boolean {
   return one.length === other.length && one.every(({ id }, i) => other[i]?.id.equals(id));
 }
 
-/** Updates a keyring whenever its file changes. Returns a function that ends this. */
+/** Updates a keyring whenever its file changes. The returned function stops that. */
 export function followKeyring(
   place: KeyPlace,
   keyring: Keyring,
@@ -162,7 +164,8 @@ export function followKeyring(
     take(read());
   };
   watchFile(file, { interval: pollMs, persistent: false }, look);
-  // The file may have changed between its first reading and now, e.g. while the server loaded its pools for minutes.
+  // Reads the file once more, because it may have changed before the watch began, e.g. while the server loaded its
+  // pools.
   const first = setTimeout(() => {
     const found = read();
     const isAsItWas = found.kind === "ok" && isSameKeyring(found.keyring, keyring);
@@ -176,8 +179,8 @@ export function followKeyring(
 }
 
 /**
- * Updates a keyring whenever the keys in a store change, which have the form of a key file. If `read` returns
- * undefined, the store cannot be reached and the keys stay as they are. Returns a function that ends this.
+ * Updates a keyring whenever the keys in a store change. `read` returns their text, in the form of a key file, or
+ * undefined if the store cannot be reached. The returned function stops the updates.
  */
 export function followStoredKeys(
   { text, read }: { readonly text: string; readonly read: () => Promise<string | undefined> },
@@ -207,7 +210,8 @@ export function followStoredKeys(
   };
 }
 
-// Functions for signed bytes that clients carry and cannot forge: version, key id, authentication code and payload.
+// Functions that sign bytes and verify them later. Clients carry the bytes and cannot forge them: version, key id,
+// authentication code (MAC) and payload.
 
 const VERSION = 1;
 const KEY_ID_END = 5;
@@ -223,8 +227,8 @@ export type OpenResult =
 export type Purpose = "task" | "run";
 
 /**
- * Returns an HMAC-SHA256 (RFC 2104), cut to its first bytes. Two hashes in one call each take less time than an object
- * of OpenSSL, and leave nothing for the garbage collector to finalise.
+ * Returns an HMAC-SHA256 (RFC 2104), cut to its first bytes. Two calls of `hash` take less time than `createHmac`, and
+ * leave no object of OpenSSL for the garbage collector to finalise.
  */
 function macOf({ inner, outer }: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
   const digest = hash("sha256", Buffer.concat([inner[purpose], payload]), "buffer");

@@ -1,6 +1,6 @@
 /**
- * Keys that sign a server's task ids. They come from the key file, or from the store, where they are encrypted with the
- * file's keys.
+ * Loads the keys that sign a server's task ids. They come from the key file, or from the store, where they are
+ * encrypted with the file's keys.
  */
 import type { Config } from "../runtime/config.ts";
 import type { Log } from "../runtime/logging.ts";
@@ -17,12 +17,12 @@ import {
 
 type SealBy = (keys: Keyring) => Promise<void>;
 
-/** Delay, in milliseconds, before sealing is tried again after the store could not be reached. */
+/** Delay before another attempt to encrypt (seal) the store's secrets with a new key, in milliseconds. */
 const SEAL_AGAIN_MS = 1_000;
 
 /**
- * Returns a function that encrypts the store's secrets with new keys of the file too, and retries until it succeeds.
- * The file's old keys may be removed only after that.
+ * Returns a function that also encrypts (seals) the store's secrets with the first of the given keys, and retries until
+ * that succeeds. Only then may the key file's old keys be removed.
  */
 function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
   let ended = false;
@@ -31,11 +31,11 @@ function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
     const key = keyName(keys[0]);
     try {
       await sealBy(keys);
-      log.info({ key }, "the store's secrets are now sealed by this key too");
+      log.info({ key }, "the store's secrets are now encrypted with this key too");
     } catch (err) {
       log.error(
         { err, key },
-        "cannot seal the store's secrets by the new key; trying again. Do not retire another key before this has succeeded",
+        "cannot encrypt the store's secrets with the new key; trying again. Do not retire another key until it succeeds",
       );
       setTimeout(() => void seal(keys), SEAL_AGAIN_MS).unref();
     }
@@ -43,7 +43,7 @@ function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
   return { seal: (keys: Keyring): void => void seal(keys), end: (): void => void (ended = true) };
 }
 
-/** Returns the keys of a server. `sealing` are the keys of the key file. */
+/** Returns the keys of a server. `sealing` are the keys of the key file, which encrypt task keys in the store. */
 export function taskKeysOf(config: Config, sealing: Keyring) {
   const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
   let stored: StoredTaskKeys | undefined;
@@ -62,7 +62,7 @@ export function taskKeysOf(config: Config, sealing: Keyring) {
       const parsed = given && parseKeyring(given.text);
       if (parsed?.kind === "ok") replaceKeys(keyring, parsed.keyring);
     },
-    /** Keeps all keys equal to the file and the store. Returns a function that ends this. */
+    /** Updates the keys whenever the file or the store changes. The returned function stops that. */
     follow: (log: Log["log"], onChange: () => void): (() => void) => {
       const tell = (read: KeyringResult): void => {
         if (read.kind === "invalid")

@@ -1,11 +1,14 @@
-/** Chooses the calls and tools of tasks with turns, from what a specification asks for. */
+/**
+ * Checks the settings of tasks with turns in a specification (maximum calls, tools, detail of replies), and fills in
+ * defaults.
+ */
 import type { Environment, Parameters } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { episodeBytesMax, type ReplyDetail } from "../../envs/turns/turns.ts";
 import type { TaskSpec } from "./spec.ts";
 import { EPISODE_BYTES_MAX } from "./task-id.ts";
 
-/** Settings of turns as a specification gives them. 0 and empty: the environment's default. */
+/** Settings for turns as a client gives them. 0 and empty: the environment's default. */
 interface GivenTurns {
   readonly calls: number;
   readonly tools: readonly string[];

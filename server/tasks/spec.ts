@@ -22,7 +22,8 @@ export interface TaskSpec {
   readonly answerFormat: AnswerFormat;
   readonly thinking: Thinking;
   /**
-   * Digest of the mounted environment's sources that make the task (MountedGenerator). Unset: this process makes it.
+   * Digest of the mounted environment's sources that make the task (MountedGenerator). Unset: the environment is not
+   * mounted.
    */
   readonly digest?: string;
   readonly rewardScheme: string;
@@ -31,16 +32,25 @@ export interface TaskSpec {
   readonly calls?: number;
   /** Names of the tools that the policy may call. Unset: none. */
   readonly tools?: readonly string[];
-  /** How much replies to tries say. Unset: "distance". */
+  /** How much the replies to an episode's tries reveal, e.g. only whether an answer is right. Unset: "distance". */
   readonly detail?: Exclude<ReplyDetail, "distance">;
-  /** Parameters of each level of an arm that grows. `parameters` are those of the first. Unset: the arm does not grow. */
+  /**
+   * Parameters of each level, for an arm whose difficulty grows; `parameters` are those of the first level. Unset: the
+   * arm does not grow.
+   */
   readonly levels?: readonly Parameters[];
 }
 
-/** Specifications of the levels of arms that grow. Each is made once, because caches know a specification by identity. */
+/**
+ * Specifications of the levels of arms whose difficulty grows. Each is made only once, because caches use the object
+ * itself as a key.
+ */
 const ofLevels = new WeakMap<TaskSpec, Map<number, TaskSpec>>();
 
-/** Returns the specification of one level of an arm that grows. Without a level it is that of all the arm's tasks. */
+/**
+ * Returns the specification of one level of an arm whose difficulty grows. Without a level, or if the arm does not
+ * grow, returns `spec`.
+ */
 export function specAt(spec: TaskSpec, level: number | undefined): TaskSpec {
   if (level === undefined || spec.levels === undefined) return spec;
   const known = ofLevels.get(spec) ?? new Map<number, TaskSpec>();
@@ -56,7 +66,7 @@ export function specAt(spec: TaskSpec, level: number | undefined): TaskSpec {
  * environment's newer version makes the same tasks as the older one.
  */
 export function haveSameTasks({ find }: Registry): (one: TaskSpec, other: TaskSpec) => boolean {
-  // A greater cap adds levels, and the others stay the same.
+  // Only the levels that both arms have are compared, because a greater maximum adds levels and changes no other.
   const cut = ({ levels, ...spec }: TaskSpec, count: number): TaskSpec =>
     levels === undefined ? spec : { ...spec, levels: levels.slice(0, count) };
   const judgeOf = ({ environment, version }: TaskSpec): unknown => {

@@ -19,7 +19,7 @@ import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "./t
 
 // Types of the content of a task id. Functions below encode it.
 
-/** Arm and cursor of a task in the run that gave it out. */
+/** Arm and cursor (task number) in the run that gave out a task. */
 export interface RunPlace {
   readonly runId: string;
   /** Incarnation of the run when the task was handed out. */
@@ -31,8 +31,8 @@ export interface RunPlace {
   /** Whether scores are recorded as feedback of the run. */
   readonly feedback: boolean;
   /**
-   * Round of evaluation, for a task of an evaluation arm. Then `arm` counts the run's evaluation arms, and `cursor` is
-   * the task's number in the arm's set. Unset: a task of training.
+   * Round of evaluation, for a task of an evaluation arm. Then `arm` is the index among the evaluation arms, and
+   * `cursor` is the task's number in the arm's set. Unset: a task for training.
    */
   readonly evaluationRound?: number;
 }
@@ -52,9 +52,9 @@ export interface TaskToken extends Pick<
   readonly calls?: number;
   /** Positions, from 1, of the policy's tools in the environment's list of tools. Unset: there are none. */
   readonly tools?: readonly number[];
-  /** How much replies to tries say. Unset: "distance". */
+  /** How much the replies to an episode's tries reveal, e.g. only whether an answer is right. Unset: "distance". */
   readonly detail?: TaskSpec["detail"];
-  /** Episode after its first call. Unset: no call was made. */
+  /** Episode with at least one call. Unset: no call was made. */
   readonly episode?: SampleEpisode;
   /** Instance in the environment's own encoding. Unset: it is too large, or is made again from its origin. */
   readonly inline?: Uint8Array;
@@ -125,7 +125,7 @@ export function encodeSettings(token: TaskToken): Uint8Array {
     version,
     rewardScheme,
     answerFormat: formatNumbers.toWire[token.answerFormat],
-    // The default is written as 0, which takes no bytes.
+    // The default is encoded as 0, which takes no bytes in protobuf.
     thinking: token.thinking === "required" ? 0 : thinkingNumbers.toWire[token.thinking],
     rewardParameters: sorted(token.rewardParameters),
     split: splitNumbers.toWire[token.split],

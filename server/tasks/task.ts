@@ -11,11 +11,14 @@ export interface MadeTask {
   /** Information for the trainer that does not reveal the answer. */
   readonly metadata: Readonly<Record<string, string>>;
   /**
-   * Bytes of the instance, if it is small, as one character for each byte. Worker threads send a string at a third of
-   * the cost.
+   * Bytes of a small instance, as a string with one character for each byte, because sending a string from a worker
+   * thread costs a third of sending bytes.
    */
   readonly inline?: string;
-  /** Set if there are so few similar instances that all splits share them. Unset: the instance belongs to one split. */
+  /**
+   * Set if there are so few instances of this kind that all splits share them. Unset: the instance belongs to one
+   * split.
+   */
   readonly inEverySplit?: true;
   /** Objective of the heuristic's answer. Unset: it was not requested, or there is none. */
   readonly heuristic?: number;
@@ -24,7 +27,7 @@ export interface MadeTask {
 /** Result of making a task from one seed. */
 export type MadeResult =
   | { readonly kind: "made"; readonly task: MadeTask }
-  /** There is no such instance, and trying again would not help. */
+  /** No instance with these parameters exists, so trying again would not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
 /** Result of making one task, which may also fail for now or be cancelled. */

@@ -187,7 +187,7 @@ describe("what cannot be done ends with 1", () => {
     [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
     [["reset", "countdown", "--key-file", "damaged"], "key file damaged: EISDIR"],
     [["serve", "--key-file", "file/key"], "key file file/key: "],
-    [["serve", "--key-file", "/dev/zero"], "key file /dev/zero: not a regular file, but a FIFO, a device or a socket"],
+    [["serve", "--key-file", "/dev/zero"], "key file /dev/zero: not a regular file (a FIFO, a device or a socket)"],
     [["serve", "--pool", "a=/dev/zero"], "--pool a=/dev/zero: the file cannot be read (not a regular file)"],
     [
       ["envs", "--environment-file", "/dev/zero"],

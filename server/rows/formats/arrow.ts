@@ -57,7 +57,7 @@ function valueReader(types: Types, single: Precision): (type: DataType, value: u
     if (types.isDictionary(type)) return read(type.dictionary as DataType, value);
     if (types.isDecimal(type)) return decimalOf(littleEndian(value as Uint32Array), type.scale);
     if (types.isFloat(type)) return plain(type.precision === single ? floatOf(value) : value);
-    // A date is converted as a date, because its milliseconds would look like any other number.
+    // Dates are recognised by their type, because a date's value is milliseconds and looks like any other number.
     if (types.isDate(type) || types.isTimestamp(type)) return plain(new Date(Number(value)));
     if (types.isList(type) || types.isLargeList(type) || types.isFixedSizeList(type)) {
       const [child] = type.children;

@@ -47,7 +47,10 @@ export function* readCsv(bytes: Buffer, bounds: readonly number[], { names, deli
     yield rowOf(row, names, records?.length === rows.length ? records[row] : alone(own, delimiter), own);
 }
 
-/** Parses a single row, because another row of the batch is broken. Returns its fields, or what is wrong with it. */
+/**
+ * Parses a single row, after parsing the whole batch failed because of a broken row. Returns the row's fields, or what
+ * is wrong with it.
+ */
 function alone(bytes: Buffer, delimiter: string): readonly string[] | string {
   const read = textOf(bytes);
   if ("problem" in read) return read.problem;

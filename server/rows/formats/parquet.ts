@@ -90,7 +90,8 @@ type Reader = (value: unknown) => unknown;
 function readerOf({ element, children }: SchemaTree): Reader {
   const [repeated] = children;
   if (repeated === undefined) return each(leafReader(element));
-  // A Parquet list has one child, a repeated group, which again has one child. Values do not contain these two names.
+  // A list in Parquet's schema is a group with one repeated child, which may have one child itself. hyparquet's values
+  // omit these levels, so the list is read by the reader of its items.
   if (children.length === 1 && repeated.element.repetition_type === "REPEATED")
     return readerOf(repeated.children.length === 1 ? repeated.children[0]! : repeated);
   const readers = new Map(children.map((child) => [child.element.name, readerOf(child)]));

@@ -49,7 +49,8 @@ export function csvSplitter(delimiter: string, onRow: OnRow): Splitter {
       for (let i = 0; i < bytes.length; i++) {
         const byte = bytes[i]!;
         const wasInQuotes = inQuotes;
-        // Two quotes in a quoted field stand for one quote: the first closes the field, and the second opens it again.
+        // Two quotes within a quoted field stand for one quote. Here the first closes the field, and the second opens
+        // it again.
         if (wasInQuotes) inQuotes = byte !== QUOTE;
         else if (byte === QUOTE) inQuotes = atFieldStart;
         else if (byte === NEWLINE) onRow(start, (start = offset + i + 1));

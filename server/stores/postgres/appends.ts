@@ -26,7 +26,7 @@ const GROUP_MAX = 512;
 /** Maximum number of runs whose last event this process remembers. */
 const ENDS_MAX = 4096;
 
-/** End of a run's journal: the number of its events, and the checksum of its last event. */
+/** End of a run's journal: the number of its events (`version`), and the checksum of the last one. */
 export interface End extends StoredRun {
   readonly hash: Uint8Array;
 }
@@ -41,7 +41,7 @@ export interface Writing {
   readonly writer: Buffer;
 }
 
-/** An append that is to be sent. `writer` is its id. */
+/** Append that waits to be sent to the database. `writer` is its id. */
 interface QueuedAppend {
   readonly key: number;
   readonly append: Append;
@@ -133,8 +133,8 @@ export function isLarge(appends: readonly { readonly bytes: number }[]): boolean
 }
 
 /**
- * Writes rows to runs, and returns the keys of the runs that were at the expected end. `inSeveral`: uses several
- * statements, and so must be in a transaction. Otherwise uses one statement.
+ * Writes rows to runs, and returns the keys of the runs whose journals had the expected ends. With `inSeveral` it sends
+ * several statements, and must run in a transaction.
  */
 export async function write(
   connection: Connection,
@@ -302,7 +302,10 @@ async function attempt({ connection, ends, isDoubtful }: Attempt, jobs: readonly
   return { outcomes, written };
 }
 
-/** Takes a connection for a process's turn at a run: begins a transaction, and locks the run's row. */
+/**
+ * Begins a process's turn, in which only that process appends to the run: takes a connection, begins a transaction and
+ * locks the run's row.
+ */
 async function begin(turns: Connections, key: number): ReturnType<Connections["take"]> {
   const connection = await turns.take().catch((error: unknown) => {
     throw failureOf(error);

@@ -131,7 +131,7 @@ export function openDatabase({ url, patienceMs = 5000, onProblem = () => undefin
   };
   const asking = connections(1);
   const timer = setInterval(() => void state.look(asking), ASK_MS);
-  // The timer does not keep the process alive.
+  // An open timer must not keep the process alive.
   timer.unref();
   return {
     connections,
@@ -153,7 +153,7 @@ function createPool(connectionString: string, max: number): pg.Pool {
     keepAlive: true,
     allowExitOnIdle: true,
     application_name: "gradus",
-    // pg-pool waits for this promise, although its type says void.
+    // The promise is returned, because pg-pool waits for it, although its type says void.
     onConnect: (client) => setSession(client) as unknown as void,
   });
   // Errors of unused connections are ignored. A query on a broken connection reports the error itself.

@@ -49,7 +49,10 @@ const RIGHTS = `SELECT tablename AS "table" FROM pg_tables WHERE schemaname = cu
     AND has_table_privilege(format('%I.%I', schemaname, tablename), 'DELETE')) ORDER BY 1`;
 const NOW = `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
 
-/** Selects the tightest limit on connections: of the server, of the database or of the user. −1 means no limit. */
+/**
+ * Selects the strictest limit on connections (of the server, the database or the user), and the connections in use. −1
+ * means no limit.
+ */
 const CONNECTIONS = `SELECT "max", used FROM (VALUES
     (current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4
       - coalesce(current_setting('reserved_connections', true), '0')::int4,

@@ -81,7 +81,7 @@ async function migrate(client: pg.Client): Promise<void> {
     direction: "up",
     migrationsTable: "migrations",
     migrationsSchema: rows[0]?.schema ?? "public",
-    // The runner's own lock is an advisory lock, which databases such as CockroachDB do not have.
+    // No lock of node-pg-migrate is used: it is an advisory lock, which databases such as CockroachDB do not have.
     noLock: true,
     singleTransaction: false,
     checkOrder: true,

@@ -9,7 +9,9 @@ import pg from "pg";
 import { CONNECT_MS, type Connections } from "./database.ts";
 import { statements } from "./statements.ts";
 
-/** Time between two notices of this server, in milliseconds. The later notice names all runs written meanwhile. */
+/**
+ * Minimum time between two notices of this server, in milliseconds. The later notice names all runs written in between.
+ */
 const GAP_MS = 20;
 /** Maximum number of runs that one notice names, because its text must be shorter than 8,000 bytes. */
 const NAMED_MAX = 256;
@@ -58,9 +60,9 @@ export function createNotices(url: string, calls: Connections) {
       written.add(key);
       if (!isSending) void send();
     },
-    /** Calls `onChange` whenever another server wrote to a run. The returned function ends this. */
+    /** Calls `onChange` whenever another server wrote to a run. The returned function stops that. */
     listen: (key: number, onChange: () => void) => {
-      // The connection for notices is opened at the first call, so a process in which no call waits opens none.
+      // The connection for notices is opened at the first call, so a process without waiting calls has none.
       if (ear === undefined) connect();
       heard.on(String(key), onChange);
       return () => heard.off(String(key), onChange);

@@ -27,14 +27,13 @@ import { createRemovals } from "./removals.ts";
 
 /** Maximum number of connections for everything except appends. */
 const CONNECTIONS = 4;
-/** Maximum number of runs at which this process has a turn (Store.turn) at the same time. */
+/** Maximum number of runs to which this process may have exclusive access (Store.turn) at the same time. */
 const TURNS = 4;
-/**
- * Maximum number of events that one statement reads. EVENTS_MIN applies if the caller wants few bytes; most events have
- * more than EVENT_BYTES.
- */
+/** Maximum number of events that one statement reads. It is computed from the bytes that the caller wants. */
 const EVENTS_MAX = 512;
+/** Minimum of that number, however few bytes the caller wants. */
 const EVENTS_MIN = 64;
+/** Assumed bytes of an event, to compute that number from the wanted bytes. Most events are larger. */
 const EVENT_BYTES = 512;
 /** Maximum number of runs that one statement lists. */
 const LISTED_MAX = 64;

@@ -90,7 +90,7 @@ export const statements = {
   appendRecords: `INSERT INTO records (run, seq, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::bytea[], $4::bytea[])
     ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body`,
-  /** Select the writer of an event, which tells whether an append with an unknown outcome is stored. */
+  /** Selects the id of the append that wrote an event. It tells whether an append with an unknown outcome is stored. */
   writerOf: "SELECT writer FROM events WHERE run = $1 AND version = $2 AND part = 0",
   creatorOf: `SELECT e.writer FROM runs r JOIN events e ON e.run = r.key AND e.version = 1 AND e.part = 0
     WHERE r.id = $1`,
@@ -139,7 +139,7 @@ export const statements = {
       INSERT INTO removals (run, removed_at) SELECT key, now() FROM removed
     )
     SELECT id, key, ${ms("expires_at")} AS "expiresAtMs" FROM removed ORDER BY key`,
-  // A removal is kept for a minute, until writes that were in progress have ended.
+  // The record of a removal is kept for a minute, because writes to the run may still be in progress.
   nextRemoval: `SELECT run, removed_at < now() - interval '1 minute' AS "isOld" FROM removals
     WHERE run > $1 ORDER BY run LIMIT 1`,
   dropEvents: portion("events", "run, version, part"),

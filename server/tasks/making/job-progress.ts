@@ -38,7 +38,7 @@ export interface JobSlice {
 export interface Work {
   readonly job: MakeJob;
   readonly kind: Kind;
-  /** Results by position of the seed in the call. Undefined: not made yet. */
+  /** Result of each seed, in the order of the call. Undefined: the seed's task is not made yet. */
   readonly results: (MakeResult | undefined)[];
   /** Positions of the seeds that no worker has, in the order in which they are made. */
   readonly pending: number[];
@@ -53,7 +53,7 @@ export interface Work {
   left: number;
   isQueued: boolean;
   settled: boolean;
-  /** Resolves the call. Tasks without a result count as cancelled. */
+  /** Resolves the call's promise. Tasks without a result count as cancelled. */
   readonly settle: () => void;
   readonly fail: (error: unknown) => void;
 }
@@ -83,7 +83,7 @@ export function takeTurn({ job, kind, alone, pending, begun }: Work): JobSlice {
   return { places, seeds: places.map((place) => job.seeds[place]!), begun: from };
 }
 
-/** Records the result of a slice. Its unfinished seeds are next in line. */
+/** Records the result of a slice. Seeds that it did not finish are the next to be made. */
 export function takeIn(work: Work, costs: Costs, turn: JobSlice, outcome: SliceOutcome): void {
   const done = outcome.kind === "done" ? takeResults(work, costs, turn, outcome) : takeTimeout(work, turn, outcome);
   work.left -= done;
@@ -95,7 +95,8 @@ function takeResults(work: Work, costs: Costs, { places, begun }: JobSlice, outc
   const done = results.length;
   for (const [i, result] of results.entries()) work.results[places[i]!] = result;
   const cpuMs = outcome.cpuMs + (begun?.cpuMs ?? 0);
-  // A search that was interrupted costs at least the time that it has taken.
+  // If the slice finished no task, its time counts as the cost of one, because the interrupted search costs at least
+  // that.
   costs.took(work.kind, cpuMs, Math.max(1, done));
   const progress = outcome.paused;
   if (progress !== undefined) work.begun.set(places[done]!, { progress, cpuMs: done === 0 ? cpuMs : 0 });
@@ -113,7 +114,7 @@ function takeTimeout(work: Work, { places }: JobSlice, { limitMs }: { readonly l
 
 /** Cost of a kind of task, i.e. of one environment with one set of parameters. */
 export interface Kind {
-  /** CPU time of one task in milliseconds, once its code is compiled. Undefined: no task was made yet. */
+  /** Estimated CPU time of one task in milliseconds, near the lowest measured. Undefined: no task was made yet. */
   leastMs: number | undefined;
   /** Moving average of the CPU time of one task, in milliseconds. */
   recentMs: number;
@@ -128,13 +129,13 @@ export interface Costs {
 /** Maximum number of kinds whose costs are remembered. */
 const KINDS_MAX = 4096;
 /**
- * Weight of a task that took longer than earlier ones. It is small, because a thread's first tasks run code that is not
- * compiled yet.
+ * Weight, in the estimate `leastMs`, of a task that took longer than the estimate. It is small, because the first tasks
+ * of a thread run code that is not compiled yet.
  */
 const SLOWER_SHARE = 0.1;
 /**
- * Weight of the newest tasks in the moving average. It is small, so that one slow task on a busy machine changes
- * little.
+ * Weight of the newest tasks in the moving average `recentMs`. It is small, so that one slow task on a busy machine
+ * changes little.
  */
 const RECENT_SHARE = 0.2;
 

@@ -12,7 +12,7 @@ export interface ModuleItems<Item> {
   readonly read: (value: unknown) => readonly Item[] | string;
   /** Returns the name of an item, which must be unique. Messages use it. */
   readonly nameOf: (item: Item) => string;
-  /** Words for what must be changed to give an item another name, e.g. "id or version". */
+  /** Property that gives an item its name, for the advice to change it in error messages, e.g. "id or version". */
   readonly another: string;
 }
 

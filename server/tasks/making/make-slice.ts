@@ -20,7 +20,10 @@ export interface Slice {
   readonly seeds: readonly bigint[];
   /** State of an interrupted search for the first seed's instance. Undefined: none was begun. */
   readonly progress: SearchProgress | undefined;
-  /** Time in milliseconds after which the worker stops, between two attempts. It does not change the results. */
+  /**
+   * Time in milliseconds after which the worker starts no further attempt to make an instance. It does not change the
+   * results.
+   */
   readonly sliceMs: number;
 }
 
@@ -68,7 +71,7 @@ export function runSlice(registry: Registry, slice: Slice): SliceDone {
 
 function environmentOf(registry: Registry, { environment: id, version }: JobSpec): Environment {
   const found = registry.find(id, version);
-  if (found.kind !== "found") throw new Error(`a job names an environment that is not registered: ${id}`);
+  if (found.kind !== "found") throw new Error(`bug: a job names an environment that is not registered: ${id}`);
   return found.environment;
 }
 

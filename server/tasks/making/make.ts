@@ -1,6 +1,6 @@
 /**
- * Makes tasks: reads rows of pools, asks teachers and mounted environments for theirs, and lets workers generate the
- * others. A cache saves making a task twice.
+ * Makes tasks. It reads rows of pools, gets tasks from teacher models and mounted (externally provided) environments,
+ * and lets worker threads generate all others. A cache avoids making a task twice.
  */
 import { LRUCache } from "lru-cache";
 import { findMounted } from "../../../envs/mounted-tasks.ts";
@@ -29,8 +29,8 @@ const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** Approximate size of a cached task without its prompt, in characters. */
 const TASK_CHARACTERS = 2048;
 
-// Names of callers among whom the threads that make tasks are shared, in addition to tokens and addresses (callerName).
-// Each run and each suite has its own share. If much work waits, a share is divided again by run or connection.
+// Names for runs and suites as callers; tokens and addresses have other names (callerName). The threads that make tasks
+// are shared equally among callers. If much work waits, a caller's share is divided by run or connection.
 
 export function runCaller(runId: string): string {
   return `run ${runId}`;
@@ -52,7 +52,10 @@ export function runParty(runId: string, token: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
-  /** Row that the run recorded for this task. It holds even if the file's order changes. Unset: the seed decides. */
+  /**
+   * Row that the run recorded for this task. The record holds even if the order of rows in the file changes. Unset: the
+   * seed decides which row is used.
+   */
   readonly listed?: ListedRow;
   /** Returns the rank of the row at a position in its pool. Unset: rows are not ranked. */
   readonly rankAt?: ((place: number) => number) | undefined;
@@ -118,8 +121,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     return { kind: "made", task: renderTask(environmentOf(spec), spec, key, instance) };
   };
   const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
-    // Another server, which has a teacher, may have created the run. Here the arm is masked, and the other arms
-    // continue.
+    // A run may have been created by another server, which has a teacher. Without a teacher the run's arm draws no
+    // tasks, and its other arms continue.
     teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: teacherKind.words.missing }));
 
   const againOne = ({ spec, key }: StoredTask): MakeResult | Promise<MakeResult> => {
@@ -151,7 +154,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     makeRow(spec, { seed, ordinal, rankAt, listed }) {
       const { level, split, pool: name } = spec;
       const pool = pools.get(name);
-      // Another server, which has the pool, may have created the run.
+      // The run may have been created by another server, which has the pool.
       if (pool === undefined)
         return { kind: "unavailable", message: missingPool(name), retryDelayMs: TIMEOUT_RETRY_MS };
       const walked = (): Instantiated => rowAt(pool, level, split, seed, ordinal, rankAt);
@@ -161,7 +164,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
       const begun: readonly (MakeResult | Promise<MakeResult>)[] = await mapInSlices(wanted, againOne);
-      // Only tasks of mounted environments are awaited: thousands of others would take as many turns at once.
+      // Only promises (tasks of mounted environments) are awaited, because `await` on thousands of other tasks would
+      // take long.
       const results: MakeResult[] = [];
       for (const each of begun) results.push(each instanceof Promise ? await each : each);
       const refused = results.find((result) => result.kind !== "made");
@@ -171,7 +175,10 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
   };
 }
 
-/** Returns the operations that only mounted environments offer: drawing pictures and giving reference answers. */
+/**
+ * Returns the operations that only mounted (externally provided) environments offer: drawing pictures and giving
+ * reference answers.
+ */
 function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
   return {
     draw: async (environment, instance, answer, requester) => {

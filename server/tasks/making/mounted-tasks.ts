@@ -1,6 +1,6 @@
 /**
- * Requests tasks from mounted environments. Each request passes the gate of the environment's resource, as
- * verifications do.
+ * Requests tasks from mounted environments, whose tasks a provider outside the server makes. Each request waits for its
+ * turn at the environment's resource, like requests to verify answers.
  */
 import { LRUCache } from "lru-cache";
 import {
@@ -182,14 +182,14 @@ function unavailableOf({
 }
 
 /**
- * Maximum number of missing digests whose failures are counted. The one used longest ago is dropped, and its count
- * starts anew.
+ * Maximum number of digests of missing sources whose failures are counted. Beyond it, the least recently used digest is
+ * dropped, and its count starts anew.
  */
 const LOST_MAX = 64;
 
 /**
- * Returns a function that returns a resource for a digest of sources that this server lacks. Requests for its tasks
- * always fail. After some failures the gate masks the arms that use it, until a server has the sources again.
+ * Returns a function that returns a resource which always fails, for a digest of sources that this server lacks. After
+ * some failures, the arms that use the resource draw no tasks until a server has the sources again.
  */
 function createLost({
   retire,

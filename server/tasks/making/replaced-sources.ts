@@ -1,6 +1,7 @@
 /**
- * Closes groups whose tasks came from sources that a mounted environment no longer has. Their answers cannot be scored,
- * so the groups would keep the run waiting. They are closed after a grace period, in which the sources may come back.
+ * Closes groups whose tasks came from an earlier version (sources) of a mounted environment. Their answers cannot be
+ * scored, so the groups would keep the run waiting. They stay open for a grace period, in which the sources may come
+ * back.
  */
 import { LRUCache } from "lru-cache";
 import { changedSources } from "../../../envs/mounted-tasks.ts";
@@ -10,7 +11,7 @@ import { openGroups, type RunState } from "../../curriculum/state.ts";
 import type { TaskSpec } from "../spec.ts";
 import type { RunEvent } from "../../curriculum/events.ts";
 
-/** Maximum number of missing sources that are remembered. For others the grace period starts anew. */
+/** Maximum number of missing sources that are remembered. The grace period of a forgotten one starts anew. */
 const MISSED_MAX = 4096;
 
 export interface Replaced {
@@ -33,12 +34,16 @@ type Closed = Extract<RunEvent, { readonly kind: "closed" }>;
 export function createReplaced(registry: Registry, graceMs: number): Replaced {
   /** Time at which each digest was first found missing, from performance.now(). */
   const missed = new LRUCache<string, number>({ max: MISSED_MAX });
-  /** Arms whose sources are missing, with the list of environments for which that was found. */
+  /**
+   * Cache of the arms whose sources are missing. A result holds as long as the registry has the same list of
+   * environments.
+   */
   const found = new WeakMap<object, { readonly of: Registry["environments"]; readonly arms: readonly number[] }>();
   const why: Replaced["why"] = (spec) => {
     const name = `${spec.environment} ${spec.version} ${spec.digest}`;
     const words = whyMissing(registry, spec);
-    // If this process never had the environment, it may have been left out of its options by mistake.
+    // An environment that this process never had does not count as replaced: its option may have been left out by
+    // mistake.
     const isReplaced = registry.find(spec.environment).kind === "found" || registry.had?.(spec.environment) === true;
     if (words === undefined || !isReplaced) return void missed.delete(name);
     const sinceMs = missed.get(name) ?? performance.now();

@@ -48,7 +48,10 @@ interface ArmRows {
 /** Common order of the rows of several arms. */
 interface Order {
   readonly total: number;
-  /** For each arm's rows, by name: the number of all rows that are easier than each row, from the easiest row on. */
+  /**
+   * Ranks by the name of an arm's set of rows. For each of these rows, from the easiest on: the number of rows in the
+   * whole order that are easier.
+   */
   readonly easier: ReadonlyMap<string, Uint32Array>;
 }
 
@@ -61,8 +64,8 @@ export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
     return { name: JSON.stringify([pool.name, level, split]), pool, level, split };
   };
   /**
-   * Returns the sets of rows with which an arm's rows are ranked, each once. Sets that are ranked by another value are
-   * left out.
+   * Returns the sets of rows that are ranked together with an arm's rows, each once. Pools whose rows are ranked by
+   * another measure are left out.
    */
   const partsAmong = ({ rankGroup }: RankedArm, own: ArmRows, among: readonly RankedArm[]): readonly ArmRows[] => {
     const group = among.filter((arm) => arm.rankGroup === rankGroup && arm.removed !== true);
@@ -105,7 +108,10 @@ function ranksIn({ total, easier }: Order, { name, pool }: ArmRows): ArmRanks {
   };
 }
 
-/** Returns the pool positions of the rows of a level and split, from the easiest. The pool has ranked them. */
+/**
+ * Returns the positions in the pool of the rows of a level and split, from the easiest row on. The pool must have
+ * ranked its rows.
+ */
 function sortedPlaces({ pool, level, split }: ArmRows): Uint32Array {
   const places = placesOf(pool, level, split);
   const sorted = new Uint32Array(places.length);
@@ -113,7 +119,7 @@ function sortedPlaces({ pool, level, split }: ArmRows): Uint32Array {
   return sorted;
 }
 
-/** Merges the sorted parts. For each row it compares the heads of all parts. */
+/** Merges the sorted sets of rows into one order. In each step it takes the easiest of the sets' next rows. */
 function orderOf(parts: readonly ArmRows[]): Order {
   const heads = parts.map((part) => {
     const sorted = sortedPlaces(part);

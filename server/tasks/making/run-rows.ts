@@ -35,7 +35,7 @@ export interface RunRowsDeps {
 }
 
 export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDeps): RunRows<TaskSpec, TaskKey> {
-  /** Lists of rows that were found equal to this server's, with the arms for which they were compared. */
+  /** Cache of the lists of rows that equal this server's pools, each with the arms for which they were compared. */
   const same = new WeakMap<State["lists"], State["config"]["arms"]>();
   const lookAtRows = (state: State): RowsLook => {
     const { lists, config } = state;
@@ -108,8 +108,8 @@ function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly RowSe
 }
 
 /**
- * Returns the hashes of rows, 8 bytes each. `places` are the rows' positions in the pool. If `rows` is greater, the
- * remaining hashes are 0.
+ * Returns `rows` hashes of rows, 8 bytes each. The first are those of the rows at `places`, positions in the pool; any
+ * further hashes are 0.
  */
 function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.length): Uint8Array {
   const bytes = new Uint8Array(8 * rows);
@@ -128,8 +128,8 @@ function changedPart({ lists, config }: State, { pool, level, split, arms }: Row
   const members = placesOf(pool, level, split);
   const fresh = arms.filter((id) => list?.walks.has(id) !== true);
   if (list === undefined) {
-    // An arm's table, made by an older server, may have more rows than the pool has now. The further rows stay and
-    // count as gone.
+    // An older server may have given an arm a table for more rows than the pool has now. The surplus rows stay in the
+    // list and count as gone.
     const tables = config.arms.flatMap(({ id, rows }) => (arms.includes(id) ? (rows?.rows ?? 0) : 0));
     const rows = Math.max(members.length, ...tables);
     const gone: readonly Range[] = rows > members.length ? [[members.length, rows - 1]] : [];
@@ -208,7 +208,10 @@ function hasRow(pools: RunRowsDeps["pools"], { origin, hash }: TaskKey): boolean
   return pool === undefined || placeOfHash(pool, hash) >= 0;
 }
 
-/** Closes groups that reserve tasks became after their rows were already gone. */
+/**
+ * Closes groups whose rows the pool no longer has. Such groups appear late if their tasks were a reserve, which dynamic
+ * sampling gives out only when other groups prove useless.
+ */
 function lateGone(state: State, pools: RunRowsDeps["pools"]): RowsLook {
   const mayBe = state.config.dynamicSampling !== undefined && state.lists.some(({ gone }) => gone.size > 0);
   const cursors = mayBe ? goneGroups(state, pools) : [];

@@ -131,7 +131,7 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
   const madeOf = (result: MakeResult): MakeOutcome<TaskKey> => {
     switch (result.kind) {
       case "made":
-        // The run gives out the task soon and asks for it by its key, so it is cached.
+        // The task is cached, because the run soon asks for it by its key, to give it out.
         maker.keep(result.task);
         return { kind: "task", key: result.task.key };
       case "exhausted":
@@ -172,8 +172,8 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         });
       }
       if (spec.source === "teacher") {
-        // The teacher knows a task by its arm and number. Seeds would not do, because a changed run has the same
-        // seeds again.
+        // Arm and number identify a task for the teacher. Seeds would not do, because a changed run has the same seeds
+        // again.
         const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }

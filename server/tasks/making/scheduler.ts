@@ -26,9 +26,7 @@ export interface Running {
 
 export interface SchedulerOptions {
   readonly threads: number;
-  /**
-   * Maximum number of tasks that may wait. One caller may have a quarter of it, for expensive and for cheap tasks each.
-   */
+  /** Maximum number of waiting tasks. Expensive and cheap tasks of one caller may each take a quarter of it. */
   readonly queueMax: number;
   readonly costs: Costs;
   readonly begin: (slice: Slice) => Running;
@@ -45,7 +43,7 @@ export interface Scheduler {
   clear(): void;
 }
 
-/** Maximum duration of a slice, in milliseconds. It ends a slice whose tasks take longer than earlier ones did. */
+/** Maximum duration of a slice, in milliseconds. It matters if tasks take longer than estimated. */
 const SLICE_MS_MAX = 20;
 /**
  * Maximum CPU time of a task, in milliseconds, that counts as cheap. More expensive ones would keep other callers
@@ -163,7 +161,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     const release = threads.take({ wasDear });
     const going = begin({ spec: job.spec, seeds, progress: turn.begun?.progress, sliceMs: SLICE_MS_MAX });
     const finish = (outcome: SliceOutcome): void => {
-      // After a timeout the worker is replaced first, and until then the thread counts as taken.
+      // After a timeout the thread is released only when its worker has been replaced.
       if (outcome.kind === "done") release();
       const tookMs = outcome.kind === "done" ? outcome.cpuMs : outcome.limitMs;
       lane.charge(job.caller, tookMs - expectedMs);
@@ -182,7 +180,10 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     void going.free.then(release).then(dispatch);
   };
 
-  /** Returns how many tasks of a new call are accepted: as many as may wait, and one slice more if a thread is free. */
+  /**
+   * Returns how many tasks of a new call are accepted: as many as may wait for this caller and in total. If a thread is
+   * free, one slice more is accepted.
+   */
   const roomFor = (work: Work): number => {
     const left = Math.min(callerMax - lanes.of(work).waiting(work.job.caller), queueMax - lanes.waiting());
     return Math.max(0, left) + (threads.free() > 0 ? sliceSize(work) : 0);
@@ -215,7 +216,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
 
 const CANCELLED: MakeResult = { kind: "cancelled" };
 
-/** Returns the progress object of a call, without accepted tasks yet, and the promise of the call's results. */
+/** Returns the progress of a new call, which has no accepted tasks yet, and the promise of the call's results. */
 function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, leave: (work: Work) => void) {
   const { promise, resolve, reject } = Promise.withResolvers<readonly MakeResult[]>();
   const close = (): boolean => {

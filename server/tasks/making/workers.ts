@@ -26,7 +26,10 @@ export interface WorkerPool extends Pick<Scheduler, "run" | "load"> {
   close(): Promise<void>;
 }
 
-/** Idle time after which a thread stops: never. So starting and warming up do not count towards a task's time limit. */
+/**
+ * Idle time after which a thread stops: never. A task therefore never waits for a thread to start, which would count
+ * towards its time limit.
+ */
 const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 
 /**
@@ -96,7 +99,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const warmUp = async (): Promise<void> => {
     for (const level of (await onThread("warmUp")) as readonly LevelCost[]) costs.took(costs.of(level), level.cpuMs, 1);
   };
-  // Work waits in the queue while threads warm up, and the time limit does not count that.
+  // While threads warm up, they get no work. The waiting time does not count towards a task's time limit.
   const warm = options.warmUp ? each(warmUp) : [];
   for (const warming of warm) scheduler.occupy(warming);
   // If the pool is closed before its threads have started or warmed up, that is not an error.

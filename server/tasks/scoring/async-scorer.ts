@@ -31,7 +31,7 @@ export interface Caller {
   readonly deadlineMs: number | undefined;
 }
 
-/** Sample of a run, with a function that makes the run's feedback from its result. */
+/** Sample of a run whose score the run must record. */
 export interface RunSample {
   readonly runId: string;
   /** Key that identifies the sample together with its completion and, in an episode, with its earlier calls. */
@@ -110,7 +110,10 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
 
 /** Scores one completion. Never rejects. */
 type Work = (party: Party, until: Until) => Promise<StepResult>;
-/** Limits that a caller sets by leaving. A run's sample has none, because it is scored even if its caller leaves. */
+/**
+ * Signal and deadline of a caller, which end the scoring early. A run's sample has none, because it is scored even if
+ * its caller leaves.
+ */
 type Until = Partial<Pick<Caller, "signal" | "deadlineMs">>;
 
 /** Scores samples of runs once, however many callers ask for them. */
@@ -171,7 +174,7 @@ function createFlights({ record, onFailure }: AsyncScorerOptions) {
   };
 }
 
-/** Verifies a completion. Never rejects. */
+/** Verifies a completion with the environment's external resource. Never rejects. */
 async function verified(
   { resources, onFailure }: AsyncScorerOptions,
   { scoring, token }: AsyncTask,
@@ -194,7 +197,10 @@ async function verified(
   }
 }
 
-/** Outcome of a job whose question was answered. The answer itself is kept beside it. */
+/**
+ * Facts that `verify` returns when a question was answered. The real answer is passed in a variable, because
+ * `resources.run` can only return facts.
+ */
 const ANSWERED: Facts = Object.freeze({ kind: "feasible" });
 
 /** Plays a completion of an episode. Never rejects. */

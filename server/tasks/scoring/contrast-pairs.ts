@@ -7,7 +7,8 @@ import type { SampleScan } from "../../curriculum/batches.ts";
 import type { StepResult } from "./results.ts";
 
 /**
- * Completion that is preferred to another one of its group. Both texts are cut at their ends, which count UTF-16 units.
+ * Two completions of a group, of which one is preferred. Trainers use each text only up to its end, counted in UTF-16
+ * units.
  */
 export interface ContrastPair {
   readonly preferredSampleIndex: number;

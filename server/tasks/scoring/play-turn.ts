@@ -14,26 +14,32 @@ import type { Keyring } from "../keyring.ts";
 import { mintTurnId, type TaskToken } from "../task-id.ts";
 import { failedSample, invalidTask, type NoReward, type StepResult } from "./results.ts";
 
-/** A completion of a task with turns. Unset members are as if the completion had none. */
+/** Completion of a task with turns, i.e. one message of the policy. Members that are unset count as empty. */
 export interface PlayedCompletion {
   readonly sampleIndex: number;
   readonly text: string;
   readonly toolCalls?: readonly ToolCall[];
-  /** Key that stands for the sample instead of its index. Empty: the index does. */
+  /** Key by which the client identifies the sample. Empty: `sampleIndex` identifies it. */
   readonly sampleKey?: string;
   readonly end?: boolean;
-  /** Whether the sample is one of an evaluation, which has no run and whose episodes belong to its samples all the same. */
+  /**
+   * Whether the sample belongs to an evaluation. Like a run's samples, it then keeps its identity over all calls of its
+   * episode.
+   */
   readonly isEvaluated?: boolean;
 }
 
-/** Statements of the trainer: whether a completion reached its maximum length, and may hold calls in its text. */
+/**
+ * Information from the trainer: whether a completion was cut off at its maximum length, and whether its text may
+ * contain tool calls in Hermes format.
+ */
 export type CompletionForm = Pick<PolicyMessage, "isCut" | "isHermes">;
 
 /** Opened task of several turns. */
 interface PlayedTask {
   readonly token: Omit<TaskToken, "inline">;
   readonly scoring: AnyScoreTask;
-  /** Encoded token without an episode, which is a part of each task id of an episode. */
+  /** Encoded token without its episode. All task ids of an episode contain these bytes. */
   readonly settings: Uint8Array;
   /** Names of the tools that the policy may call. */
   readonly tools: readonly string[];
@@ -45,7 +51,8 @@ interface PlayOptions {
 }
 
 /**
- * Plays a completion whose calls ask no resource. Equal requests get equal results from every server with the same keys.
+ * Plays a completion whose calls need no external resource. Equal requests get equal results from every server with the
+ * same keys.
  */
 export function playTurn(
   options: PlayOptions,
@@ -57,7 +64,7 @@ export function playTurn(
   return begun.kind === "none" ? begun : begun.finish(play(begun.task, opened.token.episode, begun.message));
 }
 
-/** Plays a completion whose calls may ask a resource. `ask` asks one question. */
+/** Plays a completion whose calls may need an external resource. `ask` sends a question to the resource. */
 export async function playAskingTurn(
   options: PlayOptions,
   opened: PlayedTask,
@@ -103,7 +110,7 @@ function beginTurn(
     ...(detail !== undefined && { detail }),
   };
   const { text, toolCalls = [], end: ends = false } = completion;
-  // A text over the limit is no fault of the trainer: the policy wrote too much, and its message holds no answer.
+  // A text over the limit counts as a message without an answer and not as an error, because the policy wrote too much.
   const read = Buffer.byteLength(text) > completionBytesMax ? "" : text;
   const finish = (played: Played): StepResult => {
     if (played.kind === "over") return { kind: "score", score: played.score, digest: played.digest };

@@ -17,7 +17,7 @@ export interface NoReward {
   readonly retryDelayMs: number;
 }
 
-/** Final result of a sample. `digest` is set for an episode: it tells its calls from those of other episodes. */
+/** Final result of a sample. `digest` is set for an episode, and differs if its calls differ. */
 export type SampleResult = { readonly kind: "score"; readonly score: Score; readonly digest?: string } | NoReward;
 
 /** Result of a completion: that of its sample, or the next turn of an episode that is not over. */

@@ -6,8 +6,8 @@ import { asCut, type OpenTask, type Scorer } from "./scorer.ts";
 import { nextTurn } from "../../base/time-slices.ts";
 
 /**
- * Maximum number of UTF-16 units of a completion that is scored at once. A longer one waits for a turn of the event
- * loop.
+ * Maximum length, in UTF-16 units, of a completion that is scored immediately. A longer one first waits for a turn of
+ * the event loop.
  */
 const UNITS_AT_ONCE_MAX = 16 * 1024;
 
@@ -17,8 +17,8 @@ export interface Scorers {
 }
 
 /**
- * Scores a completion, or plays one of a task with turns. `stepAside` is called when the caller only waits for an
- * external resource from now on.
+ * Scores a completion, or plays one of a task with turns. `stepAside` is called when only an external resource is left
+ * to wait for.
  */
 export async function scoreAlone(
   { scorer, asyncScorer }: Scorers,
@@ -30,7 +30,7 @@ export async function scoreAlone(
 ): Promise<StepResult> {
   const { text } = completion;
   if (task.kind === "sync") {
-    // Many completions may arrive together, so long ones let other work run in between.
+    // Many completions may arrive together, so other work runs before each long one.
     if (text.length > UNITS_AT_ONCE_MAX) await nextTurn();
     if (task.token.calls !== undefined) return scorer.play(task, completion, form);
     return scorer.score(form.isCut ? asCut(task) : task, text);

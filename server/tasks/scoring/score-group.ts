@@ -34,13 +34,13 @@ function keyDigest(key: string): string {
  * access decodes it again.
  */
 interface Completion extends PlayedCompletion {
-  /** Version of the trained model that wrote the completion. Unset: the trainer does not give it. */
+  /** Version of the trained model that wrote the completion. Unset: the trainer did not report it. */
   readonly policyVersion?: number | undefined;
-  /** Number of tokens of the completion. Unset: the trainer does not give it. */
+  /** Number of tokens of the completion. Unset: the trainer did not report it. */
   readonly tokens?: number | undefined;
   /** Earlier messages of the episode. */
   readonly transcript?: readonly { readonly role: string; readonly content: string }[];
-  /** Id of the completion's own task. Empty: it is the group's task. */
+  /** Id of the completion's own task, e.g. of a later turn. Empty: the task of the group. */
   readonly taskId?: string;
 }
 
@@ -96,10 +96,9 @@ export interface GroupStatistics {
   readonly count: number;
   readonly mean: number;
   readonly std: number;
-  /**
-   * RLOO advantages, and below them GRPO advantages, in the order of the samples. Undefined: the sample has no score.
-   */
+  /** RLOO advantages, in the order of the samples. Undefined: the sample has no score. */
   readonly rloo: readonly (number | undefined)[];
+  /** GRPO advantages, in the order of the samples. Undefined: the sample has no score. */
   readonly grpo: readonly (number | undefined)[];
 }
 
@@ -108,7 +107,7 @@ export interface GroupOptions {
   readonly statistics: boolean;
   /** Returns whether the trainer says that the completion at this position was cut off at its maximum length. */
   readonly isCut: (place: number) => boolean;
-  /** Returns whether the text of the completion at this index may hold calls of tools. */
+  /** Returns whether the text of the completion at this index may contain tool calls in Hermes format. */
   readonly isHermes: (place: number) => boolean;
 }
 
@@ -248,12 +247,12 @@ export async function scoreGroupAsync(
 ): Promise<ScoredGroup> {
   const { scorer, asyncScorer } = scorers;
   const run = runOf(task, group);
-  /** Returns the sample of a run. `more` tells requests of the same completion apart, e.g. by earlier calls. */
+  /** Returns the sample of a run. `more` makes the sample's key differ if earlier calls of the episode differ. */
   const sampleOf = (completion: Completion, text: string, more = ""): RunSample | undefined => {
     if (run.kind !== "run") return undefined;
     const digest = completionDigest(text);
     const { sampleKey = "", sampleIndex } = completion;
-    // The key "3" is another sample than the index 3.
+    // The prefix distinguishes the key "3" from the index 3.
     const sample = sampleKey === "" ? sampleIndex : `key ${sampleKey}`;
     const key = `${task.groupId} ${run.hash} ${sample} ${digest}${more}`;
     const itemOf = (result: StepResult): FeedbackItem | undefined =>

@@ -40,7 +40,7 @@ interface OpenParts {
   readonly groupId: string;
 }
 
-/** Task whose completions are scored at once. */
+/** Task whose completions are scored without an external resource. */
 export interface SyncTask extends OpenParts {
   readonly kind: "sync";
   readonly scoring: ScoreTask;
@@ -50,13 +50,13 @@ export interface SyncTask extends OpenParts {
   readonly tools: readonly string[];
 }
 
-/** Task whose completions wait for an external resource when they are scored. */
+/** Task whose completions need an external resource to be scored, e.g. a judge. */
 export interface AsyncTask extends OpenParts {
   readonly kind: "async";
   readonly scoring: AsyncScoreTask;
 }
 
-/** Task with turns whose calls may ask an external resource. */
+/** Task with turns whose calls may need an external resource. */
 export interface AskingTask extends OpenParts {
   readonly kind: "asking";
   readonly scoring: AnyScoreTask;
@@ -77,7 +77,10 @@ export interface Scorer {
   /** Caches a task that was just given out, so that its id need not be decoded when completions arrive. */
   expect(taskId: string, groupId: string, token: TaskToken): void;
   open(taskId: string): OpenTask | NoReward;
-  /** Forgets all cached tasks, so that every task id is verified again. Its key may have been removed. */
+  /**
+   * Forgets all cached tasks, so that every task id is verified again. Called when the keys change, because a key may
+   * have been removed.
+   */
   forget(): void;
   score(task: SyncTask, completion: string): SampleResult;
   /** Plays a completion of a task with turns. */
@@ -95,8 +98,8 @@ export interface ScorerOptions {
 }
 
 /**
- * Maximum size of the cache of tasks, in bytes: enough for about a thousand TSPs, or some thousand other tasks. Results
- * are never cached.
+ * Maximum size of the cache of tasks, in bytes: enough for about a thousand TSP tasks, or several thousand others.
+ * Results are never cached.
  */
 const RECENT_BYTES_MAX = 8 * 1024 ** 2;
 /** Approximate size of a cached task without its instance, in bytes. */
@@ -123,12 +126,12 @@ export function createScorer(options: ScorerOptions): Scorer {
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
-  // The next call of an episode mostly comes to the server that replied to the last one.
+  // Cached because the next call of an episode mostly comes to the server that replied to the last one.
   const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     try {
       const task = openToken(token, groupId, options);
-      // Most ids of later turns are opened once.
+      // Ids of later turns are not cached, because most of them are opened only once.
       if (task.kind !== "none" && token.episode === undefined) recent.set(taskId, task);
       return task;
     } catch (error) {
