@@ -222,7 +222,8 @@ async function* textBatches(path: string, form: TextForm, chunkBytes: number): A
     open = splitter.take(bytes, offset + held.length) - offset;
     held = Buffer.concat([held, bytes]);
     part = Math.max(1, Math.ceil(bytesRead / chunkBytes));
-    if (held.length - open > ROW_BYTES_MAX) throw new Error(`a row has over ${ROW_BYTES_MAX} bytes, the limit: shorten it, or remove it`);
+    if (held.length - open > ROW_BYTES_MAX)
+      throw new Error(`a row has over ${ROW_BYTES_MAX} bytes, the limit: shorten it, or remove it`);
   }
   splitter.end(offset + held.length);
   yield taken();

@@ -145,7 +145,10 @@ function tellingOnce(exporter: SpanExporter, endpoint: string, log: Logger): Spa
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         if (result.error !== undefined && !isLosing)
-          log.warn({ endpoint, problem: result.error.message }, "traces cannot be sent to the collector, and are lost until it accepts them: check its address");
+          log.warn(
+            { endpoint, problem: result.error.message },
+            "traces cannot be sent to the collector, and are lost until it accepts them: check its address",
+          );
         isLosing = result.error !== undefined;
         done(result);
       }),
