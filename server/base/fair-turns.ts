@@ -30,7 +30,7 @@ export interface FairTurns<Item> {
   add(party: Party, item: Item, size: number): void;
   /** Removes and returns the next item, either of all callers or only of the caller `of`. Undefined: no item waits. */
   next(of?: string): Item | undefined;
-  /** Adds the cost of work done for a party, in any unit. A negative amount takes back. */
+  /** Adds the cost of work done for a party, in any unit. A negative amount reduces the cost. */
   charge(party: Party, amount: number): void;
   /** Adds the expected cost of a party's work that begins. When the work ends, pass the same amount, negative. */
   expect(party: Party, amount: number): void;
@@ -108,8 +108,8 @@ export function createTurnTaking(atOnce: number) {
     }
   };
   /**
-   * Runs `work` in the party's turn. `expectedCost` counts while the work runs; afterwards the costs count that the
-   * work passed to `charge`. Costs have any unit.
+   * Runs `work` in the party's turn. While it runs, `expectedCost` counts for the party; afterwards the costs count
+   * that the work passed to `charge`. Costs have any unit.
    */
   return async <T>(
     party: Party,

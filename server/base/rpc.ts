@@ -14,8 +14,8 @@ import { escaped } from "../../envs/lib/escape.ts";
 import type { Logger } from "pino";
 
 /**
- * Minimum bytes of a message that counts as long. The texts of a long message are decoded only when they are read, and
- * it may contain no second request.
+ * Minimum size, in bytes, of a long message. The texts of such a message are decoded only when they are read, and it
+ * may contain only one request.
  */
 export const LONG_MESSAGE_BYTES = 1024 ** 2;
 

@@ -100,8 +100,8 @@ export function createEvaluations(deps: EvaluationDeps) {
     },
     get: (id: string) => withOpen<Evaluation>(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
     /**
-     * Returns evaluations in the order of their ids, after `afterId`. An empty `afterId` begins with the first, and an
-     * empty `suite` selects all suites.
+     * Returns evaluations ordered by id, beginning after `afterId`. An empty `afterId` means from the first, and an
+     * empty `suite` means of all suites.
      */
     list: async (afterId: string, limit: number, suite: string): Promise<EvaluationPage> => {
       const found = await deps.store.list(afterId, limit + 1);

@@ -51,7 +51,7 @@ export interface SuiteDefinition {
   /** Version of the suite. A released version never changes. */
   readonly version: number;
   readonly description: string;
-  /** Groups over which the report's overall statistics are unweighted means. */
+  /** Whether the report's overall statistics are unweighted means over the categories or over the tasks. */
   readonly overall: "categories" | "tasks";
   /** Whether the report also compares answers with a heuristic's answers. Unset: it does not. */
   readonly heuristic?: true;

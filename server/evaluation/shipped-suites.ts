@@ -2,7 +2,7 @@
 import type { Split } from "../../envs/environment.ts";
 import type { Category, SuiteDefinition, SuitePart } from "./open-suite.ts";
 
-/** The ten environments in their five categories (FORGE table 2, NP-ENGINE section 3.3). */
+/** Names of the ten environments with NP-hard problems, by category (FORGE table 2, NP-ENGINE section 3.3). */
 const tenByCategory: Readonly<Record<string, readonly string[]>> = {
   graph: ["np/clique", "np/independent-set", "np/coloring"],
   schedule: ["np/meetings"],
@@ -54,7 +54,7 @@ function heldOut(environment: string, levels: readonly string[], category: Categ
 
 const DIFFICULTIES = ["easy", "middle", "hard", "unrated"];
 
-/** The four domains of Omni-Thinker (5.3). */
+/** Suites for the four domains of the paper Omni-Thinker (5.3): math, code, question answering and writing. */
 const domains: readonly SuiteDefinition[] = [
   {
     id: "math",

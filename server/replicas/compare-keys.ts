@@ -1,12 +1,12 @@
 /**
- * Decides which servers that share a store may serve if their signing keys differ. Such servers would refuse each
+ * Decides which of the servers that share a store may serve, if their signing keys differ: they would refuse each
  * other's task ids.
  */
 import { type Identity, keyDifferences } from "./identity.ts";
 
 interface ReplicaKeys {
   readonly id: string;
-  /** When the server joined, by the store's clock, in milliseconds since the Unix epoch. */
+  /** Time at which the server joined, by the store's clock, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
   readonly identity: Pick<Identity, "keys">;
 }

@@ -102,13 +102,13 @@ export type Joined =
   | { readonly kind: "refused"; readonly message: string };
 
 function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly OtherReplica[] {
-  // A row from the far future does not count either. It was written before the store's clock was set back, and its
-  // server is gone, because running servers have written newer rows.
+  // A row from the far future does not count. It was written before the store's clock was set back, and its server is
+  // gone, because running servers have written newer rows.
   const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && Math.abs(nowMs - seenAtMs) <= ALIVE_MS;
   return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as ReplicaReport), ...row }));
 }
 
-/** Why this server may not serve beside servers that joined before it, and the id of the conflicting server. */
+/** Conflict because of which this server may not serve together with a server that joined before it. */
 interface Refusal {
   readonly by: OtherReplica;
   readonly message: string;
@@ -160,7 +160,7 @@ function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaRepor
 }
 
 interface ReplicaMeeting {
-  /** When this server joined, by the store's clock, in milliseconds since the Unix epoch. */
+  /** Time at which this server joined, by the store's clock, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
   readonly others: readonly OtherReplica[];
   /**

@@ -45,8 +45,8 @@ const RETRY_DELAY_MS = 200;
 const RETRY_DELAY_MS_MAX = 2000;
 
 /**
- * Checks the rows that were not checked before, and removes those that fail. `failed` has the reason for each removed
- * row. `failure` says why the first unchecked row could not be checked; undefined: all were checked.
+ * Checks the rows that have no stored result, and removes those that fail. `failed` has the reason for each removed
+ * row. `failure` is the reason why the first unchecked row could not be checked; undefined: all were checked.
  */
 export async function checkPool(finished: FinishedPool, checking: Checking) {
   const { environment, kept } = checking;

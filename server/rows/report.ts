@@ -98,9 +98,7 @@ export function reportOf(pool: Pool) {
     repeats,
     /** Names of the fields that were read from each column, with the number of rows. */
     taken,
-    /**
-     * Number of rows with the same question as an earlier row and another answer. `first` names the first such pair.
-     */
+    /** Number of rows with the question of an earlier row but another answer. `first` names the first such pair. */
     contradictions: { rows: contradictions.rows, ...contradictionText(pool) },
     /** Measure by which rows are ranked, or the reason why they have no ranks. */
     ranks,

@@ -71,8 +71,8 @@ function readPart([part, name = "", from = "", to = ""]: RegExpExecArray): RowRa
 const OWNER = /^([a-z0-9-]+(?:\/[a-z0-9-]+)*)(?:@(\d{1,9}))?:(.+)$/s;
 
 /**
- * Reads the text before a colon as an environment's id. If there is no such environment, but a file with the whole
- * name, the text belongs to the path.
+ * Reads the text before a colon as an environment's id. If no such environment exists, but a file with the whole name
+ * does, the text belongs to the path.
  */
 function readOwner(given: string, selection: readonly RowRange[], registry: Registry): PathResult {
   const [, id = "", version, path = ""] = OWNER.exec(given) ?? [];

@@ -19,8 +19,8 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    // A twin of an environment (the same tasks with another answer form) uses the pools of that environment, and so has
-    // none of its own.
+    // A twin of an environment (equal tasks, but another form of the answer) uses that environment's pools and has none
+    // of its own.
     if (shipped === undefined || environment.twinOf !== undefined) continue;
     const { name, file } = shipped;
     const other = pools.get(name);

@@ -58,11 +58,11 @@ const busySeconds = () => one(performance.eventLoopUtilization().active / 1000);
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // These gauges of prom-client end in _total like counters, so tools for rules and dashboards would treat them as
+  // Removes gauges of prom-client whose names end in _total, because tools for rules and dashboards would take them for
   // counters.
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  // If the server has several processes, the latest start counts, so that restarts are visible. prom-client would leave
-  // this metric out.
+  // Of several processes the latest start counts, so that restarts are visible. prom-client would leave this metric
+  // out.
   Object.assign(registry.getSingleMetric("process_start_time_seconds") ?? {}, {
     aggregator: "max" satisfies Aggregator,
   });

@@ -54,7 +54,9 @@ interface Job extends StoreCall {
 const WRITES_MAX = 512;
 /** Maximum time for large reads in one turn, in milliseconds, so that writes wait no longer. */
 const BULK_MS = 4;
-/** Delays between attempts to get a lock that another process holds, in milliseconds. SQLite itself uses the same. */
+/**
+ * Delays, in milliseconds, between attempts to get a lock that another process holds. SQLite itself uses equal ones.
+ */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
 
 function unavailable({ id }: { readonly id: number }, message: string): Reply {

@@ -12,7 +12,7 @@ export function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Without an error, the folder existed already, or another process has just made it.
+    // If the folder is there now, it existed before, or another process has just made it.
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory() === true) return;
     if (found === undefined) throw error;

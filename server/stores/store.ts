@@ -121,8 +121,8 @@ export interface Store {
    */
   turn?(key: number): Promise<Turn>;
   /**
-   * Calls `onChange` soon after another process may have changed a run, until the returned function is called. Calls
-   * are only hints and may be missing. Left out: processes do not tell each other of changes.
+   * Calls `onChange` soon after another process may have changed a run. Calls are only hints and may be missing. The
+   * returned function stops them. Left out: processes do not tell each other of changes.
    */
   listen?(key: number, onChange: () => void): () => void;
   /**

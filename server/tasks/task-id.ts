@@ -22,7 +22,7 @@ import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "./t
 /** Arm and cursor (task number) in the run that gave out a task. */
 export interface RunPlace {
   readonly runId: string;
-  /** Incarnation of the run when the task was handed out. */
+  /** Random id that the run got at its creation or last import. Feedback for a task with an older id is ignored. */
   readonly incarnation: string;
   /** Index of the arm in the run's configuration. */
   readonly arm: number;
@@ -160,7 +160,7 @@ function withEpisode(settings: Uint8Array, episode: SampleEpisode): Uint8Array {
 
 const EPISODE_TAG = varint((TaskTokenSchema.field.episode.number << 3) | WireType.LengthDelimited);
 
-/** Encodes a length as protobuf does. A writer of its own would cost more than all the rest of `withEpisode`. */
+/** Encodes a length as protobuf does. Its own writer would cost more than the rest of `withEpisode`. */
 function varint(value: number): Uint8Array {
   const bytes: number[] = [];
   for (; value > 127; value >>= 7) bytes.push((value & 127) | 128);

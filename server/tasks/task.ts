@@ -27,7 +27,7 @@ export interface MadeTask {
 /** Result of making a task from one seed. */
 export type MadeResult =
   | { readonly kind: "made"; readonly task: MadeTask }
-  /** No instance with these parameters exists, so trying again would not help. */
+  /** No such instance can be made, and trying again would not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
 /** Result of making one task, which may also fail for now or be cancelled. */
@@ -66,7 +66,7 @@ export function inlineOf<Instance>(
   { origin }: TaskKey,
   instance: Instance,
 ): Uint8Array | undefined {
-  // The origin of such a task already contains the whole instance.
+  // The bytes are left out if the task's origin already contains the whole instance.
   return origin.kind === "inline" ? undefined : (asked?.carry(instance) ?? inline?.encode(instance));
 }
 

@@ -18,7 +18,7 @@ const ROWS = 1 << 14;
 /** Maximum uncompressed bytes of a range of rows. Each thread holds a range, and rows may have long texts. */
 const ROWS_BYTES = 64 << 20;
 
-/** Maximum number of ranges in a row group. Each range reads the pages of the ranges before it again. */
+/** Maximum number of ranges in a row group. Many would be slow, because each range reads the pages before it again. */
 const PARTS_MAX = 8;
 
 /** Range of rows: the index of the first one, and the index after the last one. */

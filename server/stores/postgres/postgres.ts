@@ -23,8 +23,8 @@ export type PostgresStores = Awaited<ReturnType<typeof openPostgres>>;
 const CONNECTIONS = 4;
 
 /**
- * Purpose of a secret in the database. A server with other keys cannot open the secret and is refused. Earlier versions
- * hashed runs with it.
+ * Purpose of a secret that serves only to compare keys: a server with other keys cannot open it, and is refused. The
+ * name remains from earlier versions, which hashed runs with the secret.
  */
 const KEY_CHECK = "runs";
 
@@ -52,8 +52,8 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     calls,
     taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
     /**
-     * Seals the database's secrets also by the first of these keys. One of the keys must open the secrets. A server
-     * does this when its first key is new.
+     * Encrypts the database's secrets also with the first of these keys, one of which must decrypt them. A server does
+     * this when its first key is new.
      */
     sealBy: openSecrets,
     /** Closes all stores of the database. */

@@ -25,16 +25,17 @@ const SAMPLE = `ordinal, "index", facts, result, completion`;
 const IN_ORDER = `ORDER BY ordinal, "index"`;
 
 export const statements = {
-  // Settings of each session.
+  // Statements that configure each new session.
   isolation: "SET default_transaction_isolation = 'read committed'",
   lockTimeout: "SET lock_timeout = '5s'",
-  // A process that pauses during a turn loses the turn, so that other processes go on.
+  // The server of PostgreSQL ends a transaction that is idle for 2 s, so that other processes go on if one pauses
+  // during a turn.
   idleTimeout: "SET idle_in_transaction_session_timeout = '2s'",
   begin: "BEGIN",
   commit: "COMMIT",
   rollback: "ROLLBACK",
   ask: "SELECT 1",
-  // Notices between servers. Some databases do not have LISTEN and NOTIFY.
+  // Statements for notices between servers. Some databases do not have LISTEN and NOTIFY.
   listen: "LISTEN gradus_runs",
   notify: "SELECT pg_notify('gradus_runs', $1)",
   /** Writes a row, to test whether the database can be written to. */

@@ -70,7 +70,7 @@ export interface StoredTask {
 export interface Maker {
   /** Makes tasks. Returns one result for each seed, in order. */
   make(spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
-  /** Returns the row at position `ordinal` in the order that `seed` gives to a pool's rows. */
+  /** Returns a task from a row of a pool: the row at position `ordinal` in the order that `seed` gives to the rows. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
   /** Returns one task that a teacher model wrote for each of `wanted.places`, in order. See Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;

@@ -16,13 +16,13 @@ const MISSED_MAX = 4096;
 
 export interface Replaced {
   /**
-   * Returns why this server cannot make or score tasks of a specification: its environment has other sources.
+   * Returns why this server cannot make or score tasks of a specification: its environment now has other sources.
    * Undefined: it can.
    */
   readonly whyMissing: (spec: TaskSpec) => string | undefined;
   /**
-   * Returns why the sources of a specification are missing, once the grace period is over. Undefined before that, if
-   * they are not missing, and if this process never had the environment.
+   * Returns why the sources of a specification are missing. Undefined: they are not missing, or the grace period is not
+   * over, or this process never had the environment.
    */
   why(spec: TaskSpec): string | undefined;
   /** Returns the events that close a run's groups whose sources are missing. */

@@ -183,7 +183,7 @@ function adopted({ batches, config, arms }: State, pool: Pool, digest: string): 
   return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other positions, so what it knows of rows may be of others`;
 }
 
-/** Returns the run's policy with new row counts in its rank ranges. Null: the counts are unchanged. */
+/** Returns the run's policy with new numbers of rows in its ranges of ranks. Null: the numbers are unchanged. */
 function recounted({ policy, config }: State, ranks: RunRanks): Policy | null {
   const staying = config.arms.filter(({ removed }) => !removed);
   const uses = rankUsesOf(policy);

@@ -26,10 +26,7 @@ export interface WorkerPool extends Pick<Scheduler, "run" | "load"> {
   close(): Promise<void>;
 }
 
-/**
- * Idle time after which a thread stops: never. A task therefore never waits for a thread to start, which would count
- * towards its time limit.
- */
+/** Idle time after which a thread stops: never. Otherwise starting it again would count towards a task's time limit. */
 const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 
 /**

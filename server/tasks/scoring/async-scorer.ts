@@ -49,7 +49,7 @@ export interface ScoredSample {
 export interface AsyncScorer {
   /** Scores a completion. `sample` is set if it belongs to a run. Never rejects. */
   score(task: AsyncTask, completion: string, caller: Caller, sample?: RunSample): Promise<ScoredSample>;
-  /** Plays a completion of a task with turns, each call in its own turn at the resource. Never rejects. */
+  /** Plays a completion of a task with turns. Each call waits for its turn at the external resource. Never rejects. */
   play(
     task: AskingTask,
     completion: PlayedCompletion,

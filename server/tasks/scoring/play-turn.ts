@@ -124,7 +124,10 @@ function beginTurn(
 
 type FoundSample = { readonly kind: "sample"; readonly sample: EpisodeSample } | NoReward;
 
-/** Returns the sample of a completion. After its first call an episode belongs to one sample. */
+/**
+ * Returns the sample to which a completion belongs. After the first call, the episode names it, and another one is
+ * refused.
+ */
 function sampleOf(
   { run, episode }: PlayedTask["token"],
   { sampleIndex, sampleKey = "", isEvaluated = false }: PlayedCompletion,

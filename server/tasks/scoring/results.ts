@@ -20,7 +20,7 @@ export interface NoReward {
 /** Final result of a sample. `digest` is set for an episode, and differs if its calls differ. */
 export type SampleResult = { readonly kind: "score"; readonly score: Score; readonly digest?: string } | NoReward;
 
-/** Result of a completion: that of its sample, or the next turn of an episode that is not over. */
+/** Result of a completion: the final one of its sample, or the next turn of an episode that is not over. */
 export type StepResult = SampleResult | NextTurn;
 
 /** Result of a completion after which its episode goes on: replies to the policy, and the task id of the next turn. */

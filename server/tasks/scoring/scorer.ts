@@ -112,7 +112,7 @@ interface Expected {
   readonly groupId: string;
 }
 
-/** Maximum length of a cached id. To look a longer one up takes about as long as to verify it. */
+/** Maximum length of a cached id. Looking up a longer one takes about as long as verifying it. */
 const CACHED_ID_MAX = 4096;
 
 /** Maximum number of cached episodes. Each takes at most 8 KB, and shares its instance with others of its task. */
