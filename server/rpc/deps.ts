@@ -20,7 +20,7 @@ import type { NoRewards } from "../tasks/scoring/no-rewards.ts";
 export interface RequestLimits {
   /** Maximum number of groups in a BatchStep or StreamSteps message. */
   readonly maxGroups: number;
-  /** Maximum number of completions in a group, and of num_generations of a run. */
+  /** Maximum number of completions in a group, and maximum of a run's num_generations. */
   readonly maxCompletions: number;
   readonly maxBatchSeeds: number;
   readonly maxMessageBytes: number;

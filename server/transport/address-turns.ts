@@ -6,7 +6,9 @@
 /** If no other address has had work for this many milliseconds, an address counts as the only one. */
 const ALONE_MS = 1000;
 
-/** Number of resting addresses above which those are dropped whose rest is over. Such an address may never return. */
+/**
+ * Maximum number of resting addresses. Beyond it, those whose rest is over are dropped, because they may never return.
+ */
 const RESTING_MAX = 1024;
 
 /** Creates the turns of addresses. Work counts as long if it takes more than `longMs` milliseconds. */

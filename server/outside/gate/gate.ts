@@ -241,7 +241,7 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
         if (refusal === undefined || !makeRoom(job, refusal)) return refusal;
       }
     },
-    /** Counts a job and its bytes. Returns a function that takes them off again. */
+    /** Adds a job and its bytes to the totals. Returns a function that subtracts them again. */
     enter: ({ bytes }: Job): (() => void) => {
       let inside = true;
       admitted++;

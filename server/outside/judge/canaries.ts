@@ -10,7 +10,10 @@ import { comparisonOf } from "../../../envs/writing/question.ts";
 import { CANARIES, type Canary } from "./canary-texts.ts";
 import { agree, type CanaryOutcome, type Standing } from "./judge-metrics.ts";
 
-/** After this many prompts, one canary is sent. A canary takes two requests, so canaries add 3% to the requests. */
+/**
+ * Number of prompts after which the judge gets one canary (a pair with a known verdict). A canary takes two requests,
+ * so canaries add 3% to the requests.
+ */
 const PROMPTS_PER_CANARY = 64;
 /** Number of recent canaries from which the share of right verdicts is computed. */
 const WINDOW = 16;

@@ -41,7 +41,10 @@ export interface JudgeConfig extends JudgeOptions {
 
 export interface JudgeDeps {
   readonly clock: Clock;
-  /** Called when the canaries show that the judge can no longer be trusted, or can be trusted again. */
+  /**
+   * Called when the canaries (pairs with known verdicts) show that the judge can no longer be trusted, or can be
+   * trusted again.
+   */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
   /** Sends a request to the model. Defaults to the endpoint in the options. Tests replace it. */
   readonly ask?: AskModel;

@@ -267,7 +267,7 @@ const breachOf = (checked: Checked | undefined): Breach | undefined => checked &
 const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
- * Returns the first difference, in what decides the reward, between verdicts and their repetitions. Undefined: there is
+ * Returns the first difference between verdicts and their repetitions that would change the reward. Undefined: there is
  * none.
  */
 export function change(before: readonly Checked[], after: readonly Checked[]): Breach | undefined {

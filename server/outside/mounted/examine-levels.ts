@@ -1,7 +1,8 @@
 /**
- * Tests the levels of mounted environments against the provider rules. Mounting waits for that for a limited time. The
- * remaining levels are examined one at a time, or at once when a task of the level is requested. So a mount of hundreds
- * of slow levels starts quickly, and no task is given before its level was examined.
+ * Tests the levels of mounted environments against the provider rules. Mounting waits only a limited time for these
+ * tests. The remaining levels are tested one at a time, or at once when a task of the level is requested.
+ *
+ * So a mount of hundreds of slow levels starts quickly, and no task is given before its level was tested.
  */
 import type { Described, DescribedLevel } from "./read-description.ts";
 import { type Finding, tryLevel } from "./examine-level.ts";
@@ -56,7 +57,8 @@ export function createTrials(options: TrialOptions): Trials {
     waiting.delete(key);
     const trial = tryLevel(provider, described, level, closing.signal).then((finding) => {
       going.delete(key);
-      // An unreachable provider says nothing about the level, so the next request for a task examines it again.
+      // An unreachable provider says nothing about the level. After mounting, the next request for a task tests it
+      // again.
       if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);

@@ -82,15 +82,19 @@ export type StartedHost =
   { readonly kind: "started"; readonly host: Host } | { readonly kind: "failed"; readonly why: string };
 
 const PROGRAM = ["-B", "-m", "gradus.serve.host"];
-/** Working directory of a host. It must contain no Python modules, because Python would import them from there. */
+/**
+ * Working directory of a host process. It must contain no Python modules, because Python would import them from there.
+ */
 const FOLDER = "/proc";
-/** Minimum number of isolation measures, e.g. a file-system filter, that a host must report (HostReady.walls). */
+/**
+ * Minimum number of isolation measures, e.g. a file-system filter, that a host process must report (HostReady.walls).
+ */
 const WALLS_MIN = 2;
 const OLDER =
   "its Python package gradus is older than this server, so its code could read the server's files: install the package of this release (pip install ./clients/python in a checkout)";
 /**
- * Maximum time for a host to start, in milliseconds. Importing takes seconds, and testing thousands of levels takes
- * minutes.
+ * Maximum time for a host process to start, in milliseconds. Importing takes seconds, and testing thousands of levels
+ * takes minutes.
  */
 const START_MS_MAX = 600_000;
 /**
@@ -98,7 +102,9 @@ const START_MS_MAX = 600_000;
  * connection closed.
  */
 const WORD_MS_MAX = 5000;
-/** Maximum time for a host to stop a worker or itself, in milliseconds. After that, the server kills the host. */
+/**
+ * Maximum time for a host process to stop a worker or itself, in milliseconds. After that, the server kills the host.
+ */
 const KILL_MS_MAX = 5000;
 /** Maximum time, in milliseconds, to read the remaining output of a worker whose end was reported. */
 const LAST_WORDS_MS_MAX = 1000;

@@ -7,8 +7,8 @@ import type { FrameContent } from "./provider-frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
 /**
- * A request for one result, e.g. one verdict. A worker answers it in a frame, which may hold answers of other items
- * too.
+ * A request for one result, e.g. one verdict. A worker process answers it in a message (frame), which may hold answers
+ * of other items too.
  */
 export interface Item<Answer = unknown> {
   /**
@@ -26,8 +26,8 @@ export interface Item<Answer = unknown> {
   /** Returns the frame that requests all of `items`, which must have the same subject. */
   frameOf(items: readonly Item[]): FrameContent;
   /**
-   * Returns this item's answer out of a worker's frame. `place` is the item's position in the batch. Undefined: the
-   * frame does not answer this item.
+   * Returns this item's answer from a worker's message (frame). `place` is the item's index in the batch. Undefined:
+   * the frame does not answer this item.
    */
   read(content: FrameContent, place: number): Answer | Failure | undefined;
   settle(answer: Answer | Failure): void;

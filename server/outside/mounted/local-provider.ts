@@ -12,11 +12,11 @@ import { createQueue, type Item } from "./item-queue.ts";
 import { createAbortableItems, UNWANTED } from "./abort-items.ts";
 
 export interface LocalOptions extends HostOptions {
-  /** Called when a host or a worker ended unexpectedly, or when a host could not be restarted. */
+  /** Called when a host or worker process ended unexpectedly, or when a host could not be restarted. */
   readonly onFault: (why: string) => void;
   /**
-   * Called for each worker that ended, with the reason in one word, e.g. "late" or "memory". `onHostEnd` is called for
-   * each host that ended.
+   * Called for each worker process that ended, with the reason in one word, e.g. "late" or "memory". `onHostEnd` is
+   * called for each host process that ended.
    */
   readonly onWorkerEnd?: (why: string) => void;
   readonly onHostEnd?: () => void;

@@ -59,7 +59,7 @@ export interface Described {
   }[];
 }
 
-/** Turns of an environment's tasks (ProvidedTurns in provider.proto). */
+/** Rules of the turns (calls of an episode) of an environment's tasks: ProvidedTurns in provider.proto. */
 export interface DescribedTurns {
   readonly tools: readonly Tool[];
   readonly calls: number;

@@ -5,9 +5,9 @@
 import type { SandboxJob } from "../../../envs/ports.ts";
 import { frameCutter } from "../frame-cutter.ts";
 
-/** Kinds of messages from the server to a zygote. */
+/** Kinds of messages from the server to a zygote (sandbox process). */
 const requestKinds = { run: 1, cancel: 2, figures: 3 } as const;
-/** Kinds of messages from a zygote. The first five say how a test case ended. */
+/** Kinds of messages from a zygote (sandbox process). The first five say how a test case ended. */
 const frameKinds = {
   reply: 1,
   printed: 2,

@@ -41,7 +41,10 @@ export interface Failure {
 
 export const noAcceptedTasks = (): AcceptedTasks => ({ ready: [], given: new Map(), asking: undefined, requests: 0 });
 
-/** Returns what was handed out for this task of the run, or the next accepted task. Undefined: there is none. */
+/**
+ * Returns the task that was handed out for this place in the run, or else the next accepted task. Undefined: there is
+ * none.
+ */
 export function give({ ready, given }: AcceptedTasks, place: string): MadeTask | undefined {
   const task = given.get(place) ?? ready.shift();
   if (task === undefined) return undefined;

@@ -59,7 +59,7 @@ export function openEnv(context: TransportContext, handlers: Handlers, completio
     methodAt(context, { path: `openenv/${kind}`, role: "trainer", streamsRequests: false });
   const known = { reset: of("reset"), step: of("step"), state: of("state") };
   const places = createPlaces();
-  // An idle session is closed at once, a busy one after its current answer.
+  // At a shutdown, an idle session is closed at once, and a busy one after its current answer.
   const goAway = (): void => server.clients.forEach((client) => client.emit("drain-session"));
   context.admission.draining.addEventListener("abort", goAway, { once: true });
 
