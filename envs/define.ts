@@ -142,9 +142,7 @@ export function defineGenerator<Specs extends ParameterSpecs, Instance>({
   return later.length === 0 ? generator : withLater(generator, Object.fromEntries(later));
 }
 
-/**
- * Returns a generator that fills in the defaults of parameters declared later. Levels and tasks omit these parameters.
- */
+/** Returns a generator that fills in the defaults of parameters marked `later`, which levels and tasks omit. */
 function withLater<Instance>(generator: Generator<Instance>, defaults: Parameters): Generator<Instance> {
   const whole = (parameters: Parameters): Parameters => ({ ...defaults, ...parameters });
   return {

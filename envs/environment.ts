@@ -135,7 +135,10 @@ export interface MountedTasks {
   readonly seeds: readonly bigint[];
 }
 
-/** Origin of a task that a mounted generator made, and the hash that its instance must have when it is made again. */
+/**
+ * Origin of a task that a mounted generator (one in another process) made, and the hash that its instance must have
+ * when it is made again.
+ */
 export interface MountedPlace {
   readonly parameters: Parameters;
   readonly seed: bigint;
@@ -145,7 +148,7 @@ export interface MountedPlace {
   readonly hash: string;
 }
 
-/** Result of asking a mounted generator for a task. */
+/** Result of asking a mounted generator (one in another process) for a task. */
 export type MountedResult<Instance = unknown> =
   | {
       readonly kind: "made";
@@ -158,7 +161,7 @@ export type MountedResult<Instance = unknown> =
   | { readonly kind: "exhausted"; readonly message: string }
   | Failed;
 
-/** Result of asking a mounted generator for a picture. */
+/** Result of asking a mounted generator (one in another process) for a picture. */
 export type MountedDrawing =
   | { readonly kind: "svg"; readonly svg: string }
   /** There is no picture. Asking again does not help. */
@@ -171,7 +174,7 @@ export type MountedDrawing =
 export interface MountedGenerator<Instance> extends Makeable {
   /** Digest of the provider's sources and settings, 16 hex digits. A task made under another digest is refused. */
   readonly digest: string;
-  /** Name of the mounted provider, as the operator gave it. */
+  /** Name of the mounted provider (the other process), as the operator gave it. */
   readonly mount: string;
   /**
    * Returns why no tasks can be made with these parameters. Checks this now unless a check was made before. Returns
@@ -440,8 +443,8 @@ interface Capabilities<Instance, Answer> {
    */
   readonly answerNames?: readonly string[];
   /**
-   * Asks a teacher for tasks. Needs `rows` and `inline`: the task id carries the teacher's whole task, because nothing
-   * can make it again.
+   * Asks a teacher model for tasks. Needs `rows` and `inline`: the task id carries the whole proposed task, because
+   * nothing can make it again.
    */
   readonly teacher?: Teaching;
   /**

@@ -19,7 +19,7 @@ export function findMounted<Instance>(environment: Environment<Instance>): Mount
 
 type Made<Instance> = Extract<MountedResult<Instance>, { readonly kind: "made" }>;
 
-/** Returns the key of a task that a mounted generator made. */
+/** Returns the key of a task that a mounted generator (one in another process) made. */
 export function mountedTaskKey<Instance>(
   { environment }: MountedEnvironment<Instance>,
   { parameters, seed }: { readonly parameters: Parameters; readonly seed: bigint },

@@ -32,7 +32,7 @@ export interface PythonRow {
   readonly python: string;
 }
 
-/** Findings of a sandbox about the Python in rows, by the row's index in its unit. */
+/** Findings of a sandbox about the Python in rows, by the row's index in its unit (part of the file). */
 export type FoundPython = ReadonlyMap<number, string>;
 
 const NOTHING_FOUND: FoundPython = new Map();
@@ -45,13 +45,13 @@ export interface TakenRows {
 }
 
 /**
- * Rows of one unit of a file that hold tasks, in the order of the file. Each list has one entry for each of these rows,
- * unless its comment says otherwise.
+ * Rows that hold tasks in one unit (part) of a file, in the order of the file. Each list has one entry for each of
+ * these rows, unless its comment says otherwise.
  */
 export interface UnitColumns {
-  /** Number of rows in the unit, including the rows without a task. */
+  /** Number of rows in the unit (part of the file), including the rows without a task. */
   readonly rowsRead: number;
-  /** Index of each row in its unit. */
+  /** Index of each row in its unit (part of the file). */
   readonly rows: Uint32Array<ArrayBuffer>;
   /** Hash of each row's instance, as two entries: the upper and the lower half. */
   readonly hashes: Uint32Array<ArrayBuffer>;
@@ -106,7 +106,7 @@ export interface PoolColumns {
   readonly problems: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Indices of the rows of group 0 in the order of the file, then those of group 1, and so on. */
+  /** Indices of the rows, one group (level and split) after the other, each in the order of the file. */
   readonly members: Uint32Array<ArrayBuffer>;
   /** Index in `members` where each group starts. Has one more entry than there are groups. */
   readonly starts: Uint32Array<ArrayBuffer>;
@@ -153,8 +153,8 @@ class InstanceBytes {
 const TAKEN_MAX = 16;
 
 /**
- * Reads the rows of a unit into columns. Rejects and counts rows that are not JSON, hold no task, or belong to no
- * level.
+ * Reads the rows of a unit (part of a file) into columns. Rejects and counts rows that are not JSON, hold no task, or
+ * belong to no level.
  */
 export function readUnit<Instance>(
   environment: Environment<Instance>,

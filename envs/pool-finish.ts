@@ -23,7 +23,7 @@ export interface PoolSummary {
   readonly leftOut: number;
   /** Number of rows that could not be checked through a fault of ours. See RowReader.check. */
   readonly unchecked: number;
-  /** True if the file's rows are lines. */
+  /** True if each row of the file is a line, as in JSONL. */
   readonly lines: boolean;
   /** Number of rejected rows that hold a task of an earlier row. */
   readonly repeats: number;
@@ -119,7 +119,7 @@ function firstBytes(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<
 function roomFor(units: readonly UnitColumns[], total: number) {
   const byteCount = units.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (byteCount >= 2 ** 32)
-    throw new Error(`a pool's instances take ${byteCount} bytes, and the limit is 4 GiB: split it`);
+    throw new Error(`a pool's instances take ${byteCount} bytes, and the limit is 4 GiB: split the pool`);
   const has = (name: "asked" | "problems"): boolean => units.some((unit) => unit[name].length > 0);
   return {
     rows: new Uint32Array(total),

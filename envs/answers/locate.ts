@@ -48,8 +48,9 @@ export function locateThoughts(text: string, thinking: Thinking): Thoughts {
 
 /** A closed, marked answer without its marks and outer white space. `text` equals completion.slice(start, end). */
 export interface LocatedSpan {
-  /** Offsets in UTF-16 units. */
+  /** Offset of the answer's first character, in UTF-16 units. */
   readonly start: number;
+  /** Offset after the answer's last character, in UTF-16 units. */
   readonly end: number;
   readonly text: string;
 }

@@ -110,7 +110,7 @@ const MARK_UNITS_MAX = "answer***:".length;
 
 /** A label "Answer:" that starts its line. */
 interface LineMark {
-  /** Offset after the colon. */
+  /** Offset after the label's colon. */
   readonly from: number;
   /** Marks of bold or italics that are still open after the colon. */
   readonly emphasis: string;

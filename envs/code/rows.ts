@@ -165,7 +165,7 @@ function userText(messages: readonly unknown[]): string | undefined {
 interface FoundTruth {
   readonly column: string;
   readonly truth?: unknown;
-  /** The reason why there are no tests. */
+  /** Reason why the row has no tests. */
   readonly problem?: string;
 }
 

@@ -236,7 +236,7 @@ function difficulty({ numbers, target }: CountdownInstance): number {
   return (SOLUTIONS_CAP - countSolutions(numbers, target)) * TARGETS + target;
 }
 
-/** Larger than every target. */
+/** Factor that puts the count of solutions before the target in a difficulty. It is larger than every target. */
 const TARGETS = 2 ** 17;
 
 function read(row: unknown): Parsed<CountdownInstance> {
@@ -256,7 +256,7 @@ function read(row: unknown): Parsed<CountdownInstance> {
   return { kind: "answer", answer: { numbers, target } };
 }
 
-/** Returns the start of a value's JSON. */
+/** Returns the start of a value's JSON, for an error text. */
 function shownValue(value: unknown): string {
   const text =
     typeof value === "bigint"

@@ -11,7 +11,10 @@ export interface CoreProblem {
   readonly weights: ArrayLike<number>;
   /** Values of the items, positive integers. */
   readonly values: ArrayLike<number>;
-  /** Integer. The product of the sum of all weights and any value is below 2^53, so that all bounds are exact. */
+  /**
+   * Maximum weight of a choice, an integer. The product of the sum of all weights and any value is below 2^53, so that
+   * all bounds are exact.
+   */
   readonly capacity: number;
   /** True if the weight must equal the capacity. Otherwise it must not exceed the capacity. */
   readonly exact: boolean;
@@ -117,9 +120,8 @@ function takeNext(core: Core): number {
 }
 
 /**
- * Returns whether changing this item cannot lead to a better choice, by Dantzig's bound. The bound prices weight at the
- * break item's value per weight. No choice with the change has a larger value than the greedy choice with that change
- * and with its free weight priced.
+ * Returns whether changing this item cannot lead to a better choice, by Dantzig's bound. The bound is the value of the
+ * greedy choice with that change, plus its free weight times the break item's value per weight.
  */
 function isSettled(core: Core, item: number): boolean {
   const { weights, values, breakItem } = core;

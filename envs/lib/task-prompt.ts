@@ -4,9 +4,9 @@ import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 
 export interface TaskText {
   readonly question: string;
-  /** How to write the answer. */
+  /** Instruction on how to write the answer. */
   readonly answer: string;
-  /** How the prompt writes instances. */
+  /** Explanation of how the prompt writes instances. */
   readonly notation: string;
   /** Title of the example, e.g. "Example with 4 vertices". */
   readonly exampleTitle: string;

@@ -40,7 +40,7 @@ const COLUMNS = {
 /** NuminaMath-1.5 uses this column to say whether a problem is complete. */
 const VALID = "problem_is_valid";
 
-/** Matches "5" and "Level 5" (MATH). */
+/** Matches a level such as "5", or "Level 5" in the data set MATH. */
 const LEVEL = /^(?:level\s*)?([1-5])$/i;
 
 export const LEVELS = [

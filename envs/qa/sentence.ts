@@ -6,7 +6,7 @@ import { closingWords } from "../answers/labels.ts";
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
 
-/** Matches words that begin such a sentence, e.g. "It is", in several languages. */
+/** Matches words before an option in a sentence, e.g. "It is", in several languages. */
 const LEAD =
   /^(?:(?:it is|it's|it would be|it must be|it should be|that is|that's|this is|es ist|das ist|ist|est|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
 

@@ -1,6 +1,6 @@
 /**
- * Reward schemes of tasks with turns. Each prices the single calls by a scheme of answers, and defines the return of an
- * episode: the reward of its last call, the sum, or the best. Call number k, from 0, counts discount^k.
+ * Reward schemes of tasks with turns. Each computes the rewards of single calls by another scheme, and defines the
+ * return of an episode: the reward of its last call, the sum, or the best. Call number k, from 0, counts discount^k.
  */
 import type { Parameters } from "../environment.ts";
 import { isRight, qualityRatio, type Fold, type RewardScheme } from "./scheme.ts";

@@ -61,7 +61,8 @@ function price(findings: Findings, commit: number | undefined, of: Parameters): 
   const formatScore = of["format_score"] as number;
   const wrong = findings.kind === "malformed" ? 0 : formatScore;
   const correctness = isRight(findings) ? 1 : wrong;
-  // 1 − (L − e)/L is e/L. Without a correct answer among those verified, a completion gets the value of a wrong one.
+  // The paper's 1 − (L − e)/L is e/L, the share of the completion up to the end e of the first correct answer. Without
+  // a correct answer among those verified, a completion gets the value of a wrong one.
   const committed = commit === undefined ? wrong : Math.max(commit, formatScore);
   const [correctnessWeight, commitWeight] = [of["correctness"] as number, of["commit"] as number];
   return {

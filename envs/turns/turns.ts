@@ -144,7 +144,7 @@ export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage>
 export type AnyTurns<Instance = unknown> = Turns<Instance> | AskingTurns<Instance>;
 
 /**
- * A call since the state that a task id stores. Repeating these calls leads to the current state. Unreadable calls are
+ * A call after the state that a task id stores. Repeating these calls leads to the current state. Unreadable calls are
  * left out.
  */
 export interface LoggedCall {

@@ -111,8 +111,8 @@ function compareAtPoints(
 }
 
 /**
- * Returns a function that compares both expressions at one point. It returns a refutation, or undefined and updates
- * `seen`.
+ * Returns a function that compares both expressions at one point. The function returns a refutation, or updates `seen`
+ * and returns undefined.
  */
 function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
   const real = !hasI(gold) && !hasI(answer);

@@ -101,7 +101,7 @@ function hasMatrix(node: Node): boolean {
 const isSetSymbol = (node: Node): boolean =>
   node.kind === "symbol" && (isNumberSet(node.name) || "∅∞".includes(node.name));
 
-/** Number sets that have two names. */
+/** Number sets with two names: each name, and the name that replaces it. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { "ℤ+": "ℕ*", "ℤ≥0": "ℕ" };
 
 /** Compares two symbols. A lowercase letter equals the letter of an expected multiple-choice option. */

@@ -16,7 +16,7 @@ export interface Ball {
 
 /** Precision and budget of an operation. */
 export interface Precision {
-  /** Binary digits after the point. */
+  /** Number of binary digits after the point. */
   readonly bits: number;
   readonly budget: Budget;
 }

@@ -163,7 +163,7 @@ const PART_BEHIND = new RegExp(
   ].join("|")})`,
   "u",
 );
-/** Matches the word after a box. */
+/** Matches the word after a box, e.g. "million". */
 const WORD_BEHIND = /^[\s$}]{0,4}(?:\\(?:text|textbf|textrm|mathrm)\s?\{\s?)?(\p{L}{1,24})/u;
 
 function isPart(before: string, behind: string): boolean {

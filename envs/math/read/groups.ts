@@ -172,7 +172,7 @@ const ROWS_MAX = 20;
 
 interface Row {
   readonly parts: readonly Node[];
-  /** Whether the row says "otherwise". */
+  /** True if the row's condition is "otherwise". */
   readonly isRest: boolean;
 }
 

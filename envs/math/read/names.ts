@@ -38,7 +38,7 @@ export const FUNCTIONS = new Map([
 /** Names that may stand inside a run of letters, as in "xsinx". */
 export const INFIXES = "arcsin arccos arctan sqrt sin cos tan cot log ln exp pi".split(" ");
 
-/** Symbols by each of their spellings. */
+/** Symbol that each spelling stands for, e.g. α for "alpha". */
 export const SYMBOLS = bySpelling({
   ...letters(
     "alpha beta gamma delta zeta eta kappa lambda mu nu xi pi sigma tau upsilon chi psi omega",

@@ -67,7 +67,7 @@ export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
   }),
 );
 
-/** Words that stand for a unit of several parts. */
+/** Words that stand for a quotient of units, such as mph. */
 const IN_ONE: Readonly<Record<string, string>> = {
   mph: "mi / h",
   mpg: "mi / gal",

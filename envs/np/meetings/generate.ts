@@ -28,7 +28,7 @@ export interface Interval {
 }
 
 export interface Meeting {
-  /** Attendee numbers, ascending. */
+  /** Numbers of the attendees, ascending. */
   readonly attendees: readonly number[];
   readonly minutes: number;
 }
@@ -54,7 +54,7 @@ export function invariant({ meetings, availability, rooms }: MeetingsInstance): 
 export interface Placement {
   readonly meeting: number;
   readonly room: number;
-  /** Minutes since midnight. */
+  /** Start of the meeting, in minutes since midnight. */
   readonly start: number;
 }
 

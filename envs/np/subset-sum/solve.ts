@@ -41,7 +41,7 @@ interface Swaps {
   readonly numbers: readonly number[];
   /** Positions of the chosen numbers. */
   readonly inside: number[];
-  /** Positions of the other numbers. */
+  /** Positions of the numbers that are not chosen. */
   readonly outside: number[];
   /**
    * One swap for each difference that a swap can add to the sum. Differences start at minus the largest number. A swap

@@ -112,10 +112,7 @@ function turn({ rank, vectors, sum, scratch }: Relaxation, v: number, scale: num
 
 // The functions below compute certified bounds, which hold although they are computed in floating point.
 
-/**
- * Reciprocal of the unit of multipliers, penalty and weights. They are multiples of 1/GRID below 2^33, so that sums and
- * matrix entries are exact.
- */
+/** Multipliers, penalty and weights are multiples of 1/GRID below 2^33, so that sums and matrix entries are exact. */
 const GRID = 2 ** 20;
 
 /** Allocates the matrix that provesAbove overwrites, for nodes of up to n − 1 free vertices. */

@@ -158,8 +158,8 @@ interface Walk {
   /** Time at which the depth-first search reached each vertex, from 1, or 0 if not yet. */
   readonly reached: Int32Array;
   /**
-   * Earliest time of a vertex that an edge from each vertex, or from a vertex below it in the search tree, leads back
-   * to.
+   * For each vertex, the earliest time of a vertex that an edge leads back to, from the vertex itself or from one below
+   * it in the search tree.
    */
   readonly low: Int32Array;
   readonly stack: number[];

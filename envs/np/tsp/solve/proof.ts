@@ -11,9 +11,9 @@ export interface Proof {
   readonly instance: Instance;
   /** The best tour found. */
   readonly tour: IndexedTour;
-  /** Multipliers of the root. */
+  /** Multipliers at the root of the search tree. */
   readonly pi: Int32Array;
-  /** Scaled bound of the root. */
+  /** Lower bound at the root of the search tree, in scaled units. */
   readonly rootBound: number;
   /** For each edge, how far the bound rises if a tour must use the edge. */
   readonly excess: Int32Array;
