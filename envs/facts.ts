@@ -47,8 +47,8 @@ export type GradedComponent =
       /** Reason why the component has no value. The weighted sum then omits the component. */
       readonly reason: string;
       /**
-       * Set if a fault of ours is the reason, e.g. the judge is down. If it is the primary component, the answer gets
-       * no reward.
+       * Set if a fault of ours is the reason, e.g. the judge is down. If the primary component has a failure, the
+       * answer gets no reward.
        */
       readonly failure?: Failed;
     };

@@ -44,7 +44,7 @@ export type Verdict = Findings["kind"];
 export interface ScoredSpan {
   readonly start: number;
   readonly end: number;
-  /** Offset after the closing mark. Set if the scheme scans for commits. */
+  /** Offset after the closing mark. Set if the scheme scans for commits (first correct answers). */
   readonly markedEnd?: number;
   readonly verdict: Verdict;
   readonly solved: boolean;
@@ -68,7 +68,7 @@ export interface Score {
   readonly truncated: boolean;
   readonly spans: readonly ScoredSpan[];
   readonly info: Readonly<Record<string, string>>;
-  /** Findings of the scan. Set if the scheme scans for commits. */
+  /** Findings of the scan. Set if the scheme scans for commits (first correct answers). */
   readonly scan?: ScoredScan;
   /** Why the episode ended, and its number of calls. Set if the task has turns. */
   readonly episode?: { readonly stop: StopReason; readonly calls: number };
@@ -77,9 +77,9 @@ export interface Score {
 /** Reason why an episode ended. The contract's StopReason uses the same words. */
 export type StopReason = "goal" | "budget" | "ended" | "truncated";
 
-/** Findings of a scheme that scans for commits. */
+/** Findings of a scheme that scans a completion for its commit, the first correct answer. */
 export interface ScoredScan extends Pick<ScannedCompletion, "answers" | "length" | "complete" | "commit"> {
-  /** Maximum number of contrast pairs of the completion's group. */
+  /** Maximum number of contrast pairs (a preferred and a rejected text) of the completion's group. */
   readonly pairsMax: number;
 }
 

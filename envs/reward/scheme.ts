@@ -32,7 +32,7 @@ export interface ToPrice {
   /** How well the completion keeps to its format. Set if the scheme uses it. */
   readonly tidiness: Tidiness | undefined;
   /**
-   * If the scheme scans for commits: share of the completion up to the end of its first correct answer. Undefined if
+   * Share of the completion up to the end of its first correct answer, if the scheme scans for commits. Undefined if
    * there is none.
    */
   readonly commit?: number | undefined;
@@ -55,11 +55,11 @@ export interface Price {
   readonly components: readonly RewardComponent[];
 }
 
-/** Limits of a scheme that scans for commits. */
+/** Limits of a scheme that scans completions for commits (first correct answers). */
 export interface CommitScan {
   /** Maximum number of answers to verify, counted from the first. */
   answersMax(parameters: Parameters): number;
-  /** Maximum number of contrast pairs of a group. */
+  /** Maximum number of contrast pairs (a preferred and a rejected text) of a group. */
   pairsMax(parameters: Parameters): number;
 }
 

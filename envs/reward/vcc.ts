@@ -19,7 +19,7 @@ const ANSWERS_MAX = 1024;
  */
 const ANSWERS_DEFAULT = 256;
 
-/** Maximum number of contrast pairs of a group. */
+/** Maximum number of contrast pairs (a preferred and a rejected text) of a group. */
 const PAIRS_MAX = 64;
 
 /**

@@ -85,7 +85,8 @@ function* playing(task: EpisodeTask, begun: Episode | undefined, message: Policy
   const turns = turnsOf(task);
   let episode = begun ?? FIRST;
   const end = (stop: EpisodeEnd["stop"], last?: Called): Played => {
-    // Only a text whose calls are not made says more than the calls. A text beside calls may be split from them.
+    // Hash the text only if its calls are not made. Otherwise the hashed calls suffice, and text beside them may be
+    // sent apart.
     const unmade = stop === "truncated" ? [message.text] : [];
     const digest = last === undefined ? chained(episode, stop, ...unmade) : episode.digest;
     return { kind: "over", ...scoreEpisode(task, episode, stop, last?.findings), digest };

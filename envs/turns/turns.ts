@@ -73,7 +73,8 @@ export interface KnownBest {
 /** Members that all turns have. The state of an episode is a protobuf message, because it is stored in task ids. */
 export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> {
   /**
-   * Set if a task has several turns only if it is requested with more than one call. Defaults to false: all tasks do.
+   * Set if a task has several turns only if more than one call is requested. Defaults to false: all tasks have several
+   * turns.
    */
   readonly optional?: true;
   /** Default number of calls of an episode. A request may ask for another number. */
