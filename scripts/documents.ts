@@ -115,7 +115,10 @@ export function looseRows(file: string, text: string): readonly string[] {
   });
 }
 
-/** Commands that install a package of ours by its name from a package index, such as PyPI or npm. No index has one. */
+/**
+ * Commands that install a package of ours by its name from a package index, such as PyPI or npm. No index has our
+ * packages.
+ */
 const INDEX_INSTALLS = [
   /\b(?:pip3?|pipx|uv|poetry|install)\s+(?:install|add|gradus)[^`|;&]*?(?<![\w./-])gradus(?:[-_]gym)?(?:\[[\w,-]+\])?(?![\w/.-])/,
   /\binstall gradus[-_]gym\b/,

@@ -10,7 +10,7 @@ export type WrittenCall = Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson
 export interface Written {
   /** Text, with the thinking that the endpoint returns in a field of its own. */
   readonly text: string;
-  /** Text without this thinking, for the conversation in the next request. */
+  /** Text without the thinking, for the conversation in the next request. */
   readonly content: string;
   /** Calls of tools that the endpoint parsed. */
   readonly toolCalls: readonly WrittenCall[];

@@ -7,7 +7,9 @@ import type { ExportRow } from "./rows.ts";
 
 export type ExportFormat = "jsonl" | "parquet";
 
-/** Returns the format that the ending of a file name means, or undefined if it is neither. */
+/**
+ * Returns the format that the ending of a file name stands for. Undefined if the ending is neither .jsonl nor .parquet.
+ */
 export function formatOf(path: string): ExportFormat | undefined {
   if (path.endsWith(".jsonl")) return "jsonl";
   return path.endsWith(".parquet") ? "parquet" : undefined;

@@ -26,10 +26,10 @@ interface Flags extends ConnectionFlags, ChangeFlags {
   readonly json?: boolean;
 }
 
-/** Default number of update batches to drive for a run without an end. */
+/** Default number of update batches to preview, for a run without an end. */
 const UPDATES_DEFAULT = 100n;
 
-/** Note after a run without a server, which ends with the command. */
+/** Note printed after a run in this process. Such a run ends with the command. */
 const ENDED = "The run ended with this command. With --server HOST:PORT it stays on a server, whose page shows it.";
 
 export function addStart(group: Command): void {

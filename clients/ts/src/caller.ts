@@ -22,7 +22,7 @@ export interface CallOptions {
    * each request has its own deadline. A stream that only reads fails after this time without a reply.
    */
   readonly deadlineMs?: number | undefined;
-  /** Signal that ends the call with CANCELLED. */
+  /** Signal that aborts the call, which then fails with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -158,7 +158,7 @@ export interface RunChoice {
   readonly seed?: Seed;
   /** Number of tasks to train on in the whole run. By default the run has no end. */
   readonly length?: number;
-  /** Number of update batches that may be drawn before the feedback on earlier ones. Defaults to 1. */
+  /** Number of update batches by which the draws may run ahead of the feedback. Defaults to 1. */
   readonly feedbackLag?: number | "unbounded";
   readonly feedbackSource?: keyof typeof feedbackSources;
   readonly rewardScheme?: RewardSchemeChoice;

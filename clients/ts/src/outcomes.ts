@@ -60,7 +60,10 @@ export interface AnswerSpan {
   readonly end: number;
   readonly verdict: VerdictName;
   readonly solved: boolean;
-  /** End of the answer's marks. 0 unless the reward scheme looks for the first right answer (the commit). */
+  /**
+   * Position after the closing mark of the answer, e.g. `</answer>`. 0 unless the reward scheme looks for the first
+   * right answer (the commit).
+   */
   readonly markedEnd: number;
 }
 

@@ -203,7 +203,7 @@ export interface NamedChoice {
 
 /** Filter that keeps a run from drawing tasks, e.g. because of the outcomes of their earlier groups in the run. */
 export interface FilterChoice {
-  /** Whether to pass over tasks of which every sample was solved the last time. Defaults to false. */
+  /** Whether a task is not drawn again if all samples of its latest group were solved. Defaults to false. */
   readonly skipSolved?: boolean;
   /** Number of groups in succession without a solved sample after which a task is passed over. Defaults to never. */
   readonly skipFailedAfter?: number;

@@ -1,4 +1,6 @@
-/** Shows what a plan would draw, and what a simulated student would learn from it. */
+/**
+ * Shows what the run of a plan (a run file in the making) would draw, and what a simulated student would learn from it.
+ */
 import { useState } from "preact/hooks";
 import type { RunConfig, SimulatedOutcome, SimulateRunResponse } from "../../../clients/ts/src/public.ts";
 import { CurriculumService, type SimulatedPoint } from "../../../proto/gen/gradus/v1/curriculum_pb.js";

@@ -24,8 +24,8 @@ export function axisOf(config: Pick<RunConfig, "numGenerations">, records: reado
 }
 
 /**
- * Returns a function from a cursor to the number of completions before it. Each task counts the completions of the
- * shape at the time of its draw.
+ * Returns a function from a cursor to the number of completions before it. A task counts as many completions as the run
+ * asked for when the task was drawn.
  */
 export function rolloutsOf({ numGenerations }: Pick<RunConfig, "numGenerations">, records: readonly HistoryRecord[]) {
   const parts = [{ from: 0, before: 0, each: numGenerations }];

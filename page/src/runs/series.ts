@@ -29,7 +29,7 @@ export interface Point {
    * the batch are closed.
    */
   readonly useful: number | undefined;
-  /** Seconds from one draw of an update batch to the next. */
+  /** Seconds between the draws of two successive update batches. */
   readonly seconds: number | undefined;
 }
 
