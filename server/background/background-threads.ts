@@ -50,7 +50,6 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** Data that a thread receives when it starts. */
 export interface BackgroundData {
   readonly environmentFiles: readonly string[];
 }

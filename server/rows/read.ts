@@ -36,7 +36,7 @@ export interface ReaderOptions extends ThreadOptions {
 }
 
 export interface PoolReport {
-  /** The pool, possibly without rows. */
+  /** Pool that was read. It may have no rows. */
   readonly pool: Pool;
   /** Reason for each row that the checks rejected, by the row's number in the file. */
   readonly failed: ReadonlyMap<number, string>;

@@ -61,7 +61,7 @@ export function createMetrics() {
   // Removes gauges of prom-client whose names end in _total, because tools for rules and dashboards would take them for
   // counters.
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  // Of several processes the latest start counts, so that restarts are visible. prom-client would leave this metric
+  // The latest start of several processes counts, so that restarts are visible. prom-client would leave this metric
   // out.
   Object.assign(registry.getSingleMetric("process_start_time_seconds") ?? {}, {
     aggregator: "max" satisfies Aggregator,

@@ -117,7 +117,7 @@ export function isWholeSnapshot(key: number, { version, hash, body }: EventRow):
 
 export function recordsOf(key: number, rows: readonly RecordRow[]): readonly StoredRecord[] {
   return rows.map(({ seq, body, hash }, i) => {
-    // A damaged SQLite index may return a row twice.
+    // A row that occurs twice is refused. A damaged index of SQLite may return one.
     if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history is there twice`);
     if (!fits(hash, ["record", key, seq], body)) throw changed(`record ${seq} of its history`);
     return { seq, body };

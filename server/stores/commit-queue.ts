@@ -101,7 +101,7 @@ export function commitQueue(parts: CommitQueueParts) {
     clearImmediate(next);
     clearTimeout(retry);
     [next, retry] = [undefined, undefined];
-    // Checked before writing, because data in a deleted or moved file would be lost.
+    // The file is checked before writing, because data in a deleted or moved file would be lost.
     if (lost !== undefined) lost = parts.lost();
     let replies = lost === undefined ? work() : Object.values(waiting).flatMap((jobs) => jobs.splice(0).map(fail));
     lost ??= parts.lost();

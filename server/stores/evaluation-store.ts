@@ -1,8 +1,8 @@
 /**
  * The interface of stores for evaluations: each evaluation's description, its completions with scores, and the tasks of
- * suites, so that each task is solved only once. Bodies are text that only the caller reads. Methods are asynchronous,
- * so that a store may be on another machine. When a promise resolves, its write is committed; several processes may use
- * one store at a time.
+ * suites, so that each task is solved only once. The store does not interpret the bodies, which are text. Methods are
+ * asynchronous, so that a store may be on another machine. When a promise resolves, its write is committed; several
+ * processes may use one store at a time.
  */
 import type { Access } from "./store.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The interface of stores for the newest completions of runs with their outcomes, which people look at. Only the caller
- * reads the texts. Losing them harms no run, and no backup has them. When a promise resolves, its write is committed;
- * several processes may use one store at a time, and all see the same samples.
+ * The interface of stores for the newest completions of runs with their outcomes, which people look at. The store does
+ * not interpret the texts. Losing them harms no run, and no backup has them. When a promise resolves, its write is
+ * committed; several processes may use one store at a time, and all see the same samples.
  */
 import type { Access } from "./store.ts";
 

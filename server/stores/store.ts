@@ -1,6 +1,7 @@
 /**
  * The interface of stores for runs. Each run has an append-only journal of events, its newest snapshot, and records of
- * its history. Only the caller reads their bodies. Methods are asynchronous, so that a store may be on another machine.
+ * its history. The store does not interpret their bodies. Methods are asynchronous, so that a store may be on another
+ * machine.
  *
  * When a promise of `create`, `append`, `remove` or `removeExpired` resolves, its write is committed. Several processes
  * may use one store at a time: `append` takes effect only at the version that its caller has seen. The store's clock,

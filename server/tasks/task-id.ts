@@ -224,7 +224,7 @@ export type OpenedTask =
   | { readonly kind: "ok"; readonly token: TaskToken; readonly groupId: string }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** Returns the id of the group to which a run's task belongs. It consists of run, arm and cursor. */
+/** Returns the id of the group to which a run's task belongs, made of run, incarnation and cursor. */
 export function runGroupId(
   place: Pick<RunPlace, "runId" | "incarnation" | "arm" | "cursor" | "evaluationRound">,
 ): string {

@@ -56,7 +56,6 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
      * this when its first key is new.
      */
     sealBy: openSecrets,
-    /** Closes all stores of the database. */
     close,
   };
 }

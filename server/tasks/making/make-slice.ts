@@ -1,4 +1,4 @@
-/** Work that worker threads do. The command line calls it in its own thread. */
+/** Generates, solves and renders tasks in worker threads. The command line does so in its own thread. */
 import type { Environment } from "../../../envs/environment.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../../envs/instances.ts";
 import type { Registry } from "../../../envs/registry.ts";

@@ -37,7 +37,6 @@ export interface Requester {
   readonly heuristic?: true | undefined;
 }
 
-/** Result of drawing a picture. */
 export type DrawResult = MountedDrawing | Extract<MakeResult, { readonly kind: "unavailable" | "cancelled" }>;
 
 /** Reference answer of a task, in the form in which a model would write it. Undefined: the task has none. */
@@ -45,7 +44,6 @@ export type ReferenceResult =
   { readonly kind: "reference"; readonly answer: string | undefined } | Exclude<MakeResult, { readonly kind: "made" }>;
 
 export interface Asker {
-  /** Draws a picture of an instance, with an answer if given. */
   draw(
     mounted: MountedEnvironment,
     instance: unknown,

@@ -113,7 +113,6 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   };
 }
 
-/** Data that a worker thread gets when it starts. */
 export interface WorkerData {
   readonly environmentFiles: readonly string[];
 }

@@ -64,7 +64,6 @@ export interface AsyncScorer {
 export interface AsyncScorerOptions {
   readonly keyring: Keyring;
   readonly resources: Resources;
-  /** Maximum size of a completion in UTF-8 bytes. */
   readonly completionBytesMax: number;
   /** Records a result in a run. The returned status says if the run or its store could not take it. */
   readonly record: (runId: string, item: FeedbackItem) => Promise<FeedbackStatus>;

@@ -41,7 +41,6 @@ interface PlayedTask {
   readonly scoring: AnyScoreTask;
   /** Encoded token without its episode. All task ids of an episode contain these bytes. */
   readonly settings: Uint8Array;
-  /** Names of the tools that the policy may call. */
   readonly tools: readonly string[];
 }
 

@@ -55,7 +55,7 @@ export interface CompletionGroup {
   readonly completions: readonly Completion[];
 }
 
-/** Feedback from a group's scores for the run that gave out its task. */
+/** Feedback from a group's scores, for the run that gave out the group's task. */
 export type RunFeedback =
   /** The task belongs to no run. */
   | { readonly kind: "none" }

@@ -60,9 +60,7 @@ export interface AsyncTask extends OpenParts {
 export interface AskingTask extends OpenParts {
   readonly kind: "asking";
   readonly scoring: AnyScoreTask;
-  /** Token without its episode, as `encodeSettings` encodes it. */
   readonly settings: Uint8Array;
-  /** Names of the tools that the policy may call. */
   readonly tools: readonly string[];
 }
 
@@ -83,7 +81,6 @@ export interface Scorer {
    */
   forget(): void;
   score(task: SyncTask, completion: string): SampleResult;
-  /** Plays a completion of a task with turns. */
   play(task: SyncTask, completion: PlayedCompletion, form: CompletionForm): StepResult;
 }
 
@@ -91,7 +88,6 @@ export interface ScorerOptions {
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Maximum size of a completion in UTF-8 bytes. */
   readonly completionBytesMax: number;
   /** Called with each internal error. The client is told only "internal". */
   readonly onFailure: (error: unknown, token: OpenToken) => void;
@@ -126,7 +122,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
-  // Cached because the next call of an episode mostly comes to the server that replied to the last one.
+  // Episodes are cached, because the next call mostly comes to the server that replied to the last one.
   const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     try {
