@@ -91,8 +91,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     description: described.description,
     goal,
     resource,
-    // By the rules of provider.proto, verification is deterministic. Only calls of episodes may give other results when
-    // repeated.
+    // By the rules of provider.proto, verification is deterministic. Only calls of episodes may be random.
     deterministic: described.turns?.isDeterministic ?? true,
     ...pricingOf(described),
     ...(described.answerFormats.length > 0 && { answerFormats: described.answerFormats }),
