@@ -26,7 +26,7 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
     const other = pools.get(name);
     if (other !== undefined)
       throw new Error(
-        `bug: ${other.environment} and ${environment.id} both ship a pool named '${name}': rename one of the pools`,
+        `${other.environment} and ${environment.id} both ship a pool named '${name}': rename one of the pools`,
       );
     pools.set(name, readShipped(environment, name, readFileSync(file, "utf8")));
   }
