@@ -24,7 +24,10 @@ export function checkGrowth({ arms, policy }: Pick<RunConfig, "arms" | "policy">
       );
   }
   if (levels <= RUN_LEVELS_MAX) return undefined;
-  return invalid("arms", `the arms that grow may have ${RUN_LEVELS_MAX} levels in total, not ${levels}: lower their caps`);
+  return invalid(
+    "arms",
+    `the arms that grow may have ${RUN_LEVELS_MAX} levels in total, not ${levels}: lower their caps`,
+  );
 }
 
 /** Checks a change of an arm's growth: only the cap may change, and it may not fall. */

@@ -76,7 +76,8 @@ export function findGroup(state: RunState, { incarnation, cursor }: GroupRef): G
   if (cursor >= state.cursor) return notRecorded("the run has not issued this task");
   const batch = batchAt(state, cursor);
   const group = batch?.groups[cursor - batch.cursor];
-  if (batch !== undefined && group === undefined) return notRecorded("the task is a spare one (reserve) that was not handed out");
+  if (batch !== undefined && group === undefined)
+    return notRecorded("the task is a spare one (reserve) that was not handed out");
   return group ?? "forgotten";
 }
 
@@ -185,7 +186,8 @@ function take(pending: Pending, item: FeedbackItem, recording: Recording): Feedb
 /** Returns the task whose result this is, or the reason why the result is refused. */
 function targetOf(state: RunState, item: FeedbackItem): Target | FeedbackStatus {
   if (item.evaluation !== undefined) return evaluatedTask(state, item, item.evaluation);
-  if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages, not results: call ReportAdvantages");
+  if (state.config.feedbackSource !== "step")
+    return notRecorded("the run takes reported advantages, not results: call ReportAdvantages");
   const found = findGroup(state, item);
   if (found === "forgotten") return notRecorded("the group was closed long ago");
   if (isStatus(found)) return found;

@@ -27,7 +27,8 @@ export function policyKinds(): readonly string[] {
 
 /** Adds a policy of the operator. Throws if Gradus has a policy of the same name. */
 export function registerPolicy(definition: PolicyDefinition): void {
-  if (ownKinds.includes(definition.kind)) throw new Error(`"${definition.kind}" is a policy of Gradus itself: choose another name`);
+  if (ownKinds.includes(definition.kind))
+    throw new Error(`"${definition.kind}" is a policy of Gradus itself: choose another name`);
   byKind.set(definition.kind, guarded(definition));
 }
 

@@ -162,7 +162,9 @@ describe("reported advantages", () => {
   test("close groups with the trainer's numbers over the span of the rewards", async () => {
     const config = { feedbackSource: "reported", lag: { kind: "batches", count: 0 } } as const;
     const { runs, tasks, first } = await started(config);
-    expect(await send(runs, feedbackFor(first, 0))).toEqual(["the run takes reported advantages, not results: call ReportAdvantages"]);
+    expect(await send(runs, feedbackFor(first, 0))).toEqual([
+      "the run takes reported advantages, not results: call ReportAdvantages",
+    ]);
     const report = (task: Task, advantages: number[], rewardMean?: number) => ({
       ...task,
       advantages,
