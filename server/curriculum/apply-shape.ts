@@ -58,8 +58,8 @@ export function policyUpdated<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns how far Advance has moved the policy in its schedule, e.g. its stage. 0 for policies that Advance cannot
- * move.
+ * Returns how far the RPC Advance has moved the policy in its schedule, e.g. to which stage. 0 for policies that it
+ * cannot move.
  */
 export function placeOf(state: RunState): number {
   const { policy, policyState } = state;

@@ -74,7 +74,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
 
 /**
  * Marks the closed groups that a draw has used to update the policy, so that no later draw uses them again. Only runs
- * with an unbounded lag need the marks.
+ * whose draws do not wait for feedback need the marks.
  */
 function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fold: Fold): readonly Batch<Key>[] {
   if (fold.kind === "through" || fold.ranges.length === 0) return batches;

@@ -103,7 +103,8 @@ export function placesInOrder({ digests, results }: TaskSamples): readonly numbe
 /** Task drawn for an update batch, with its position in the run and the problem instance chosen for it. */
 export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   /**
-   * Position of the task in the run, from 0. The cursor and the run's incarnation together identify the task's group.
+   * Position of the task in the run, from 0. With the run's incarnation, a name that each import replaces, it
+   * identifies the task's group.
    */
   readonly cursor: number;
   /** Index of the arm in the configuration. */
@@ -159,7 +160,7 @@ export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends Grou
   /** Results by sample index. Empty if the group's advantages were reported. */
   readonly results: readonly (SampleResult | null)[];
   readonly outcome: GroupOutcome;
-  /** Whether a draw has used the group to update the policy. Set only in runs with an unbounded lag. */
+  /** Whether a draw has used the group to update the policy. Set only in runs whose draws do not wait for feedback. */
   readonly folded: boolean;
 }
 

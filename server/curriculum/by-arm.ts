@@ -1,7 +1,7 @@
 /**
- * Compresses numbers by arm that the history records with each draw, such as probabilities. A draw of a run with many
- * arms changes few of them. So every 64th draw records all numbers, and the others record changes from the previous
- * draw.
+ * Compresses lists with a number for each arm, such as probabilities, which the history records with each draw. A draw
+ * of a run with many arms changes few of them. So every 64th draw records all numbers, and the others record changes
+ * from the previous draw.
  */
 /** Maximum number of arms of a run whose every draw records all numbers. They take at most half a kilobyte. */
 const FEW = 64;
@@ -18,13 +18,13 @@ const MOVED = 1 / 16;
 /** One number for each arm, in the configuration's order. */
 type Numbers = readonly number[];
 
-/** Numbers by arm that the history records for the draw of an update batch. */
+/** Lists with a number for each arm that the history records for the draw of an update batch. */
 export interface RecordedNumbers {
   readonly probabilities: Numbers;
   readonly values: Numbers;
 }
 
-/** Changes from an earlier list of numbers by arm to a new one. */
+/** Changes from an earlier list of numbers, one for each arm, to a new list. */
 export interface Changes {
   /** The whole new list. Empty: `scale`, `at` and `to` give the changes. */
   readonly all: Numbers;

@@ -100,7 +100,7 @@ function pickArm(p: readonly number[], allowed: readonly number[], rng: Rng): nu
     left -= share;
     last = arm;
   }
-  // Rounding can leave a small positive `left` after the last arm.
+  // Rounding can leave a small positive `left` after the last arm. Then the last arm is drawn.
   return last;
 }
 

@@ -77,8 +77,9 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
 }
 
 /**
- * Returns the groups that update the policy at the next draw. Under an unbounded lag these are all groups closed since
- * the last draw, in cursor order, as one update. A late group thus weighs no more than the groups that it closed with.
+ * Returns the groups that update the policy at the next draw. If draws do not wait for feedback, these are all groups
+ * closed since the last draw, in cursor order, as one update. A late group thus weighs no more than the groups that it
+ * closed with.
  */
 function dueFold(state: RunState): Fold {
   const { lag } = state.config;

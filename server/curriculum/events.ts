@@ -24,9 +24,11 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   /** Cursor of the batch's first task. */
   readonly cursor: number;
   readonly tasks: readonly DrawnTask<Key>[];
-  /** Number of tasks to train on. The remaining tasks are the reserve. */
+  /** Number of tasks to train on. The remaining tasks are spare ones (reserve). */
   readonly prompts: number;
-  /** Probabilities by arm, before the constraints. They are exact only for arms that this draw chose; see by-arm.ts. */
+  /**
+   * Probability of drawing each arm, before the constraints. Exact only for arms that this draw chose; see by-arm.ts.
+   */
   readonly probabilities: readonly number[];
   /**
    * Policy state after the draw's feedback. It is recorded, so that replaying a journal gives the same state in a newer
@@ -117,7 +119,7 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "policyUpdated"; readonly policy: Policy }
   /** Weights of all arms, in the configuration's order. */
   | { readonly kind: "weightsSet"; readonly weights: readonly number[] }
-  /** Policy state after the Advance call. `arm` is the arm whose next level opened. Undefined: the policy moved on. */
+  /** Policy state after the RPC Advance. `arm` is the arm whose next level opened. Undefined: the policy moved on. */
   | { readonly kind: "advanced"; readonly policyState: unknown; readonly arm?: number | undefined }
   /** Draws skip the arm, because a resource that scores its tasks is down, e.g. a judge. */
   | { readonly kind: "armMasked"; readonly arm: number; readonly reason: string }

@@ -11,7 +11,10 @@ import { readsOf } from "./policies/registry.ts";
 import { blankSamples, type Group, type GroupResults, isKeyed, keyedDigest, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
-/** Identifies a group by its task's cursor and by the incarnation that the run had when the task was handed out. */
+/**
+ * Identifies a group by its task's cursor and by the run's incarnation, a name that each import replaces, at the time
+ * when the task was handed out.
+ */
 export interface GroupRef {
   readonly incarnation: string;
   readonly cursor: number;
@@ -342,7 +345,8 @@ export function timedOut(state: RunState, nowMs: number): readonly number[] {
 export function nextTimeoutAtMs(state: RunState): number | undefined {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return undefined;
-  // Handing-out times do not follow the cursors: reserve tasks are handed out late, and reopened groups get a new time.
+  // Times of handing out do not follow the cursors: spare (reserve) tasks are handed out late, and reopened groups get
+  // a new time.
   let first = Infinity;
   for (const batch of state.batches) {
     if (batch.open === 0) continue;

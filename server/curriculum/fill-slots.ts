@@ -65,8 +65,9 @@ type Choice<Key extends InstanceKey> =
   | { readonly kind: "none"; readonly tries: number };
 
 /**
- * Returns the arm's first instance, from task number `from` on, that is accepted and not known. If the limits are
- * reached first, it returns the first known instance, or else the first one that the filter passes over.
+ * Returns the arm's first instance, from task number `from` on, that is accepted and was not issued before. If the
+ * limits are reached first, it returns the first one that was issued, or else the first one that the filter passes
+ * over.
  */
 function choose<Key extends InstanceKey>(
   arm: number,
@@ -155,12 +156,12 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   return { kind: "filled", tasks };
 }
 
-/** Instances of an arm, or of one level of an arm that grows, that fill its slots one after the other. */
+/** Tasks of an arm, or of one level of an arm that grows, that fill its slots one after the other. */
 interface Lane {
   readonly arm: number;
-  /** Number of the arm's task that the next instance is for. */
+  /** Task number at which the search for the next instance begins. */
   next: number;
-  /** Number of open slots that the lane's instances fill. Slots with rows are not counted. */
+  /** Number of slots that the lane still has to fill. Slots for which a row was chosen are not counted. */
   left: number;
 }
 

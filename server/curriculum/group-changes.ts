@@ -1,6 +1,6 @@
 /**
- * Changes groups of a run: records results, and closes, hands out or reopens groups. It also turns reserve tasks into
- * groups.
+ * Changes groups of a run: records results, and closes, hands out or reopens groups. It also turns spare (reserve)
+ * tasks into groups.
  */
 import type { HandedOut } from "./events.ts";
 import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange } from "./advantages.ts";
@@ -141,8 +141,8 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
 }
 
 /**
- * Returns the reserve tasks of a batch that become groups now: one for each useless group. The result does not depend
- * on the order in which groups closed.
+ * Returns the spare (reserve) tasks of a batch that become groups now: one for each useless group. The result does not
+ * depend on the order in which groups closed.
  */
 function released<Key extends InstanceKey>(
   batch: Batch<Key>,

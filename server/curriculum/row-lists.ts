@@ -170,7 +170,7 @@ export function withRowsSeen(
   { pool, digest, loadedAtMs }: Pick<RowList, "pool" | "digest" | "loadedAtMs">,
   changes: readonly RowsChanged[],
 ): readonly RowList[] {
-  // An evaluation arm uses all tasks of its set from the start.
+  // For an evaluation arm it is the size of the set, because all tasks of the set are used from the start.
   const nextOrdinal = (armId: string): number =>
     arms[config.arms.findIndex(({ id }) => id === armId)]?.nextOrdinal ??
     config.evaluationArms.find(({ id }) => id === armId)?.tasks ??

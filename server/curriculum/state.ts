@@ -111,7 +111,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly rolledBack: readonly Range[];
   /** Ranges of history positions whose control changes an import has undone. */
   readonly controlRolledBack: readonly Range[];
-  /** Progress to which Advance moved the policy (PolicyDefinition.place). 0: Advance was not called. */
+  /** Progress to which the RPC Advance moved the policy (PolicyDefinition.place). 0: it was not called. */
   readonly advancedTo: number;
   /** Number of tasks drawn so far, the spare tasks of dynamic sampling included. */
   readonly cursor: number;

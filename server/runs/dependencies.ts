@@ -62,7 +62,10 @@ export interface Ports<Spec, Key extends InstanceKey> {
   /** Returns whether two specifications describe the same tasks. Unset: they do only if they are equal. */
   readonly haveSameTasks?: (one: Spec, other: Spec) => boolean;
   readonly clock: Clock;
-  /** Returns a new name for an incarnation. It is unique on all servers: at least 64 random bits, without slashes. */
+  /**
+   * Returns a new incarnation, the name of a run that each import replaces. It is unique on all servers: at least 64
+   * random bits, without slashes.
+   */
   readonly newIncarnation: () => string;
   /** Number of a run's undrawn tasks from which no more are made in advance. A few more may be made. Unset: 0. */
   readonly aheadMax?: number;

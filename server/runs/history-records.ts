@@ -14,7 +14,7 @@ import { policyCodec } from "../curriculum/policies/registry.ts";
  */
 const DIGITS = 5;
 
-/** Encodes numbers by arm: all of them as a list, or only the changes as `{scale, at, to}`. */
+/** Encodes a list with a number for each arm: all numbers as a list, or only the changes as `{scale, at, to}`. */
 function encodeByArm(before: readonly number[] | null, now: readonly number[]): Json {
   const { all, scale, at, to } = changesOf(before, now);
   return all.length > 0 ? all : { scale, at, to: to.map((number) => Number(number.toPrecision(DIGITS))) };
@@ -71,8 +71,8 @@ export interface HistoryPlace {
 }
 
 /**
- * Returns a reader for successive records. The first one must hold all numbers by arm. If `isByArm` is false, the
- * reader leaves out numbers by arm and can begin anywhere.
+ * Returns a reader for successive records. The first one must hold the numbers of all arms. If `isByArm` is false, the
+ * reader leaves out the arms' numbers and can begin anywhere.
  */
 export function recordReader(isByArm = true): RecordReader {
   let previous: RecordedNumbers | null = null;

@@ -23,7 +23,7 @@ export interface HistoryReading {
    * false, the stored size counts, which is smaller in runs of many arms.
    */
   readonly isSentWhole?: boolean;
-  /** Whether entries have numbers by arm. Defaults to true; false is faster. */
+  /** Whether entries have their lists with a number for each arm. Defaults to true; false is faster. */
   readonly isByArm?: boolean;
   /** Function that converts each entry before it is returned. Unset: entries are returned unchanged. */
   readonly convert?: ((entry: HistoryEntry) => HistoryEntry) | undefined;

@@ -87,7 +87,7 @@ type IsThere<Spec, Key extends InstanceKey> = (key: Key, spec: Spec) => boolean;
 /** Tasks that can be returned, from a cursor on. */
 interface Available<Key extends InstanceKey> {
   readonly groups: readonly Group<Key>[];
-  /** Number of requested tasks that these groups account for. */
+  /** Number of requested tasks that these groups account for. With a cursor, tasks that are left out count too. */
   readonly counted: number;
   /** Cursor with which the caller should continue. */
   readonly next: number;
@@ -103,11 +103,11 @@ interface Available<Key extends InstanceKey> {
 }
 
 /**
- * Returns drawn tasks to hand out, from a cursor on, at most `count`. Leaves out skipped reserve tasks, and tasks that
- * this server cannot serve.
+ * Returns drawn tasks to hand out, from a cursor on, at most `count`. Leaves out spare (reserve) tasks that were skipped,
+ * and tasks that this server cannot serve.
  *
  * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. That
- * may be early, because reserve tasks are released before tasks that other callers have. With a cursor, tasks that are
+ * may be early, because spare tasks are released before tasks that other callers have. With a cursor, tasks that are
  * left out count towards `count`, because other callers ask for the tasks after them.
  */
 function available<Spec, Key extends InstanceKey>(

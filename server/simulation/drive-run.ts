@@ -18,8 +18,8 @@ import { scoreOf, type Student } from "./student.ts";
 /** Result of one update batch of a simulated run. */
 export interface Step {
   /**
-   * Number of tasks of each position whose completions were sampled, including released reserve tasks. Each arm has one
-   * position, and an arm that grows has one for each level.
+   * Number of tasks of each position whose completions were sampled, spare (reserve) tasks that were used included.
+   * Each arm has one position, and an arm that grows has one for each level.
    */
   readonly counts: readonly number[];
   /** Probability of each arm in the draw. */
@@ -76,7 +76,10 @@ function drawn<Spec>(state: RunState<Spec, Key>, seed: number, positionOf: (arm:
   return { state: apply(state, event), probabilities: plan.probabilities };
 }
 
-/** Returns the tasks of the newest update batch that have no samples yet, including released reserve tasks. */
+/**
+ * Returns the tasks of the newest update batch that have no samples yet, including spare (reserve) tasks that became
+ * groups.
+ */
 function waiting({ batches }: RunState<unknown, Key>): readonly DrawnTask<Key>[] {
   return (batches.at(-1)?.groups ?? []).flatMap(({ kind, task }) => (kind === "open" ? [task] : []));
 }

@@ -216,7 +216,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   counted?(config: Config, ranges: readonly RankRange[]): Config;
   /**
    * Returns the levels of each arm that grows, and undefined for the others. Unset: the policy takes no arms that grow.
-   * The next two members are required with this one.
+   * `top` and `open` are required with `levels`.
    */
   levels?(config: Config, state: State, view: View): readonly (Levels | undefined)[];
   /** Returns the index of the highest open level of an arm with `count` levels. */
@@ -226,8 +226,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Moves the policy to its next part at once, or refuses. Unset: the policy has no parts. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
   /**
-   * Returns how far the policy is, as a number that `advance` increases. An import keeps the value that an operator's
-   * Advance reached. Required with `advance`.
+   * Returns how far the policy is, as a number that `advance` increases. An import keeps the value that an operator
+   * reached by the RPC Advance. Required with `advance`.
    */
   place?(config: Config, state: State, progress: Progress): number;
 }

@@ -16,8 +16,8 @@ export const STAGES_MAX = LIMITS.StagedPolicy.stages.max;
 export const ROUNDING = 1e-9;
 
 /**
- * Length of a stage. "open": the stage lasts until Advance ends it, or, in a replay's cycle, takes an even part of the
- * rest.
+ * Length of a stage. "open": the stage lasts until the RPC Advance ends it, or, in a replay's cycle, takes an even part
+ * of the rest.
  */
 export type Extent =
   | { readonly kind: "share"; readonly share: number }

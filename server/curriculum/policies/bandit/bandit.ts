@@ -44,7 +44,7 @@ function lessonsOf(groups: readonly ObservedGroup[]): readonly Lesson[] {
 
 function observe(config: BanditConfig, state: BanditState, groups: readonly ObservedGroup[]): BanditState {
   let lessons = lessonsOf(groups);
-  // Under an unbounded lag a draw may come before any group has closed, and then there is nothing to learn.
+  // If draws do not wait for feedback, one may come before any group has closed, and then there is nothing to learn.
   if (lessons.length === 0) return state;
   let { tracks, window } = state;
   if (tracks !== undefined) ({ tracks, lessons } = track(config, tracks, lessons));
