@@ -2,7 +2,7 @@
 
 /** Sums over some of the rewards, e.g. those of one group or of an arm's recent groups. */
 export interface RewardSums {
-  /** Number of rewards. */
+  /** Number of rewards that are summed. */
   readonly count: number;
   readonly sum: number;
   /** Number of solved samples. Null: not known (reported advantages). */

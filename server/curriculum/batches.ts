@@ -107,7 +107,7 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
    * identifies the task's group.
    */
   readonly cursor: number;
-  /** Index of the arm in the configuration. */
+  /** Index of the task's arm in the configuration. */
   readonly arm: number;
   /** Number of the instance within its arm, counted from 0. */
   readonly ordinal: number;
@@ -124,7 +124,7 @@ export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends Drawn
   readonly incarnation: string;
   /** Epoch of the run, which grows with each import. */
   readonly epoch: number;
-  /** Index of the update batch. */
+  /** Index of the task's update batch, counted from 0. */
   readonly batch: number;
   /** Probability with which the draw chose the task's arm. */
   readonly probability: number;
@@ -150,7 +150,7 @@ export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupB
   readonly kind: "open";
   /** Results by sample index. Null: none yet. */
   readonly results: readonly (SampleResult | null)[];
-  /** Number of results that are null. */
+  /** Number of samples that have no result yet. */
   readonly missing: number;
 }
 
@@ -198,7 +198,7 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
    * spare task as a new group. When no group is open, the remaining spare tasks are skipped.
    */
   readonly reserve: readonly DrawnTask<Key>[];
-  /** Number of groups that are open. */
+  /** Number of the batch's groups that are open. */
   readonly open: number;
 }
 
@@ -250,7 +250,7 @@ export function withSamples(
   { indices, digests, results }: Omit<GroupResults, "cursor">,
 ): TaskSamples {
   if (indices.length === 0) return { digests: before.digests, results: before.results };
-  // Usually all samples of a group arrive at once.
+  // Usually all samples of a group arrive at once, and then the lists can be copied whole.
   if (indices.length === before.results.length && isInOrder(indices))
     return { digests: [...digests], results: [...results] };
   const next = { digests: [...before.digests], results: [...before.results] };

@@ -52,7 +52,7 @@ export function drawableProbabilities(
   if (count === 0) return undefined;
   if (count === p.length) return { probabilities: p, possible };
   const total = p.reduce((sum, share, i) => sum + (possible[i] ? share : 0), 0);
-  // All these probabilities have underflowed to 0 in a softmax, so the arms share evenly.
+  // If the probabilities of all drawable arms have underflowed to 0 in a softmax, these arms share evenly.
   const share = (of: number): number => (total > 0 ? of / total : 1 / count);
   return { probabilities: p.map((of, i) => (possible[i] ? share(of) : 0)), possible };
 }

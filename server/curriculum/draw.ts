@@ -27,7 +27,7 @@ const MASKED_RETRY_MS = 1000;
 export type DrawReadiness =
   | { readonly kind: "ready" }
   | { readonly kind: "paused" }
-  /** All tasks of the run's length are drawn. */
+  /** The run has drawn as many prompts as its length says. */
   | { readonly kind: "finished" }
   /** The next draw needs the missing feedback of the batch with this index. */
   | { readonly kind: "waiting"; readonly batch: number };

@@ -13,7 +13,7 @@ export interface Growth {
   readonly step: number;
   /** Greatest value of a level. */
   readonly cap: number;
-  /** Success rate of guessing, in [0, 1). */
+  /** Share of the arm's tasks that guessing solves, in [0, 1). */
   readonly guess: number;
 }
 
@@ -50,7 +50,7 @@ export interface LevelPlace {
   readonly level: number;
   /** Number of levels that the arm has. */
   readonly levels: number;
-  /** Success rate of guessing. */
+  /** Share of the arm's tasks that guessing solves, in [0, 1). */
   readonly guess: number;
 }
 

@@ -82,7 +82,10 @@ export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
   return { kind: "failed_precondition", message };
 }
 
-/** Calls the policy's `advance` until its progress is at least `place`, to which an operator's Advance had moved it. */
+/**
+ * Calls the policy's `advance` until its progress is at least `place`, to which an operator had moved it by the RPC
+ * Advance.
+ */
 function movedOnTo<State extends RunState>(state: State, place: number): State {
   let now = state;
   while (placeOf(now) < place) {

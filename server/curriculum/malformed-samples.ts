@@ -14,7 +14,7 @@ const KINDS_MAX = 32;
 const KIND_BYTES_MAX = 320;
 
 export interface MalformedShare {
-  /** Number of scored samples. */
+  /** Number of scored samples, malformed or not. */
   readonly samples: number;
   readonly malformed: number;
   /** Most frequent format error. Empty: no answer is malformed. */

@@ -88,8 +88,8 @@ function folded(
 
 /**
  * Returns the arm's rows that are being sampled and should not be drawn again yet. If draws wait for feedback, these
- * are all rows of batches that this draw does not learn from, even if their groups have closed, so that no draw depends
- * on timing.
+ * are all rows of batches that this draw does not learn from. Groups that have closed count too, so that no draw
+ * depends on timing.
  */
 function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: number): ReadonlySet<number> {
   const tasks = batches.flatMap(({ index, groups, reserve }) => {

@@ -30,9 +30,9 @@ export interface EvaluationView {
   readonly round: number;
   /** Cursor of the run when the round was opened. */
   readonly cursor: number;
-  /** Number of tasks in the set. */
+  /** Number of tasks in the evaluation arm's set. */
   readonly tasks: number;
-  /** Number of samples that have arrived. */
+  /** Number of the round's samples that have arrived. */
   readonly samples: number;
   /** Number of samples that arrived without a reward. */
   readonly withoutReward: number;
@@ -174,14 +174,14 @@ function armView(state: RunState, i: number, probability: number, value: number)
 
 /** Levels of an arm that grows, as clients read them. */
 export interface GrowthView extends Pick<Growth, "axis" | "cap"> {
-  /** Value of the highest open level. */
+  /** Value of the arm's highest open level. */
   readonly frontier: number;
   /** Levels that are open or have had a group, in ascending order. */
   readonly levels: readonly {
     readonly value: number;
     /** Share of the level in the arm's next tasks. */
     readonly share: number;
-    /** Expected success of the next group. 0: the level has had no group. */
+    /** Expected success of the level's next group. 0: the level has had no group. */
     readonly success: number;
     readonly retired: boolean;
   }[];

@@ -33,7 +33,7 @@ export interface EvaluationRound {
   readonly openedAtMs: number;
   /** Cursor of the run when the round was opened. */
   readonly cursor: number;
-  /** Number of tasks in the set. */
+  /** Number of tasks in the evaluation arm's set. */
   readonly size: number;
   /**
    * Samples by task number, in pages of a fixed size (evaluation-rounds.ts). A change copies only one page, because a

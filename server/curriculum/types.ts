@@ -46,7 +46,7 @@ export interface Arm<Spec = unknown> {
   /** Specification of the arm's tasks. Only the TaskSource reads it. */
   readonly spec: Spec;
   readonly source: Source;
-  /** Weight at creation, at least 0. */
+  /** Weight of the arm at creation, at least 0. */
   readonly weight: number;
   /** Whether the arm's tasks count for hardShareMin. */
   readonly hard: boolean;
@@ -114,7 +114,7 @@ export interface Constraints {
   /** Maximum share of tasks from synthetic and teacher arms together. */
   readonly syntheticShareMax: number;
   readonly hardShareMin: number;
-  /** Number of update batches before hardShareMin applies. */
+  /** Number of update batches that are drawn before hardShareMin applies. */
   readonly hardWarmupBatches: number;
 }
 
@@ -277,7 +277,6 @@ export type Refusal =
     }
   /** Other servers kept changing the run at the same time. The caller may try again. */
   | { readonly kind: "aborted"; readonly message: string }
-  /** The caller cancelled the call. */
   | { readonly kind: "cancelled"; readonly message: string };
 
 /** Result of an operation that succeeded. */

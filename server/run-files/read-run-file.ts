@@ -80,7 +80,7 @@ function readTop(reading: Reading, fields: readonly DescField[], contents: Node 
 
 function startOf(contents: unknown): number {
   if (!isNode(contents)) return 0;
-  // The first key is used, because the range of the whole map also covers a comment before it.
+  // The file's first key is used, because the range of the whole map also covers a comment before it.
   const first = isMap(contents) ? contents.items[0]?.key : contents;
   return (isNode(first) ? first : contents).range?.[0] ?? 0;
 }

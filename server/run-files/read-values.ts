@@ -99,7 +99,7 @@ export function readDuration(given: unknown): Read {
   let seconds = 0;
   for (const [, amount, unit] of given.matchAll(/([\d.]+)(ms|s|m|h|d|w)/g))
     seconds += Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS];
-  // This is ten thousand years, the maximum of a protobuf Duration.
-  if (seconds > 315_576_000_000) return wrong(`must be at most 3652 days; got ${shown(given)}`);
+  // Maximum of a protobuf Duration: ten thousand years.
+  if (seconds > 315_576_000_000) return wrong(`must be at most 3652500 days; got ${shown(given)}`);
   return value(`${seconds.toFixed(9)}s`);
 }

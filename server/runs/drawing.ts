@@ -169,7 +169,8 @@ export function drawing<Spec, Key extends InstanceKey>(
   let stock = createStock(run, source);
   const stopped = new AbortController();
   const ahead = (signal: AbortSignal): Promise<void> =>
-    // If this fails, the draw itself makes the tasks. But it fails only because of a bug, so it is logged.
+    // If making tasks in advance fails, the draw itself makes them. But it fails only because of a bug, so it is
+    // logged.
     makeAhead(run, stock, aheadMax, signal).catch((err: unknown) =>
       log?.warn({ err, run: run.id }, "cannot make tasks in advance; they will be made when they are drawn"),
     );

@@ -64,7 +64,7 @@ export type RecordReader = (text: string) => HistoryRecord;
 export interface HistoryPlace {
   /** Key of the run. */
   readonly key: number;
-  /** Position of the next record. */
+  /** History position of the next record. */
   readonly next: number;
   readonly isByArm: boolean;
   readonly readRecord: RecordReader;

@@ -53,7 +53,7 @@ export async function readHistory<Spec, Key extends InstanceKey>(
 ): Promise<Result<HistoryPart> | typeof gone> {
   // Another run may have the same id by now. Its records do not continue these.
   if (place !== undefined && place.key !== run.key) return notFound(run.state().runId);
-  // Further pages show the run as it was at the first page.
+  // Only the first page reads the newest state. Further pages show the run as it was then.
   const here = place === undefined ? await run.refresh() : "fresh";
   if (here !== "fresh") return here;
   const state = run.state();

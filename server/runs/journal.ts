@@ -168,7 +168,7 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
     // If the snapshot's state had another version than stated, events would be applied twice or skipped.
     return state.version === version ? state : undefined;
   } catch {
-    // The snapshot is not needed, because the journal holds everything.
+    // A snapshot that cannot be read is not needed, because the journal holds everything.
     return undefined;
   }
 }

@@ -149,7 +149,7 @@ function followed<Spec, Key extends InstanceKey>(
   let summarized: State | undefined;
 
   const takeIn = (next: State, events: readonly Uint8Array[]): void => {
-    // If this fails nothing is lost, because the journal holds everything.
+    // If saving a snapshot fails, nothing is lost, because the journal holds everything.
     keepSnapshots(next, events)?.catch((err: unknown) =>
       log?.warn({ err, run: id }, "cannot save a snapshot of a run; loading the run will take longer"),
     );
@@ -164,7 +164,7 @@ function followed<Spec, Key extends InstanceKey>(
       if (isGone()) return false;
       const reading = (): Promise<State | undefined> =>
         readOn(store, key, state(), source, clock, (next, events) => {
-          // Other servers wrote these events, and may have written another summary head.
+          // Other servers wrote these events, so the summary head in the store may be from another state by now.
           summarized = undefined;
           takeIn(next, events);
         });

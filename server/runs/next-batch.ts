@@ -89,7 +89,7 @@ interface Available<Key extends InstanceKey> {
   readonly groups: readonly Group<Key>[];
   /** Number of requested tasks that these groups account for. With a cursor, tasks that are left out count too. */
   readonly counted: number;
-  /** Cursor with which the caller should continue. */
+  /** Cursor at which the caller should continue. */
   readonly next: number;
   /**
    * Index of the batch whose spare (reserve) tasks at `next` may be released when more of its groups close. Undefined:
@@ -103,8 +103,8 @@ interface Available<Key extends InstanceKey> {
 }
 
 /**
- * Returns drawn tasks to hand out, from a cursor on, at most `count`. Leaves out spare (reserve) tasks that were skipped,
- * and tasks that this server cannot serve.
+ * Returns drawn tasks to hand out, from a cursor on, at most `count`. Leaves out skipped spare (reserve) tasks, and
+ * tasks that this server cannot serve.
  *
  * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. That
  * may be early, because spare tasks are released before tasks that other callers have. With a cursor, tasks that are

@@ -45,7 +45,7 @@ import { change, createRegistry, read, type Registry, within } from "./loaded-ru
 import { exportRun, importRun } from "./export-import.ts";
 import { watchRun } from "./watch.ts";
 
-/** Effect of a control change. */
+/** Effect of a control change: from which cursor on it applies, and which of its parts have none. */
 export interface AppliesFrom {
   readonly appliesFromCursor: number;
   /** Parts of the change that affect no draw, one sentence each. */

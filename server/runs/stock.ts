@@ -240,11 +240,11 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
     const isSame = batchesDrawn === drawn.batchesDrawn && config === drawn.config && !paused;
     return !isSame || run.isGone() || stock.size() >= candidatesMax;
   };
-  // The first pass makes the average number for all arms, and the second pass makes more.
+  // The first pass makes the average number of instances for all arms, and the second pass makes more.
   for (const deviations of [0, DEVIATIONS]) {
     const missing: { readonly arm: number; readonly ordinal: number }[] = [];
     const ranges = expected(drawn, deviations);
-    // Twice as many are kept, because shares move back and forth from draw to draw.
+    // Twice the needed instances are kept, because the levels' shares move back and forth from draw to draw.
     if (deviations === DEVIATIONS) stock.trim(ranges.map((range) => ({ ...range, count: 2 * range.count })));
     for (const { arm, from, count } of ranges) {
       for (let ordinal = from; ordinal < from + count; ordinal++)

@@ -1,6 +1,6 @@
 /**
  * Levels of an arm that grows under the frontier policy: which are open, when the next one opens, and which are solved
- * (docs/decisions/0034-growing-levels.md). Each level has the knowledge of an arm.
+ * (docs/decisions/0034-growing-levels.md). For each level, the policy knows what it knows about a fixed arm.
  */
 import type { LevelPlace } from "../growth.ts";
 import { type Json, readList, readNumber, readNumbers, readObject } from "../json.ts";

@@ -31,7 +31,7 @@ export interface BanditConfig extends RuleNumbers, TrackRates {
   readonly rescale: Rescale | undefined;
 }
 
-/** Default ε. ADSC gives no number. */
+/** Default of `epsilon` (ε). ADSC gives no number. */
 const DEFAULT_EPSILON = 0.1;
 
 /** Maximum of `exploration`. Signals are at most 1, so a greater value would hardly change draws. */
@@ -58,7 +58,7 @@ const DEFAULTS: Numbers = {
 
 interface NumberField {
   readonly name: keyof Numbers;
-  /** Name of the field in the contract. */
+  /** Name of the number's field in the contract. */
   readonly field: string;
   readonly check: (field: string, value: number) => Invalid | undefined;
 }
