@@ -13,7 +13,7 @@ import { combine, countSolutions, makeValues, SOLUTIONS_CAP, type Values } from 
 // Parameters of the generator, the tiers made of them (ADSC table 1), and the test whether an instance fits.
 // README.md explains each in words.
 
-/** Minimum count of numbers at which few solutions make an instance sparse. Three numbers have few solutions anyway. */
+/** Fewest numbers of an instance that counts as sparse if it has few solutions. Three numbers have few anyway. */
 const SPARSE_NUMBERS_MIN = 4;
 
 /**

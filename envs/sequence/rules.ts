@@ -26,7 +26,7 @@ const TABLES = splitWords("10 120 2031 30412 350214 4062513 57361042 648271503 7
 /** Returns the table of the rule `map`: the image of each digit. */
 export function tableOf(symbols: number): Digits {
   const table = TABLES.find(({ length }) => length === symbols);
-  if (table === undefined) throw new Error(`bug: the rule map has no table for ${symbols} symbols`);
+  if (table === undefined) throw new Error(`bug: the rule 'map' has no table for ${symbols} symbols`);
   return Array.from(table, Number);
 }
 

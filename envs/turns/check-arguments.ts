@@ -4,7 +4,7 @@ import { isRawNumber } from "../lib/exact-json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Maximum number of keys and indices shown in a path, e.g. three in "a.b[3]". Arguments may be nested more deeply. */
+/** Maximum depth of values that are checked, e.g. three of "a.b[3]". Deeper values are not checked. */
 const DEPTH_MAX = 16;
 
 /**

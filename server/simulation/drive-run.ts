@@ -71,7 +71,7 @@ function drawn<Spec>(state: RunState<Spec, Key>, seed: number, positionOf: (arm:
     key: keyOf(seed, positionOf(arm, ordinal), ordinal % LEVEL_SPAN),
   }));
   if (filled.kind !== "filled")
-    throw new Error(`the simulation could not fill an update batch: ${JSON.stringify(filled)}`);
+    throw new Error(`the simulation found no task for an arm that may be drawn: ${JSON.stringify(filled)}`);
   const event: RunEvent<Spec, Key> = drawnEvent(plan, filled.tasks, 0);
   return { state: apply(state, event), probabilities: plan.probabilities };
 }

@@ -99,7 +99,7 @@ export interface Snapshot {
   readonly body: Uint8Array;
 }
 
-/** Maximum number of characters of the summaries in one page of a list. The page ends early at this limit. */
+/** Number of characters of summaries after which a page of a list ends. Its last summary may exceed it. */
 export const LIST_CHARACTERS_MAX = 256 * 1024;
 
 export interface RunPage {

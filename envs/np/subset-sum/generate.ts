@@ -1,6 +1,6 @@
 /**
  * Generates random numbers, uniform in a range. The target is the sum of some of them (FORGE A.5.2) and leaves out at
- * least two.
+ * least two. Numbers of the level `reference` are made otherwise (reference.ts).
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";

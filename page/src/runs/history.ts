@@ -25,7 +25,7 @@ export interface History {
 
 interface Reading {
   readonly runId: string;
-  /** State of the run that the history should include. */
+  /** Newest state of the run. It decides how many batches are merged, and whether an earlier history can be continued. */
   readonly state: Pick<RunState, "batchesDrawn" | "incarnation">;
   readonly steps: number;
   readonly signal: AbortSignal;

@@ -15,7 +15,7 @@ import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
 import { breachWords, problemOf, tryRules } from "./rules.ts";
 
 const LEFT_OUT_MAX = 2048;
-/** Maximum characters of an environment's id together with a level's name. */
+/** Length in characters to which the name of a refused environment or level is cut, e.g. "word/chain#level". */
 const NAME_LENGTH_MAX = 193;
 const WORDS_LENGTH_MAX = 1000;
 

@@ -210,7 +210,7 @@ function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): 
 }
 
 function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {
-  if (outcome === undefined) throw new Error("bug: a group of one completion has no outcome");
+  if (outcome === undefined) throw new Error("bug: the only completion of a Step has no outcome");
   return { $typeName: "gradus.v1.StepResponse", outcome };
 }
 

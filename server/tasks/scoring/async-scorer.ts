@@ -197,8 +197,8 @@ async function verified(
 }
 
 /**
- * Facts that `verify` returns when a question was answered. The real answer is passed in a variable, because
- * `resources.run` can only return facts.
+ * Placeholder that `verify` returns when the resource has answered a call. The call's result is passed in a variable,
+ * because `resources.run` can only return facts.
  */
 const ANSWERED: Facts = Object.freeze({ kind: "feasible" });
 

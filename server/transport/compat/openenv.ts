@@ -307,7 +307,7 @@ function createPlayer(handlers: Handlers) {
       if (episode === undefined || isOver)
         throw new RpcError(
           "FAILED_PRECONDITION",
-          "the episode is over, because an episode has one step: send a reset first",
+          "no episode is open: send a reset first (an episode has one step)",
         );
       const { reward, outcome } = await step(handlers, episode, writtenIn(data), context);
       isOver = true;
