@@ -305,10 +305,7 @@ function createPlayer(handlers: Handlers) {
     },
     async step(data: JsonObject, context: MessageCall): Promise<Reply> {
       if (episode === undefined || isOver)
-        throw new RpcError(
-          "FAILED_PRECONDITION",
-          "no episode is open: send a reset first (an episode has one step)",
-        );
+        throw new RpcError("FAILED_PRECONDITION", "no episode is open: send a reset first (an episode has one step)");
       const { reward, outcome } = await step(handlers, episode, writtenIn(data), context);
       isOver = true;
       return { type: "observation", data: { observation: { outcome }, reward, done: true } };
