@@ -31,6 +31,8 @@ interface Scoring<E, Instance> {
    * break follows it.
    */
   readonly wasCut?: boolean;
+  /** Whether the violation of a completion without an answer names settings that would find one. Defaults to false. */
+  readonly hasRemedies?: boolean;
 }
 
 export type ScoreTask<Instance = unknown> = Scoring<SyncEnvironment<Instance>, Instance>;
@@ -144,7 +146,7 @@ function scoreScanned<Instance>(
 
 /** Returns the findings about a completion that has no answer. */
 function unread(task: AnyScoreTask, completion: string, { problem = "there is no answer" }: Located): Malformed {
-  return malformed(withRemedy(task, completion, problem));
+  return malformed(task.hasRemedies === true ? withRemedy(task, completion, problem) : problem);
 }
 
 /** Completion whose answer was read and awaits verification. */

@@ -83,7 +83,7 @@ test("an answer that is right counts for nothing where the format is not kept, b
   expect(scoreTour("<answer>[0, 1, 3, 2]</answer>")).toMatchObject({
     reward: -2.5,
     verdict: "malformed",
-    violation: expect.stringMatching(/^the thinking is never closed: there is no <\/think>/) as string,
+    violation: "the thinking is never closed: there is no </think>",
     solved: false,
     spans: [{ verdict: "feasible", solved: true }],
   });

@@ -195,7 +195,7 @@ function openToken(
   const { baseline } = token.key;
   const rest = { format, thinking, version, ...(baseline && { baseline }) };
   const settings = token.calls === undefined ? NO_SETTINGS : encodeSettings(full);
-  const parts = { instance: restored.instance, scheme: scheme.scheme, ...rest };
+  const parts = { instance: restored.instance, scheme: scheme.scheme, hasRemedies: true, ...rest };
   const { turns, resource } = environment;
   const tools = turns === undefined ? [] : toolNames(turns, token.tools);
   if (token.calls !== undefined && neededResource(environment, { tools, calls: token.calls }) !== undefined)

@@ -14,7 +14,10 @@ const { scheme } = resolved;
 
 function violation(completion: string, format: AnswerFormat, more: Partial<ScoreTask> = {}): string {
   const instance = { numbers: [1, 2, 3], target: 6 };
-  const { verdict, violation: said } = score({ environment, instance, format, scheme, ...more }, completion);
+  const { verdict, violation: said } = score(
+    { environment, instance, format, scheme, hasRemedies: true, ...more },
+    completion,
+  );
   expect(verdict).toBe("malformed");
   return said;
 }
@@ -40,7 +43,7 @@ test("an answer in each other form names the format that reads it, and settings 
     for (const written of formats) {
       if (written === format) continue;
       const completion = wrapAnswer("1 + 2 + 3", written, "I add.");
-      const task = { environment, instance: { numbers: [1, 2, 3], target: 6 }, format, scheme };
+      const task = { environment, instance: { numbers: [1, 2, 3], target: 6 }, format, scheme, hasRemedies: true };
       const { verdict, violation: said } = score(task, completion);
       // An answer in the form of think_answer also has the form of answer_tag.
       if (verdict !== "malformed") continue;
