@@ -43,5 +43,7 @@ export function faultOf({ colours, secret }: MastermindInstance, guess: readonly
   const wrong = guess.find(
     (colour) => !Number.isInteger(colour) || (colour as number) < 1 || (colour as number) > colours,
   );
-  return wrong === undefined ? undefined : `${JSON.stringify(wrong).slice(0, 20)} is not a colour from 1 to ${colours}`;
+  return wrong === undefined
+    ? undefined
+    : `${JSON.stringify(wrong).slice(0, 20)} is none of the colours from 1 to ${colours}`;
 }
