@@ -92,7 +92,7 @@ describe("an episode outside of runs", () => {
         role: "tool",
         toolCallId: "y",
         name: "guess",
-        content: expect.stringContaining("9 is not a colour") as string,
+        content: expect.stringContaining("9 is none of the colours") as string,
       },
     ]);
     expect(turn.turnReward).toBe(0);
