@@ -174,10 +174,24 @@ export function drawing<Spec, Key extends InstanceKey>(
     makeAhead(run, stock, aheadMax, signal).catch((err: unknown) =>
       log?.warn({ err, run: run.id }, "cannot make tasks in advance; they will be made when they are drawn"),
     );
+  // Number of batches drawn after this server's last draw. Other servers that follow the run make nothing in advance.
+  let drawnHere = -1;
+  let isWaiting = false;
+  /** Makes the next batch's tasks when the last feedback that its draw needs has arrived. */
+  const endWatch = run.onChange(() => {
+    if (!isWaiting) return;
+    const state = run.state();
+    if (state.batchesDrawn === drawnHere && drawReadiness(state).kind === "waiting") return;
+    isWaiting = false;
+    // Starts in a later turn, so that the client that gave the feedback is answered first.
+    if (state.batchesDrawn === drawnHere) clock.nextTurn(() => void ahead(stopped.signal));
+  });
   const draw = async (abandoned: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
     const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw }).finally(() => {
       current = undefined;
     });
+    drawnHere = run.state().batchesDrawn;
+    isWaiting = drawReadiness(run.state()).kind === "waiting";
     void ahead(stopped.signal);
     return outcome;
   };
@@ -216,7 +230,10 @@ export function drawing<Spec, Key extends InstanceKey>(
       await ahead(AbortSignal.any([stopped.signal, signal]));
     },
     /** Stops making tasks ahead of draws. */
-    stop: () => stopped.abort(),
+    stop: () => {
+      endWatch();
+      stopped.abort();
+    },
   };
 }
 

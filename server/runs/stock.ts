@@ -1,10 +1,11 @@
 /**
  * Instances of a run that are made, or being made, before they are drawn. It is known which instance each task of an
- * arm will have, but not how many tasks the next draw takes. So after each draw, the instances that the next one
- * probably needs are made. A draw makes missing ones itself, so results do not depend on this.
+ * arm will have, but before the feedback of a batch not how many tasks the next draw takes. So after each draw, the
+ * instances that the next one probably needs are made, and after the feedback those that it will have. A draw makes
+ * missing ones itself, so results do not depend on this.
  */
-import { drawReadiness, planDraw } from "../curriculum/draw.ts";
-import { type Candidate, DRY_ORDINALS, type MissingInstances } from "../curriculum/fill-slots.ts";
+import { type DrawPlan, drawReadiness, planDraw } from "../curriculum/draw.ts";
+import { type Candidate, DRY_ORDINALS, fillSlots, type MissingInstances } from "../curriculum/fill-slots.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { grows, levelOf, nextOrdinalOf } from "../curriculum/growth.ts";
 import { definitionOf } from "../curriculum/policies/registry.ts";
@@ -53,6 +54,12 @@ interface Range {
   readonly arm: number;
   readonly from: number;
   readonly count: number;
+}
+
+/** Task number of an arm, whose instance is to be made. */
+interface Place {
+  readonly arm: number;
+  readonly ordinal: number;
 }
 
 interface Shelf<Key extends InstanceKey> {
@@ -182,16 +189,9 @@ function isWithin(range: Range, arm: number, ordinal: number): boolean {
   return range.arm === arm && range.from <= ordinal && ordinal < range.from + range.count;
 }
 
-/**
- * Returns how many tasks of each arm the first draw needs. It is 0 for arms that a teacher makes or an external
- * resource scores, because that may cost money.
- */
-function firstNeeded(state: RunState): readonly number[] {
-  const plan = planDraw(state);
-  const slots = plan.kind === "plan" ? Map.groupBy(plan.slots, (arm) => arm) : new Map<number, readonly number[]>();
-  return state.config.arms.map(({ rows, resource, source }, arm) =>
-    rows === undefined && resource === undefined && source !== "teacher" ? (slots.get(arm)?.length ?? 0) : 0,
-  );
+/** Returns whether making a task of the arm may cost money, because a teacher makes it or an external resource scores it. */
+function mayCost({ resource, source }: RunConfig["arms"][number]): boolean {
+  return resource !== undefined || source === "teacher";
 }
 
 /** Returns the share of each level in the draws of each arm that grows. Undefined for other arms. */
@@ -212,10 +212,7 @@ function expected(state: RunState, deviations: number): readonly Range[] {
   const shares = levelShares(state);
   const countFor = (p: number): number =>
     p <= 0 ? 0 : Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
-  const first = probabilities === null ? firstNeeded(state) : undefined;
   return arms.flatMap((counters, arm): readonly Range[] => {
-    const needed = first?.[arm];
-    if (needed !== undefined) return [{ arm, from: nextOrdinalOf(counters, shares[arm] && 0), count: needed }];
     const p = probabilities?.[arm] ?? 0;
     if ((weights[arm] ?? 0) <= 0 || masks[arm] !== null || config.arms[arm]?.rows !== undefined) return [];
     const levels = shares[arm]?.map((share, level) => [level, p * share] as const) ?? [[undefined, p] as const];
@@ -223,9 +220,35 @@ function expected(state: RunState, deviations: number): readonly Range[] {
   });
 }
 
+/** Returns the instances that a planned draw still needs. */
+function missingOf<Spec, Key extends InstanceKey>(
+  { config, probabilities }: RunState<Spec, Key>,
+  plan: DrawPlan,
+  stock: Stock<Key>,
+): readonly Place[] {
+  const filled = fillSlots(plan, stock.lookup);
+  if (filled.kind !== "wanted") return [];
+  const places = filled.wanted.flatMap(({ arm, ordinals }) => ordinals.map((ordinal) => ({ arm, ordinal })));
+  return places.filter(({ arm }) => {
+    const of = config.arms[arm];
+    // The client of a new run may never ask for a batch, so its first one is made in advance only if that is free.
+    return of !== undefined && of.rows === undefined && !(probabilities === null && mayCost(of));
+  });
+}
+
+/** Returns the instances that the next draw probably needs and that are not made yet. */
+function missingOfExpected(state: RunState, deviations: number, { lookup }: Stock<InstanceKey>): readonly Place[] {
+  return expected(state, deviations).flatMap(({ arm, from, count }) =>
+    Array.from({ length: count }, (_, i) => ({ arm, ordinal: from + i })).filter(
+      ({ ordinal }) => lookup(arm, ordinal) === undefined,
+    ),
+  );
+}
+
 /**
- * Makes the instances that the next draw probably needs, until the stock has about `candidatesMax`. It stops if the run
- * draws or changes meanwhile.
+ * Makes instances of the next draw. If it can be planned, because the feedback that it needs has arrived, these are the
+ * instances that it will have. Then, or otherwise, these are the ones that it probably needs, until the stock has about
+ * `candidatesMax`. It stops if the run draws or changes meanwhile, or if the draw can be planned.
  */
 export async function makeAhead<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,
@@ -233,33 +256,38 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   candidatesMax: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const drawn = run.state();
-  if (drawReadiness(drawn).kind === "finished") return;
+  const begun = run.state();
+  const { kind: readiness } = drawReadiness(begun);
   const isOver = (): boolean => {
-    const { batchesDrawn, config, paused } = run.state();
-    const isSame = batchesDrawn === drawn.batchesDrawn && config === drawn.config && !paused;
-    return !isSame || run.isGone() || stock.size() >= candidatesMax;
+    const now = run.state();
+    const isSame = now.batchesDrawn === begun.batchesDrawn && now.config === begun.config;
+    return !isSame || drawReadiness(now).kind !== readiness || run.isGone() || stock.size() >= candidatesMax;
   };
+  const make = async (places: readonly Place[]): Promise<boolean> => {
+    for (let i = 0; i < places.length; i += CHUNK) {
+      if (isOver()) return false;
+      if ((await stock.make(byArm(places.slice(i, i + CHUNK)), signal)) !== undefined) return false;
+    }
+    return !isOver();
+  };
+  if (readiness === "finished" || readiness === "paused") return;
+  stock.follow(begun);
+  // The levels' shares move back and forth from draw to draw, so unused instances are kept while there is room.
+  if (stock.size() > candidatesMax / 2) stock.trim(expected(begun, DEVIATIONS));
+  const plan = readiness === "ready" ? planDraw(begun) : undefined;
+  if (plan?.kind === "plan")
+    for (;;) {
+      // The run may have issued some of the instances made, and then the draw needs others.
+      const missing = missingOf(begun, plan, stock);
+      if (missing.length === 0) break;
+      if (!(await make(missing))) return;
+    }
   // The first pass makes the average number of instances for all arms, and the second pass makes more.
-  for (const deviations of [0, DEVIATIONS]) {
-    const missing: { readonly arm: number; readonly ordinal: number }[] = [];
-    const ranges = expected(drawn, deviations);
-    // Twice the needed instances are kept, because the levels' shares move back and forth from draw to draw.
-    if (deviations === DEVIATIONS) stock.trim(ranges.map((range) => ({ ...range, count: 2 * range.count })));
-    for (const { arm, from, count } of ranges) {
-      for (let ordinal = from; ordinal < from + count; ordinal++)
-        if (stock.lookup(arm, ordinal) === undefined) missing.push({ arm, ordinal });
-    }
-    for (let i = 0; i < missing.length; i += CHUNK) {
-      if (isOver()) return;
-      const failed = await stock.make(byArm(missing.slice(i, i + CHUNK)), signal);
-      if (failed !== undefined) return;
-    }
-  }
+  for (const deviations of [0, DEVIATIONS]) if (!(await make(missingOfExpected(begun, deviations, stock)))) return;
 }
 
 /** Groups instances by arm, so that a run of many arms makes a task or two of each arm in one call. */
-function byArm(candidates: readonly { readonly arm: number; readonly ordinal: number }[]): readonly MissingInstances[] {
-  const ofArms = Map.groupBy(candidates, ({ arm }) => arm);
+function byArm(places: readonly Place[]): readonly MissingInstances[] {
+  const ofArms = Map.groupBy(places, ({ arm }) => arm);
   return [...ofArms].map(([arm, of]) => ({ arm, ordinals: of.map(({ ordinal }) => ordinal) }));
 }

@@ -5,7 +5,9 @@ import {
   arm,
   ask,
   bench,
+  feedbackFor,
   freshTasks,
+  frontierPolicy,
   mixturePolicy,
   runConfig,
   type RunConfig,
@@ -51,6 +53,24 @@ describe("tasks made ahead", () => {
       expect(made.slice(0, before)).toEqual(expect.arrayContaining(drawn));
     }
     // The source made no task twice.
+    expect(new Set(made).size).toBe(made.length);
+  });
+
+  test("are all that the next draw wants, once its feedback has arrived, however far that moves the levels", async () => {
+    const grow = { axis: "size", start: 0, step: 1, cap: 9, guess: 0 };
+    const arms = ["a", "b", "c"].map((id) => arm(id, { grow }));
+    const { runs, made } = await started({ arms, policy: frontierPolicy(), promptsPerUpdate: 60, numGenerations: 2 });
+    for (let batch = 0; batch < 8; batch++) {
+      const before = made.length;
+      const drawn = value(await ask(runs, "run", 60 * batch, 60));
+      if (batch > 0) expect(made.slice(0, before)).toEqual(expect.arrayContaining([...drawnIn(drawn)]));
+      await settled();
+      // One arm after the other is solved, and opens a level.
+      const solved = (task: Task): number => Number(task.arm === batch % 3);
+      const items = drawn.tasks.flatMap((task) => [0, 1].map((sample) => feedbackFor(task, sample, solved(task))));
+      value(await runs.recordFeedback("run", items));
+      await settled();
+    }
     expect(new Set(made).size).toBe(made.length);
   });
 
