@@ -130,7 +130,12 @@ function levelsToDraw({ arms }: FrontierState, records: View["arms"], scale: num
       (level === top || isOpen(growing, level) ? open : retired).push({ arm, level, share });
     }
     const peeked = count === undefined ? [] : peeksOf(growing, count, guess);
-    for (const level of peeked) peeks.push({ arm, level, share: PEEK_SHARE / drawable / peeked.length });
+    for (const level of peeked) {
+      peeks.push({ arm, level, share: PEEK_SHARE / drawable / peeked.length });
+      const known = knownOf(arms[arm], level);
+      // A level above one that is never solved may itself be learnt, and then needs more draws than trials get.
+      if (known.fast > 0) open.push({ arm, level, share: interestOf(known, scale) });
+    }
   }
   return { open, peeks, retired: retired.map((of) => ({ ...of, share: RETIRED_SHARE / retired.length })) };
 }
