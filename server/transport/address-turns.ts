@@ -1,19 +1,25 @@
 /**
- * Lets the addresses of callers take turns. After long work an address must rest for as long, unless no other address
- * calls. Otherwise each of a call's turns could wait for another address's long work.
+ * Decides which address of a caller does its next piece of work on the event loop. After a long piece of work, an
+ * address rests: it gets no turn for as long as the work took, unless no other address calls. Otherwise a call that
+ * needs several turns could wait, each time, for another address's long work.
  */
 
-/** If no other address has had work for this many milliseconds, an address counts as the only one. */
+/**
+ * If no other address has had work for this many milliseconds, an address counts as the only one, and need not rest.
+ */
 const ALONE_MS = 1000;
 
 /**
- * Maximum number of resting addresses. Beyond it, those whose rest is over are dropped, because they may never return.
+ * Number of addresses with a rest at which those whose rest is over are deleted. Otherwise an entry is deleted when its
+ * address has work again, which may never happen.
  */
 const RESTING_MAX = 1024;
 
-/** Creates the turns of addresses. Work counts as long if it takes more than `longMs` milliseconds. */
+/** Creates the queue of addresses that take turns. Work counts as long if it takes more than `longMs` milliseconds. */
 export function createAddresses(longMs: number) {
-  /** Connections with waiting work, by address. The first address and its first connection are next. */
+  /**
+   * Functions that do a connection's next piece of work, by address. The first address and its first function are next.
+   */
   const waiting = new Map<string, Set<() => void>>();
   /** Time, by performance.now(), before which an address gets no turn. */
   const restsUntilMs = new Map<string, number>();
@@ -41,7 +47,7 @@ export function createAddresses(longMs: number) {
     restsUntilMs.set(address, 2 * endMs - startMs);
   };
   return {
-    /** Adds waiting work of a connection. */
+    /** Queues a connection that has work. `next` does its next piece of work. */
     add(address: string, next: () => void): void {
       const own = waiting.get(address) ?? new Set();
       waiting.set(address, own.add(next));
@@ -61,9 +67,9 @@ export function createAddresses(longMs: number) {
       return false;
     },
     rests,
-    /** Returns whether no other address has worked lately. */
+    /** Returns whether no other address has had work in the last ALONE_MS. */
     isAlone,
-    /** Does work of an address at once. */
+    /** Does a piece of an address's work at once, and measures how long it takes. */
     work,
     /** Returns whether no work waits. */
     isIdle: () => waiting.size === 0,

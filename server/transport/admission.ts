@@ -13,7 +13,7 @@ export interface OpenCall {
   readonly connection: object;
   /** Address and port of the caller, joined by a colon. */
   readonly peer: string;
-  /** Account of the caller's token, which counts its calls. */
+  /** Account of the caller's token: the state that all calls with this token share, e.g. their number. */
   readonly account: Account;
   /** Bytes of requests and answers that the call keeps in memory. */
   readonly bufferedBytes: number;
@@ -36,8 +36,8 @@ export interface Account {
   token: Token | undefined;
   inflight: number;
   /**
-   * Number of calls that the token may begin now if it has a limit per second. The number was computed at `creditAtMs`
-   * (performance.now()).
+   * Number of calls that the token may begin at once, if it has a limit of calls per second. The value is that of the
+   * time `creditAtMs` (performance.now()), and grows afterwards.
    */
   credit: number;
   creditAtMs: number;
@@ -81,8 +81,8 @@ function newAccount(name: string, token: Token | undefined): Account {
 }
 
 /**
- * Takes one call from the token's credit, which grows by its calls per second, up to one second's. Returns the
- * milliseconds to wait until the next call is allowed; 0: the call may begin now.
+ * Takes one call from the token's credit. The credit grows by `maxCallsPerSecond` each second, up to that many calls.
+ * Returns the milliseconds to wait until the next call is allowed; 0: the call may begin now.
  */
 function waitFor(account: Account): number {
   const rate = account.token?.maxCallsPerSecond;
@@ -96,8 +96,8 @@ function waitFor(account: Account): number {
 }
 
 /**
- * Delay after which a refused caller should retry, in milliseconds. Some calls have ended by then, and a trainer hardly
- * notices the delay.
+ * Delay, in milliseconds, after which a client should retry a call that was refused because too many are in progress.
+ * Some calls have ended by then, and a trainer hardly notices the delay.
  */
 const overloadDelayMs = 250;
 
@@ -289,11 +289,14 @@ function notAllowed({ name, role }: Token, path: string, needed: Role): RpcError
 // Without this limit, a few hundred streams that send and never read would exhaust the memory.
 
 /**
- * Interval of the check, in milliseconds. Between two checks, a client can send at most some tens of megabytes. A check
- * of 1,000 calls takes 0.1 ms.
+ * Interval, in milliseconds, at which the memory and the age of open calls are checked. Between two checks, a client
+ * can send at most some tens of megabytes. A check of 1,000 calls takes 0.1 ms.
  */
 const lookEveryMs = 50;
-/** Delay after which an ended caller should retry, in milliseconds. Other calls have been answered by then. */
+/**
+ * Delay, in milliseconds, after which a client should retry a call that was ended to free memory. Other calls have been
+ * answered by then.
+ */
 const retryDelayMs = 1000;
 
 /** Checks the open calls every 50 ms. Ends calls that keep too much memory, or whose request arrives too slowly. */

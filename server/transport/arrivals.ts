@@ -1,6 +1,6 @@
 /**
- * Accepts new connections one after another, and further apart while calls wait for their turns. Setting up a
- * connection takes half a millisecond, so hundreds at once would delay other callers' calls.
+ * Accepts new connections one after another, with longer pauses while calls wait. Setting up a connection takes half a
+ * millisecond, so hundreds at once would delay other callers' calls.
  */
 import type { Server, Socket } from "node:net";
 import { fairQueue } from "../base/fair-queue.ts";
@@ -8,8 +8,9 @@ import type { Turns } from "./connection-turns.ts";
 import type { ResetBudgets } from "./reset-budgets.ts";
 
 /**
- * Minimum and maximum time between two connections, in milliseconds, while calls wait or other addresses call. Within
- * these bounds, the next connection waits until the event loop was mostly idle since the last one.
+ * Minimum and maximum pause, in milliseconds, before the next connection is accepted. Between the two, the pause ends
+ * once the event loop was mostly idle since the last connection. There is no pause if no call waits and no other
+ * address calls.
  */
 const BETWEEN_MS = { min: 5, max: 50 };
 /** Maximum share of the time since the last accepted connection for which the event loop may have been busy. */
@@ -17,8 +18,8 @@ const BUSY_MAX = 1 / 3;
 
 export interface Arrivals {
   /**
-   * Begins to control new connections. Call it when the server listens. Connections of addresses that have reset too
-   * many streams are refused; other addresses take turns.
+   * Begins to control when the server accepts connections. Call it when the server listens. Connections of addresses
+   * that have reset too many HTTP/2 streams are refused; other addresses take turns.
    */
   watch(server: Server): void;
 }
@@ -43,7 +44,8 @@ export function createArrivals(turns: Turns, resets: Pick<ResetBudgets, "mayConn
   };
   const arrive = (socket: Socket, enter: () => void): void => {
     const { remoteAddress = "" } = socket;
-    // Refuse the connection at once, or later if the budget is spent while the connection waits.
+    // An address that has reset too many streams gets no connection. It is refused here, or below if it resets them
+    // while its connection waits.
     if (!resets.mayConnect(socket)) return void socket.destroy();
     const begin = (): void => {
       queue.charge(remoteAddress, 1);

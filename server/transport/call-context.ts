@@ -1,6 +1,6 @@
 /**
- * A call from its headers until its answer is sent. It provides its handler's context, writes one log line and counts
- * itself. The calls of both ports extend its class.
+ * A call on either port, from the arrival of its headers until its answer is sent. It is the context of the call's
+ * handler, writes one log line, and counts the call for the metrics.
  */
 import { randomBytes } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -71,8 +71,8 @@ let idCount = 0;
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Delay before a retry when the store is unavailable, in milliseconds. It is longer than for other errors, because e.g.
- * a full disk lasts.
+ * Delay after which a client should retry when the store is unavailable, in milliseconds. It is longer than after an
+ * overload (250 ms), because e.g. a full disk lasts.
  */
 const storeDelayMs = 1000;
 
@@ -89,8 +89,8 @@ export function recordRefused({ meter, log }: Method, requestId: string | undefi
 }
 
 /**
- * One call. It is a class, because an object is made for each request: rarely used parts, such as the signal, are made
- * only when a handler reads them.
+ * Base class of the calls of both ports. An object is made for each request, so making it is cheap: rarely used parts,
+ * such as the signal, are made only when a handler reads them.
  */
 export abstract class Call implements CallContext, OpenCall {
   readonly requestId: string;
@@ -99,7 +99,7 @@ export abstract class Call implements CallContext, OpenCall {
   bytesOut = 0;
   protected readonly openedAtMs = performance.now();
   protected readonly method: Method;
-  /** Account of the caller's token, which counts its calls. */
+  /** Account of the caller's token: the state that all calls with this token share, e.g. their number. */
   abstract readonly account: Account;
   #span: CallSpan | undefined;
   #controller: AbortController | undefined;
@@ -175,8 +175,8 @@ export abstract class Call implements CallContext, OpenCall {
   }
 
   /**
-   * Resolves when the call's connection has its turn. That is at once if the current round of the event loop has time
-   * left.
+   * Resolves when the call may do its next piece of work on the event loop. That is at once if the current round has
+   * time left and nothing of the call's connection waits, else when the connection has its turn.
    */
   turn(): Promise<void> {
     return new Promise((resolve) => this.inTurn(resolve));
@@ -195,8 +195,8 @@ export abstract class Call implements CallContext, OpenCall {
   }
 
   /**
-   * Counts the call as in progress, or returns an error if the server has too much to do. If it returns undefined, the
-   * caller must call `settle` later.
+   * Counts the call as in progress, or returns the error that refuses it, e.g. because the server is overloaded. If no
+   * error is returned, `settle` must be called later.
    */
   enter(): RpcError | undefined {
     const refused = this.method.admission.enter(this.account);

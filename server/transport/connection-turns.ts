@@ -1,11 +1,11 @@
 /**
- * Does the work of calls in turns: between addresses, and between the connections of one address. Otherwise a client
- * could send thousands of calls at once, and all other callers would wait until these are done.
+ * Schedules the work of calls on the event loop: addresses take turns, and so do the connections of one address.
+ * Otherwise a client could send thousands of calls at once, and all other callers would wait until they are done.
  */
 import type { Socket } from "node:net";
 import { createAddresses } from "./address-turns.ts";
 
-/** Time in milliseconds after which a round of the event loop begins no further work. */
+/** Time, in milliseconds, after which one round of the event loop begins no further work of calls. */
 const ROUND_MS = 2;
 
 /**
@@ -17,25 +17,29 @@ export const UNREAD_BYTES_MAX = 4 * 1024 ** 2;
 /** One connection's work, waiting and in progress. */
 export interface Connection {
   /**
-   * Does the next work of a call in progress. It runs at once if the round has time left and no other work of this
-   * connection waits, else in a later round, where addresses and connections take turns.
+   * Does the next piece of work of a call in progress. The work runs at once if the round of the event loop has time
+   * left and no other work of this connection waits. Otherwise it runs in a later round, where addresses and
+   * connections take turns.
    */
   take(work: () => void): void;
   /**
-   * Does the first work of a new call, after all waiting work and after this connection's calls in progress. Returns a
-   * function that withdraws the work, for a caller that has left.
+   * Does the first piece of work of a new call, behind all work that already waits and behind this connection's calls
+   * in progress. Returns a function that withdraws the work, for a caller that has left.
    */
   begin(work: () => void): () => void;
-  /** Counts bytes of answers that were written. A negative number counts bytes that the client has read. */
+  /**
+   * Counts bytes of unary calls' answers that were written to the connection. A negative number counts bytes that the
+   * client has read.
+   */
   wrote(bytes: number): void;
 }
 
 export interface Turns {
-  /** Returns the turns of a connection, given its socket or HTTP/2 session. */
+  /** Returns the scheduler of a connection's work, given its socket or HTTP/2 session. */
   (of: object): Connection;
-  /** Returns whether no work waits. */
+  /** Returns whether no call has work that waits. */
   isIdle(): boolean;
-  /** Returns whether no other address has worked lately. */
+  /** Returns whether no address but this one has had work in the last second. */
   isAlone(address: string): boolean;
 }
 
@@ -57,7 +61,8 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     beganMs = undefined;
     if (addresses.isIdle()) return;
     begin();
-    // Half of the round is left for the next steps of this work. Otherwise each step would wait for another round.
+    // Queued work may use half of the round's time. The other half is left for the next steps of the same calls, each
+    // of which would otherwise wait for another round.
     while (addresses.takeTurn() && hasTime(roundMs / 2));
   };
 

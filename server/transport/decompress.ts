@@ -1,6 +1,6 @@
 /**
- * Decompresses the messages of all connections in turns, because a few compressed kilobytes may become the maximum size
- * of a message.
+ * Decompresses request messages, a few at a time, in a fair order. A few compressed kilobytes may expand to the maximum
+ * size of a message, so one caller could otherwise hold up all others.
  */
 import { createTurnTaking, type Party } from "../base/fair-turns.ts";
 import { decompress, type DecompressOptions, type Encoding } from "./wire/frames.ts";
@@ -11,8 +11,8 @@ const AT_ONCE = 2;
 const inTurn = createTurnTaking(AT_ONCE);
 
 /**
- * Decompresses a message when it is its turn. Callers, and the connections of a caller, take turns by the bytes
- * decompressed for each.
+ * Waits for the party's turn, then decompresses its message. The next turn goes to the caller with the fewest
+ * decompressed bytes so far, and within it to the connection with the fewest.
  */
 export function decompressInTurn(
   party: Party,

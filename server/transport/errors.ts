@@ -40,7 +40,10 @@ function detailsOf({ retryDelayMs, wait, field, message }: RpcError): readonly D
   return details;
 }
 
-/** Returns the retry delay and the reason as plain metadata, for clients that do not read details. */
+/**
+ * Returns the retry delay and the reason to wait as plain metadata (retry-delay-ms, wait-reason), for clients that do
+ * not read details.
+ */
 function plainText({ retryDelayMs, wait }: RpcError): Readonly<Record<string, string>> {
   return {
     ...(retryDelayMs !== undefined && { "retry-delay-ms": String(retryDelayMs) }),
@@ -66,7 +69,7 @@ export function toStatus(error: RpcError): StatusObject {
 export function toConnectError(error: RpcError): ConnectError {
   const code = codes[error.code] as Code;
   const converted = withoutStack(() => new ConnectError(error.message, code, plainText(error)));
-  // Details are given as bytes, because Connect would also write messages as JSON.
+  // Details are passed as bytes. If they were passed as messages, Connect would also send them as JSON.
   converted.details.push(
     ...detailsOf(error).map(({ desc, value }) => ({ type: desc.typeName, value: toBinary(desc, value) })),
   );

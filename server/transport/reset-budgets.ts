@@ -56,7 +56,7 @@ export function createResetBudgets(onSpent: (address: string) => void): ResetBud
   const mayConnect = ({ remoteAddress: address = "" }: Socket): boolean => {
     if (!budgets.has(address)) return true;
     const { credit, isSuspect } = spend(address, 0);
-    // Each new connection of such an address costs credit. Otherwise connections opened at the same moment could all
+    // Each new connection of a suspect address costs credit. Otherwise connections opened at the same moment could all
     // reset streams before the first reset counts.
     if (credit >= 0 && isSuspect) spend(address, RESETS_AT_ONCE);
     return credit >= 0;

@@ -1,4 +1,7 @@
-/** Calls by the clients of other gyms. They are admitted, counted and logged like calls of Gradus's own services. */
+/**
+ * Calls by the clients of other gyms (NeMo Gym, OpenEnv). They are admitted, counted and logged like calls of Gradus's
+ * own services.
+ */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Account, RequestHeaders } from "../admission.ts";
@@ -59,7 +62,10 @@ export class MessageCall extends Call {
   }
 }
 
-/** Runs a call's work when its connection has a turn. Throws RpcError for every failure. */
+/**
+ * Runs a call's work once its connection has its turn on the event loop, and records the status. Throws RpcError for
+ * every failure.
+ */
 export async function answered<T>(call: Call, work: () => Promise<T>): Promise<T> {
   try {
     const refused = call.enter();

@@ -23,7 +23,10 @@ export interface Row {
   readonly choice: Choice;
   /** Completion in the model's response. Undefined: the row only chooses a task. */
   readonly written: Written | undefined;
-  /** The body as JSON, without its closing brace and the fields that the answer adds. The answer repeats it. */
+  /**
+   * The request's body as JSON, which the answer repeats. The closing brace is missing, so that the answer's own fields
+   * can be appended; fields of the same names are left out.
+   */
   readonly echo: Uint8Array;
 }
 

@@ -4,7 +4,10 @@ import type { RawData } from "ws";
 import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
 import { isObject } from "./read-task-choice.ts";
 
-/** Limits of a message's JSON. A message chooses a task or has a completion, so a few parts are enough. */
+/**
+ * Limits of the JSON of a message. A message chooses a task or has a completion, so a few thousand keys and values are
+ * enough.
+ */
 const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
 
 export const KINDS = ["reset", "step", "state"] as const;

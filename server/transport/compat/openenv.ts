@@ -24,13 +24,13 @@ import { createPlaces, type SessionPlace } from "./session-places.ts";
 
 export const OPENENV_PATH = "/ws";
 
-/** Maximum bytes of JSON for one byte of a completion, e.g. \u001f has six. */
+/** Maximum bytes that JSON needs for one byte of a completion: six, e.g. in \u001f. */
 const JSON_BYTES_MAX = 6;
 /** Maximum bytes of a message without its completion. */
 const NAMES_BYTES_MAX = 64 * 1024;
 /**
- * Time without a request after which the server closes a session, in milliseconds. An update of a model takes less than
- * this hour.
+ * Time without a request after which the server closes a session, in milliseconds. It is an hour, because a trainer may
+ * send nothing while it updates its model.
  */
 const IDLE_MS = 60 * 60 * 1000;
 /** Maximum number of runs whose cursor a session remembers. Beyond it, the session forgets the oldest. */
@@ -118,8 +118,8 @@ function placeOf({ account, socket }: Opening): SessionPlace {
 type OpenSession = Opening & { readonly place: SessionPlace };
 
 /**
- * Counts the bytes of a session's incomplete message as memory of open calls, and returns this count. The session ends
- * when its token is withdrawn, or when open calls keep too much memory.
+ * Registers the session's incomplete message as an open call, so that its bytes count towards --max-held-bytes. Returns
+ * this call. The session ends if its token is withdrawn, or if open calls keep too much memory.
  */
 function heldBy(client: WebSocket, { account, socket, context: { admission } }: OpenSession) {
   let readBefore = socket.bytesRead;
@@ -145,8 +145,8 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
 
 /**
- * Reads long messages in pieces. In each round of the event loop, only one piece of all sockets' messages is read. The
- * `ws` library unmasks a whole message at once, which takes milliseconds.
+ * Passes a socket's data to the `ws` library. While a message is long, each round of the event loop passes on only one
+ * piece, over all sockets. At the last piece, `ws` unmasks the whole message, which takes milliseconds.
  */
 function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
   const [read] = socket.listeners("data");
@@ -166,8 +166,8 @@ function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
 const sliced = createSliced();
 
 /**
- * Closes a socket in its turn. If a caller closes thousands of sockets at once, closing them in one round of the event
- * loop would take over 100 ms.
+ * Makes a socket close in turns with other sockets. If a caller closes thousands of sockets at once, closing them in
+ * one round of the event loop would take over 100 ms.
  */
 function closeInSlices(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -317,7 +317,7 @@ function createPlayer(handlers: Handlers) {
   };
 }
 
-/** Names of the field with the completion in a client's action. The first one is Gradus's own. */
+/** Names that the field with the completion may have in a client's action. The first one is Gradus's own. */
 const TEXTS = ["completion", "message", "text"] as const;
 
 /** Values of OpenAI's finish_reason, and the corresponding value in Gradus's messages. */

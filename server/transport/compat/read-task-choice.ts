@@ -8,12 +8,15 @@ import { ResetRequestSchema, type ResetRequest } from "../../../proto/gen/gradus
 import { TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../../base/rpc.ts";
 
-/** The chosen task, and the index that the completion will have among the task's samples. */
+/**
+ * The task that a client chose, as the request that gets it: by seed (Reset), or from a run (NextBatch). `sampleIndex`
+ * is the index that the completion will have in the task's group.
+ */
 export type Choice =
   | { readonly kind: "seed"; readonly request: ResetRequest; readonly sampleIndex: number }
   | { readonly kind: "run"; readonly request: NextBatchRequest; readonly sampleIndex: number };
 
-/** Maximum number of fields in a choice. A choice with more is refused. */
+/** Maximum number of JSON fields with which a client chooses a task. With more, the request is refused. */
 const FIELDS_MAX = 32;
 
 const enums: Readonly<Record<string, string>> = {
@@ -79,16 +82,18 @@ function refuseOthers(data: JsonObject, names: readonly string[]): void {
 }
 
 export interface Defaults {
-  /** Returns the seed for a choice that has none. */
+  /** Returns the seed if the client names none, or throws. */
   readonly seed: () => bigint;
   /**
-   * Returns the cursor after the last task that the client got of a run. Undefined: it begins at the run's first open
-   * update batch.
+   * Returns the cursor if the client names a run without a cursor, or throws. It is the cursor after the last task of
+   * this run that the client got. Undefined: the client gets the first task of the run's first open update batch.
    */
   readonly cursorOf: (run: string) => bigint | undefined;
 }
 
-/** Reads a choice from a client's fields. Throws RpcError (INVALID_ARGUMENT) if it is invalid. */
+/**
+ * Reads from a client's JSON fields which task it chooses. Throws RpcError (INVALID_ARGUMENT) if a field is invalid.
+ */
 export function choiceOf(data: JsonObject, { seed, cursorOf }: Defaults): Choice {
   const sampleIndex = wholeIn(data, "sample_index") ?? 0;
   const { run } = data;

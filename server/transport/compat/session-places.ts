@@ -5,7 +5,10 @@
 
 /** Maximum number of open sessions. */
 const SESSIONS_MAX = 4096;
-/** Milliseconds without a request after which a session may be ended for another, if SESSIONS_MAX are open. */
+/**
+ * Time without a request, in milliseconds, after which a session may be ended to make room for a new one. It applies
+ * only while SESSIONS_MAX sessions are open.
+ */
 const IDLE_MS_WHEN_FULL = 60_000;
 
 export interface SessionPlace {
@@ -18,7 +21,10 @@ export interface SessionPlace {
 }
 
 export interface SessionPlaces {
-  /** Counts a session as open. Returns false if SESSIONS_MAX are open and none of them has to end. */
+  /**
+   * Counts a session as open. If SESSIONS_MAX are already open, ends one of them first, or returns false if none may be
+   * ended.
+   */
   enter(place: SessionPlace): boolean;
   leave(place: SessionPlace): void;
 }
@@ -27,8 +33,9 @@ export function createPlaces(max = SESSIONS_MAX): SessionPlaces {
   const taken = new Set<SessionPlace>();
 
   /**
-   * Returns a session that must end for this caller's new one. It is one of a caller with more sessions, else one that
-   * has been idle for long.
+   * Returns a session to end, so that this caller can open a new one. If another caller has at least two sessions more,
+   * it is the longest idle one of the caller with most. Otherwise it is the longest idle one of all, if it has been
+   * idle for IDLE_MS_WHEN_FULL.
    */
   const excess = (caller: string): SessionPlace | undefined => {
     const callers = [...Map.groupBy(taken, (place) => place.caller).values()];

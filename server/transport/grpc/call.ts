@@ -16,20 +16,21 @@ import type { IncomingCall, MessageDecoder, StreamListener } from "./internals.t
 type Methods = ReadonlyMap<string, Method>;
 
 /**
- * Wraps grpc-js's listener of streams. It checks each request's headers before grpc-js makes a call and keeps data.
- * Streams take turns, and a stream that was reset meanwhile gets no call.
+ * Returns a listener for new streams that checks a request's headers (token, timeout, compression) and only then passes
+ * the stream to grpc-js's own listener, `serve`. Streams wait until their connection has its turn. A stream that is
+ * reset meanwhile is dropped.
  */
 export function screened(serve: StreamListener, context: TransportContext, methods: Methods): StreamListener {
   return (stream, headers) => {
-    // Errors of the stream are ignored, because its close event follows.
+    // An error of the stream needs no handling, because a `close` event follows it.
     stream.once("error", () => undefined);
     const leave = context.turns(stream.session ?? stream).begin(() => {
       if (stream.closed || stream.destroyed) return;
       const passed = screen(stream, headers, context, methods);
       if (passed === undefined) return;
       serve(stream, passed);
-      // The stream may have ended while it waited for its turn. The event is emitted again, because nobody listened
-      // then.
+      // If the stream ended while it waited for its turn, nobody listened to its `end` event, so the event is emitted
+      // again.
       if (stream.readableEnded) stream.emit("end");
     });
     stream.once("close", leave);
@@ -48,17 +49,21 @@ export function countReset(stream: ServerHttp2Stream, resets: ResetBudgets): voi
   });
 }
 
-/** Path prefix of health checks. They need no token and no allowed host, because load balancers have none. */
+/**
+ * Path prefix of health checks. They are served without a token and under any host name, because load balancers have no
+ * token.
+ */
 const openToAll = "/grpc.health.v1.Health/";
 
-/** Accounts of the streams that were admitted with a token. */
+/** Account of the token with which each stream was admitted. Streams without a token have no entry. */
 const accountOf = new WeakMap<ServerHttp2Stream, Account>();
 const withoutToken = nobody();
 /** Method that stands for unknown paths. Every role may learn that a path is unknown. */
 const unknownMethod = { path: "an unknown method", role: "viewer" } as const;
 
 /**
- * Checks a request's headers. Returns the headers to continue with. Undefined: the request was refused and is answered.
+ * Checks a request's token, timeout and compression. Returns the headers to pass to grpc-js, with a timeout that it
+ * accepts. Undefined: the request was refused, and the error is sent.
  */
 function screen(
   stream: ServerHttp2Stream,
@@ -91,8 +96,8 @@ const timeoutUnitsMs = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-
 const timeoutMsMax = 2 ** 31 - 1;
 
 /**
- * Returns the timeout header in a form that grpc-js accepts, or an error. Undefined: the header can stay as it is.
- * The own check of grpc-js accepts too much.
+ * Checks the header grpc-timeout, because grpc-js accepts invalid ones. Returns an error if the timeout is invalid or
+ * 0, a shorter timeout if it exceeds Node's timers, and undefined if it can stay as it is.
  */
 function readTimeout(header: string | readonly string[] | undefined): string | RpcError | undefined {
   if (header === undefined) return undefined;
@@ -123,14 +128,16 @@ export function openCalls(methods: Methods): ServerInterceptor {
     const call = new GrpcCall(method, incoming);
     incoming.decoder = call;
     incoming.metadata.setOpaque(callKey, call);
-    // The type demands another class, but grpc-js itself also returns the call that it got.
+    // The declared return type is another class, but at run time grpc-js accepts the call that it passed in.
     return given as ServerInterceptingCall;
   };
 }
 
 const callKey = "gradus.call";
 
-/** Call object that grpc-js passes to handlers. At the end of every call, `grpc-js` emits `cancelled`. */
+/**
+ * Call object that grpc-js passes to handlers. At the end of every call, even a successful one, it emits `cancelled`.
+ */
 interface Surface {
   readonly metadata: Metadata;
   once(event: "cancelled", listener: () => void): unknown;
@@ -140,7 +147,7 @@ export function callOf({ metadata }: Pick<Surface, "metadata">): GrpcCall {
   return metadata.getOpaque(callKey) as GrpcCall;
 }
 
-/** Returns the GrpcCall of a call object, and marks its handler as begun. */
+/** Returns the GrpcCall that belongs to grpc-js's call object, and marks the call's handler as begun. */
 export function begin(surface: Surface): GrpcCall {
   const call = callOf(surface);
   call.begin(surface);
@@ -149,19 +156,26 @@ export function begin(surface: Surface): GrpcCall {
 
 // The rest of this file handles the messages of a call, after its headers.
 
-/** Maximum bytes of requests that are read before the handler takes them. This is enough to keep a handler busy. */
+/**
+ * Maximum bytes of a stream's requests that are read before its handler asks for them. They keep the handler busy while
+ * further requests arrive.
+ */
 const readAheadBytes = 1024 ** 2;
 
 /**
- * Maximum bytes of unread answers for which a refused call waits, so that its error can follow them. Without the error
- * the caller would not know that it may retry.
+ * Maximum bytes of unread responses for which a call that the server ends waits, so that its error can follow them.
+ * With more, the stream is reset at once. Only the error tells the client that it may retry.
  */
 const lastAnswersBytes = 64 * 1024;
+/** Maximum time, in milliseconds, for which a call that the server ends waits until its responses are read. */
 const lastAnswersMs = 5_000;
-/** Maximum time, in milliseconds, for which a refused call waits until its answers are read. */
 
+/**
+ * One call on the gRPC port. It replaces grpc-js's decoder of messages, counts the bytes in memory, and can be ended
+ * with an error at any time.
+ */
 export class GrpcCall extends Call implements MessageDecoder {
-  /** Bytes of answers that Node's HTTP/2 has not taken yet. */
+  /** Bytes of streamed responses that the handler has written and that Node's HTTP/2 has not taken yet. */
   unsentBytes = 0;
   #unreadBytes = 0;
   readonly connection: Connection;
@@ -171,9 +185,12 @@ export class GrpcCall extends Call implements MessageDecoder {
   /** Whether a handler has begun. */
   #begun = false;
   #messages = 0;
-  /** Bytes of complete messages, after decompression if it is done. */
+  /**
+   * Total bytes of the request messages that have arrived completely. A message counts with its decompressed size once
+   * it is decompressed.
+   */
   #receivedBytes = 0;
-  /** Time, by performance.now(), at which the incomplete message began to arrive. */
+  /** Time, by performance.now(), at which the incomplete message began to arrive. 0: no message is incomplete. */
   #partialSinceMs = 0;
   #refused: RpcError | undefined;
 
@@ -189,7 +206,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     const isEncoded = incoming.incomingEncoding !== "identity";
     this.#deframer = new Deframer(method.maxMessageBytes, isEncoded);
     incoming.stream.once("close", () => this.close());
-    // This check runs before that of grpc-js, whose errors speak of streams even for unary calls.
+    // This check runs before the check of grpc-js, whose error messages speak of streams even for unary calls.
     if (!this.method.streamsRequests) incoming.stream.prependOnceListener("end", () => this.#checkOneMessage());
     if (isEncoded) this.#decompressInTurn(incoming.incomingEncoding as Encoding);
   }
@@ -202,7 +219,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     if (this.late) process.nextTick(() => this.close());
   }
 
-  /** Counts the single answer as unread, until the call is closed. */
+  /** Counts the bytes of a unary call's response as unread by the client, until the call is closed. */
   answered({ byteLength }: Buffer): void {
     if (this.closed) return;
     this.#unreadBytes = byteLength;
@@ -223,7 +240,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     // Later data of a refused call is dropped, so it takes no memory.
     if (this.#refused !== undefined) return 0;
     const { readableLength, writableLength } = this.#incoming.stream;
-    // Handlers that stream answers count unsent bytes themselves, and HTTP/2 counts them too. The larger count is used.
+    // Both `unsentBytes` and the HTTP/2 stream count unsent bytes, so the larger count is used and not the sum.
     const unsentBytes = Math.max(writableLength, this.unsentBytes);
     return this.#deframer.partialBytes + this.#waitingBytes + readableLength + unsentBytes;
   }
@@ -231,7 +248,7 @@ export class GrpcCall extends Call implements MessageDecoder {
   override get receivingSinceMs(): number | undefined {
     if (this.#refused !== undefined) return undefined;
     if (!this.method.streamsRequests) return this.#begun ? undefined : this.openedAtMs;
-    // If the stream is paused, the message waits for this server and not for the client.
+    // If the stream is paused, the rest of the message waits for this server, so the client is not too slow.
     const waitsForUs = this.#deframer.partialBytes === 0 || this.#incoming.stream.isPaused();
     return waitsForUs ? undefined : this.#partialSinceMs;
   }
@@ -265,8 +282,8 @@ export class GrpcCall extends Call implements MessageDecoder {
     this.#refused = error;
     this.#deframer.drop();
     this.abort(error);
-    // Node never ends a stream that is ended during a write. The handler knows when the write is done, and then sends
-    // the status.
+    // If a stream is ended while a write is in progress, Node never closes it. So the handler sends the status when its
+    // write is done.
     if (this.#begun && this.#incoming.stream.writableLength > 0) return;
     this.#incoming.sendStatus(toStatus(error));
     if (!this.#begun) this.close();
@@ -290,8 +307,8 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   /**
-   * Throws if the request ended within a message. Call it when the client has ended its requests; `grpc-js` ignores an
-   * incomplete last message.
+   * Throws if the client ended its stream of requests within a message. Call it at the end of the requests, because
+   * `grpc-js` ignores an incomplete last message.
    */
   checkEnd(): void {
     const { partialBytes } = this.#deframer;
@@ -306,8 +323,8 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   /**
-   * Limits how many bytes grpc-js reads ahead on a stream of requests. It would otherwise read 16 messages ahead, each
-   * perhaps megabytes long. Returns a function to call after each message that was taken.
+   * Limits how many bytes grpc-js reads ahead on a stream of requests. Otherwise grpc-js would read 16 messages ahead,
+   * each perhaps megabytes long. Returns a function to call each time that the handler has taken a message.
    */
   limitReadAhead(requests: Readable): () => void {
     const incoming = this.#incoming;
@@ -359,5 +376,5 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 }
 
-/** Ends the decompression for a call that is over, and whose caller has its answer. */
+/** Error that stops the decompression of a message whose call is already over. Its client already has a status. */
 class CallIsOver extends Error {}

@@ -19,11 +19,12 @@ import { cutterOf, decoderOf, encoderOf } from "../wire/codec.ts";
 import { begin, type GrpcCall } from "./call.ts";
 
 /**
- * Bytes of a request, which are decoded when its call has a turn. The handler takes the bytes out, because grpc-js
- * keeps this object until the call ends, which would make garbage collection expensive.
+ * A request message, still encoded. It is decoded only when the scheduler (connection-turns.ts) lets its call run. The
+ * bytes are then removed from this object, because grpc-js keeps it until the call ends, which would make garbage
+ * collection expensive.
  */
 export interface Request {
-  /** Bytes of the request. Undefined: the handler has taken them. */
+  /** Bytes of the request. Undefined: they were decoded and removed. */
   bytes: Buffer | undefined;
 }
 
@@ -32,7 +33,10 @@ interface Messages {
   /** Decodes a message. Throws RpcError if the bytes are not a valid message. */
   readonly read: (bytes: Uint8Array) => Message;
   readonly write: (message: Message, call: GrpcCall) => Buffer;
-  /** Splits a long answer into pieces that are encoded one by one. A short answer is one piece. */
+  /**
+   * Splits a response with a long list into several messages, which are encoded one by one. A short response stays one
+   * message.
+   */
   readonly cut: (message: Message) => readonly Message[];
 }
 
@@ -42,7 +46,7 @@ export interface Implementation {
   readonly handle: UntypedHandleCall;
 }
 
-/** Adapts a handler to grpc-js. `register` has already checked that the handler fits the service. */
+/** Adapts a handler to grpc-js. `register` has already checked, at compile time, that the handler fits the method. */
 export function implementationOf(
   { path, streamsRequests }: Method,
   description: DescMethod,
@@ -56,7 +60,7 @@ export function implementationOf(
     responseStream: methodKind === "bidi_streaming" || methodKind === "server_streaming",
     requestDeserialize: (bytes: Buffer) => ({ bytes }),
     responseSerialize: asItIs,
-    // The client's part of the definition, which a server never calls.
+    // Only clients serialize requests and deserialize responses, so grpc-js never calls these two functions here.
     requestSerialize: () => Buffer.alloc(0),
     responseDeserialize: asItIs,
   };
@@ -109,11 +113,15 @@ function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): ha
 }
 
 /**
- * Maximum bytes of an answer that are copied at once. It takes about a millisecond, because the copy is in new memory.
+ * Maximum bytes of a long response that are copied before other calls get a turn. Copying them takes about a
+ * millisecond, because the target buffer is new memory.
  */
 const COPIED_IN_A_TURN = 2 * 2 ** 20;
 
-/** Answers a call. If the handler returns without a promise, the answer is sent in the same turn of the event loop. */
+/**
+ * Runs the handler of a unary call, and sends its response. A response that the handler returns without a promise is
+ * sent in the same turn of the event loop.
+ */
 function answer(
   { read, write, cut }: Messages,
   handler: UnaryHandler<Message, Message>,
@@ -127,7 +135,8 @@ function answer(
     call.settle("OK");
   };
   /**
-   * Sends the answer of an asynchronous handler when it is its turn, because many long answers may get ready at once.
+   * Encodes and sends the response of an asynchronous handler. It waits for the turn of the call's connection before
+   * each piece, because many long responses may become ready at once.
    */
   const succeedInTurn = async (response: Message): Promise<void> => {
     const written: Buffer[] = [];
@@ -208,12 +217,12 @@ async function stream(incoming: Writable, call: GrpcCall, run: (call: GrpcCall) 
   }
 }
 
-/** Maximum bytes of answers that HTTP/2 has not taken. Beyond it, the handler waits. */
+/** Maximum bytes of a stream's responses that HTTP/2 has not taken from the server. With more, the handler waits. */
 const unsentBytesMax = 1024 ** 2;
 
 /**
- * Writes answers no faster than the client reads them. Resolves when all are written or the deadline has passed. Throws
- * if the call was aborted.
+ * Writes the responses of a stream no faster than the client reads them. Resolves when all are written or the deadline
+ * has passed. Throws if the call was aborted.
  */
 async function writeAnswers(
   stream: Writable,
@@ -240,21 +249,23 @@ async function writeAnswers(
 }
 
 interface Requests extends AsyncIterable<Message> {
-  /** Returns whether a shutdown ended the requests, and not the client. */
+  /**
+   * Returns whether a shutdown of the server ended the stream of requests. False: the client ended it, or it goes on.
+   */
   cut(): boolean;
-  /** Stops waiting for a shutdown. */
+  /** Stops listening for a shutdown of the server. Called when the stream is over. */
   close(): void;
 }
 
 /**
- * Time without a request, in milliseconds, after which a shutdown ends a stream's requests. No further request can be
- * on its way then, so nothing is lost.
+ * During a shutdown, the server ends a stream of requests after this time without a request, in milliseconds. By then
+ * no request can still be on its way, so nothing is lost.
  */
 const silenceMs = 500;
 
 /**
- * Reads requests on demand. Node's own iterator would destroy the stream with its unwritten answers at the end. Errors
- * of a request are thrown to the handler.
+ * Returns the requests of a stream. Each is read only when the handler asks for it. Node's own iterator would, at its
+ * end, destroy the stream with the responses that are not yet written. An invalid request makes the iteration throw.
  */
 function readRequests(stream: Readable, call: GrpcCall, read: Messages["read"]): Requests {
   let ended = false;

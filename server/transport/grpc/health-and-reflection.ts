@@ -12,7 +12,7 @@ import type { Connection } from "../connection-turns.ts";
 
 export type Companions = ReturnType<typeof addCompanions>;
 
-/** Maximum bytes of a request, which contains only a name. */
+/** Maximum bytes of a request for health or reflection, which contains only a name. */
 const requestBytesMax = 4096;
 /** Maximum number of open health watches and reflection streams together, over all callers. */
 const openStreamsMax = 1024;
@@ -30,8 +30,8 @@ interface Stream {
 type StreamHandler = (stream: Stream) => void;
 
 /**
- * Service name with which a probe asks whether the process lives. It is SERVING while the process answers, even if its
- * store is unavailable.
+ * Service name with which a probe asks whether the process lives. Its status is SERVING while the process answers, even
+ * if the store is unavailable.
  */
 const LIVENESS = "liveness";
 
@@ -60,7 +60,10 @@ export function addCompanions(server: Server, services: readonly DescService[], 
       if (readsRequests) readInTurns(stream, callOf(stream).connection);
       handler(stream);
     };
-  /** Server object that is passed to a library. It adds the library's service with its streams tracked. */
+  /**
+   * Returns a stand-in for the gRPC server, to which a library adds its service. The streams of the service's method
+   * `streaming` then count towards openStreamsMax.
+   */
   const adding = (streaming: string): Server => {
     const addService = (service: ServiceDefinition, implementation: UntypedServiceImplementation) => {
       methods.push(...Object.values(service).map((method) => quietMethod(context, method)));
@@ -88,8 +91,8 @@ export function addCompanions(server: Server, services: readonly DescService[], 
 }
 
 /**
- * Reads a stream's requests one at a time, and only when earlier answers are read. The library answers without waiting
- * for the reader, and an answer is a thousand times as long as a request.
+ * Makes a stream read one request at a time, and only when the client has read earlier responses. The reflection
+ * library never waits for its client, and a response is a thousand times as long as a request.
  */
 export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connection): void {
   const goOn = (): void => connection.take(() => stream.resume());
@@ -106,7 +109,10 @@ function quietMethod(context: TransportContext, { path, requestStream }: Service
   return methodAt({ ...context, maxMessageBytes: requestBytesMax, traces: undefined }, of, "warn");
 }
 
-/** Returns descriptors in the form of @grpc/proto-loader. Reflection reads only their files. */
+/**
+ * Returns the services' file descriptors in the form of @grpc/proto-loader. The reflection library reads only the
+ * files.
+ */
 function packageOf(services: readonly DescService[]): ConstructorParameters<typeof ReflectionService>[0] {
   const files = new Set<DescFile>();
   const add = (file: DescFile): void => {

@@ -1,6 +1,6 @@
 /**
- * Contains all uses of undocumented parts of grpc-js and Node, whose versions are pinned. `checkInternals` tests them
- * at start. What each use gains is in docs/decisions/0008-wire.md.
+ * All code that relies on undocumented parts of grpc-js and Node, whose versions are pinned. At start, `checkInternals`
+ * throws if such a part has changed. docs/decisions/0008-wire.md says what each use gains.
  */
 import type { Server, ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import { createRequire } from "node:module";
@@ -20,7 +20,10 @@ const grpcJsVersion = "1.14.7";
 
 const require = createRequire(import.meta.url);
 
-/** Throws if a part of grpc-js differs from what this file expects. */
+/**
+ * Throws an Error that names the first undocumented part of grpc-js that is missing, or has another type than this
+ * server expects. Called once at start.
+ */
 export function checkInternals(server: Server): void {
   const { commonServerOptions, http2Servers } = server as unknown as Partial<ServerFields>;
   demand(typeof commonServerOptions === "object", "Server.commonServerOptions");
@@ -43,7 +46,10 @@ function demand(holds: boolean, what: string, of = `@grpc/grpc-js ${grpcJsVersio
   );
 }
 
-/** Returns a call object as grpc-js makes it, on a stream without a client. */
+/**
+ * Makes one of grpc-js's internal call objects, on a stream that leads nowhere, so that `checkInternals` can inspect
+ * its fields and methods. Returns {} if grpc-js has no such class.
+ */
 function sampleCall(): Partial<IncomingCall> {
   const { BaseServerInterceptingCall: Base } = require("@grpc/grpc-js/build/src/server-interceptors.js") as {
     readonly BaseServerInterceptingCall?: new (...parts: readonly unknown[]) => Partial<IncomingCall>;
@@ -63,35 +69,40 @@ interface ServerFields {
 }
 
 /**
- * Maximum bytes that a client may send on one stream before it must wait. At Node's 64 KiB a message of 1 MB took 112
- * ms over a 4 ms round trip, and here takes 21 ms. With more, one read could delay other callers.
+ * HTTP/2 flow-control window of a stream: maximum bytes that a client may send before the server has read some. With
+ * Node's default of 64 KiB, a message of 1 MB takes 112 ms at a round trip of 4 ms; with this window, 21 ms. With a
+ * larger window, one read of a socket could delay other callers.
  */
 export const streamWindowBytes = 512 * 1024;
 /**
- * Maximum bytes that a client may send on all streams of a connection before it must wait. Stalled streams do not use
- * this up, because Node frees it on arrival.
+ * HTTP/2 flow-control window of a connection: maximum bytes that a client may send on all its streams before the server
+ * frees some. Node frees bytes as soon as they arrive, so streams that nobody reads do not use up the window.
  */
 export const connectionWindowBytes = 1024 ** 2;
 
 /**
  * Number of streams that a client may reset at once before its connection is closed (against "rapid reset" attacks).
- * Node's 1,000 is too low for a trainer that cancels its 1,500 calls.
+ * Node's default of 1,000 is too low for a trainer that cancels 1,500 calls in progress.
  */
 const streamResetBurst = 1_600;
 /** Number of streams that a client may reset per second in the long run. Node's default is 33. */
 const streamResetRate = 500;
 /**
- * Number of streams above the limit of open ones that a client may try to open before Node closes the connection.
+ * Number of streams beyond the limit of open streams that a client may try to open before Node closes the connection.
  * Node's default is only 100.
  */
 const streamsRejectedMax = 20_000;
 /**
- * Maximum number of streams that a client may begin before it acknowledges the server's settings. Until then no other
- * limit applies, and one read of 64 KiB could begin and reset 2,335 streams. Clients open at most 100 until then.
+ * Maximum number of streams that a client may open before it acknowledges the server's HTTP/2 SETTINGS frame. With
+ * more, the connection is closed. Until the acknowledgement no other limit of streams applies, so one read of 64 KiB
+ * could open and reset 2,335 streams. Real clients open at most 100 by then.
  */
 export const unsettledStreamsMax = 256;
 
-/** Sets HTTP/2 options. Call it before the server is bound to a port, which reads them. */
+/**
+ * Sets the HTTP/2 options of a gRPC server: its window size and its limits of streams. Call it before the server is
+ * bound to a port, because binding reads the options.
+ */
 export function setHttp2Options(server: Server, maxConcurrentStreams: number): void {
   const { commonServerOptions } = server as unknown as ServerFields;
   commonServerOptions.settings = { maxConcurrentStreams, initialWindowSize: streamWindowBytes };
@@ -101,7 +112,10 @@ export function setHttp2Options(server: Server, maxConcurrentStreams: number): v
   commonServerOptions.maxSessionRejectedStreams = streamsRejectedMax;
 }
 
-/** Sets, on each new connection, the settings that have no option. Call it as soon as the server is bound to a port. */
+/**
+ * Sets the window size of each new connection, limits its first streams, and lets `arrivals` decide when it is
+ * accepted. Call it as soon as the server is bound to a port.
+ */
 export function watchConnections(server: Server, arrivals: Arrivals): void {
   for (const http2Server of serversOf(server)) {
     arrivals.watch(http2Server);
@@ -126,8 +140,8 @@ function serversOf(server: Server): Iterable<Http2Server> {
 export type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
 /**
- * Replaces grpc-js's listener of streams by another, which gets grpc-js's own. Call it as soon as the server is bound
- * to a port.
+ * Replaces grpc-js's listener for new HTTP/2 streams by the one that `listenerOf` returns. `listenerOf` gets grpc-js's
+ * own listener (`serve`), so that the new one can call it. Call it as soon as the server is bound to a port.
  */
 export function listenToStreams(server: Server, listenerOf: (serve: StreamListener) => StreamListener): void {
   for (const http2Server of serversOf(server)) {
@@ -140,7 +154,10 @@ export function listenToStreams(server: Server, listenerOf: (serve: StreamListen
 
 // Types and functions for the receiving side of a call within grpc-js.
 
-/** Call as grpc-js passes it to interceptors. The fields beyond its public interface are private. */
+/**
+ * A call as grpc-js passes it to server interceptors. The fields declared here are private to grpc-js; `checkInternals`
+ * checks that they exist.
+ */
 export interface IncomingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;
@@ -148,7 +165,7 @@ export interface IncomingCall extends ServerInterceptingCallInterface {
   readonly incomingEncoding: string;
   /** Splits the incoming data into messages, each with its header of five bytes. */
   decoder: MessageDecoder;
-  /** Returns the contents of a message with a header, decompressed. */
+  /** Removes a message's header of five bytes, and returns the rest, decompressed by `encoding`. */
   decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
 }
 

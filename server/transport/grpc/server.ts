@@ -39,8 +39,9 @@ export async function startGrpc(config: GrpcConfig, services: readonly Registrat
 }
 
 /**
- * Returns the interval of pings, in milliseconds, which detect connections whose client has vanished. It must be longer
- * than a shutdown, because a ping during a shutdown destroys calls.
+ * Returns the interval of HTTP/2 pings, in milliseconds. Pings detect clients that vanished without closing their
+ * connection. The interval is longer than a shutdown takes (`drainTimeoutMs`), because a ping during a shutdown
+ * destroys calls.
  */
 export function keepaliveTimeMs(drainTimeoutMs: number): number {
   return Math.max(5 * 60_000, 2 * drainTimeoutMs);
@@ -85,7 +86,10 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
   });
 }
 
-/** Returns the operating system's error code, which grpc-js hides in its message. */
+/**
+ * Returns a bind error with the operating system's error code, e.g. EADDRINUSE, in the field `code`. grpc-js puts this
+ * code only into the message.
+ */
 function systemErrorOf(error: Error): NodeJS.ErrnoException {
   const isUnknown = error.message.startsWith("Name resolution failed");
   const code = isUnknown ? "ENOTFOUND" : /\bE[A-Z]{3,}\b/.exec(error.message)?.[0];

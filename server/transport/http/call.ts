@@ -29,7 +29,10 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** Time, in milliseconds, that a refused request may go on sending, so that its client reads the error. */
+/**
+ * Time, in milliseconds, for which the client of a refused request may go on sending its body. If the connection were
+ * closed at once, the client might not see the error.
+ */
 const lingerMs = 2000;
 
 /** Bytes that a connection had read and written when its last request ended. */
@@ -39,10 +42,10 @@ export class HttpCall extends Call {
   readonly account: Account;
   readonly #exchange: Exchange;
   readonly #wire: Wire;
-  /** Bytes of the body and of its decompressed form, until the handler has them. */
+  /** Bytes of the body that are in memory, compressed and decompressed, until the handler begins. */
   #receivedBytes = 0;
   #refused: RpcError | undefined;
-  /** Stops reading the body, with an error. */
+  /** Stops reading the body. The function that reads it then rejects with this error. */
   #stopReading: (error: RpcError) => void = () => undefined;
 
   constructor(method: Method, exchange: Exchange, account: Account) {
@@ -69,8 +72,8 @@ export class HttpCall extends Call {
   }
 
   /**
-   * Time since which an HTTP/2 request has been arriving. HTTP/1.1 is not timed here, because Node ends requests that
-   * are too slow.
+   * Time, by performance.now(), since which an HTTP/2 request has been arriving. Undefined: it has arrived, or it came
+   * over HTTP/1.1, where Node itself ends requests that are too slow.
    */
   override get receivingSinceMs(): number | undefined {
     const { request } = this.#exchange;
@@ -91,7 +94,10 @@ export class HttpCall extends Call {
     if (this.#exchange.response.headersSent) this.#exchange.response.destroy();
   }
 
-  /** Records why the call was refused before its handler began. The first reason stays. */
+  /**
+   * Records why the call was refused before its handler began, and returns the reason. If a reason was already
+   * recorded, that one is kept and returned.
+   */
   refusedBy(error: RpcError): RpcError {
     return (this.#refused ??= error);
   }
@@ -103,8 +109,8 @@ export class HttpCall extends Call {
   }
 
   /**
-   * Counts the bytes sent and received, with headers. A connection of HTTP/1.1 has one request at a time. With HTTP/2,
-   * each request counts all bytes since the request before it ended.
+   * Closes the call. Counts all bytes, headers included, that the connection sent and received since its previous
+   * request ended. Over HTTP/2, where requests overlap, the count may include bytes of other requests.
    */
   #measureAndClose(): void {
     const before = measured.get(this.#wire) ?? { read: 0, written: 0 };
@@ -149,8 +155,9 @@ export class HttpCall extends Call {
   }
 
   /**
-   * Reads the body. When it must stop, it does not destroy the connection, as Node's own iterator would, so that the
-   * client can see the answer. The rest is read and dropped for a while.
+   * Passes the body to `add`, piece by piece. If reading must stop early, the connection stays open, so that the client
+   * can read the error; Node's own iterator would destroy it. The rest of the body is read and dropped for up to
+   * lingerMs.
    */
   async #readBody(add: (piece: Buffer) => void): Promise<void> {
     const { request, response } = this.#exchange;
@@ -165,7 +172,8 @@ export class HttpCall extends Call {
         request.off("data", take);
         reject(error);
       };
-      // The connection is read only in its turn. Node would otherwise read two megabytes of each at once.
+      // A long body is read only in turns with other connections. Otherwise Node would read two megabytes of each
+      // connection at once.
       const waitForTurn = (): void => {
         request.pause();
         void nextTurn().then(() => request.resume());
@@ -201,8 +209,8 @@ export class HttpCall extends Call {
   }
 }
 
-// Functions that read the request's message here, and give Connect an empty message instead. So the message can be
-// limited, and callers who send a few bytes and leave do not cause Connect's much larger work.
+// The next functions read a request's message in place of Connect, which gets an empty message. So the server can limit
+// the message before it is decoded. Callers who send a few bytes and leave do not cause Connect's much larger work.
 
 interface BodyFormat {
   readonly json: boolean;
@@ -210,14 +218,15 @@ interface BodyFormat {
   readonly framed: boolean;
   readonly encoding: Encoding | undefined;
   /**
-   * Maximum bytes of a message without such headers, as the method limits it. Left out: only --max-message-bytes limits
-   * it.
+   * The method's own maximum bytes of a message, for a body that is one message (`framed` is false). Left out: only the
+   * option --max-message-bytes limits it.
    */
   readonly bytesMax?: number;
 }
 
 /**
- * Content types that are read, and the header that names their compression. Bodies of the first are a single message.
+ * Content types that the HTTP port reads, each with the header that names the body's compression. A body of the first
+ * row is one message. In the other rows each message follows a header of five bytes.
  */
 const formats = [
   { types: /^application\/(json|proto)\b/i, header: "content-encoding", framed: false },
@@ -247,10 +256,13 @@ export type ByteRequest = UniversalServerRequest & { readonly body: AsyncIterabl
 /** Stores the message of a request, for its handler. */
 export type Keep = (message: Message) => void;
 
-/** Returns the request for Connect, whose message is empty. */
+/** Returns the request that Connect gets, whose message is empty. Passes the real message to `keep`. */
 type Fill = (request: ByteRequest, keep: Keep) => ByteRequest;
 
-/** Returns the function that reads a request's message instead of Connect. Connect sends its errors to the client. */
+/**
+ * Returns a function that reads and decodes a request's message in place of Connect. If the message is invalid, Connect
+ * gets the error and sends it to the client.
+ */
 export function bodyReader(
   input: DescMessage,
   longJson: LongJson,

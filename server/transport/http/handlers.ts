@@ -14,8 +14,8 @@ import type { HttpCall } from "./call.ts";
 /** Key under which Connect's context stores the call that a request opened. */
 export const callKey = createContextKey<HttpCall | undefined>(undefined);
 /**
- * Key under which Connect's context stores the request's message. Connect itself passes an empty message to the
- * handler.
+ * Key under which Connect's context stores the request's message, which the server has decoded itself. Connect gets an
+ * empty message in its place.
  */
 export const messageKey = createContextKey<Message | undefined>(undefined);
 
@@ -35,7 +35,10 @@ export function implementationOf(method: DescMethod, handler: unknown): Implemen
   }
 }
 
-/** Begins the handler of a request's call. Throws the error that refuses the call, if any. */
+/**
+ * Marks the call of a request as begun, with its deadline. Throws a ConnectError if the call is refused, e.g. because
+ * its deadline has passed.
+ */
 function begin({ values, signal, timeoutMs }: HandlerContext): HttpCall {
   const call = values.get(callKey);
   if (call === undefined) throw new Error("a call did not come through the HTTP port's listener");
@@ -58,7 +61,8 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
     try {
       await call.turn();
       const answer = await call.run(() => handler(context.values.get(messageKey) ?? request, call));
-      // Connect writes the answer as soon as it gets it, so the call waits for its turn here.
+      // Connect encodes and sends the answer at once, so the call waits for its connection's turn before it returns the
+      // answer.
       await call.turn();
       call.settle("OK");
       return answer;
@@ -73,7 +77,8 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
 function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementation {
   return async function* (request: Message, context: HandlerContext) {
     const call = begin(context);
-    // If the client is gone, Connect ends this generator by `return` instead of throwing into it.
+    // If the client is gone, Connect ends this generator by `return` instead of throwing into it. So CANCELLED is the
+    // status unless another one is set.
     let code: CodeName = "CANCELLED";
     try {
       await call.turn();
@@ -94,8 +99,8 @@ function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementa
 }
 
 /**
- * Returns a handler that refuses bidirectional streams over HTTP/1.1. There, answers come after the request's end, so a
- * client that waits for one would wait for ever.
+ * Returns a handler that refuses bidirectional streams over HTTP/1.1. There, a client gets answers only after its last
+ * request, so a client that waits for an answer before its next request would wait for ever.
  */
 function refusedOverHttp1({ name }: DescMethod): (request: unknown, context: CallContext) => AsyncIterable<never> {
   const message = `${name} streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep`;

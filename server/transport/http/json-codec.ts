@@ -1,4 +1,4 @@
-/** Reads messages from JSON, and limits how many parts a JSON text may have. */
+/** Decodes protobuf messages from JSON. Limits how many keys, values, lists and objects a JSON text may have. */
 import { type DescField, type DescMessage, fromJsonString, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { RpcError } from "../../base/rpc.ts";
@@ -107,7 +107,10 @@ const longs: ReadonlySet<ScalarType | undefined> = new Set([
 
 const texts: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.STRING]);
 
-/** Field that must be checked, or message field whose inner fields (`inner`) must be. */
+/**
+ * A field that leads to values that must be checked. Either the values are its own (`inner` is empty), or they are in
+ * the fields `inner` of its messages.
+ */
 interface Way {
   readonly field: DescField;
   readonly inner: readonly Way[];
@@ -122,7 +125,9 @@ function waysTo(schema: DescMessage, kinds: typeof longs, above: readonly DescMe
   });
 }
 
-/** Throws RpcError for the first value in which `faultOfValue` finds a fault. */
+/**
+ * Throws RpcError for the first value, among the fields to which `ways` lead, in which `faultOfValue` finds a fault.
+ */
 function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: FaultOf): void {
   const fault = faultIn(ways, parsed(bytes), faultOfValue);
   if (fault === undefined) return;
@@ -172,8 +177,8 @@ function faultOfText(value: unknown): Fault | undefined {
 }
 
 /**
- * Returns a field's values with their list positions or map keys. A value of the wrong type gives none, and protobuf-es
- * reports it.
+ * Returns a field's values with their list positions or map keys. Returns nothing for a list or map field whose value
+ * has the wrong type, which protobuf-es reports.
  */
 function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: number | string | undefined, unknown]> {
   if (field.fieldKind === "list") return Array.isArray(value) ? value.entries() : [];
@@ -181,7 +186,7 @@ function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: nu
   return [[undefined, value]];
 }
 
-/** Parses JSON. Undefined: it is invalid, which protobuf-es reports. */
+/** Parses JSON. Undefined: the text is not valid JSON. */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(textOf(bytes));

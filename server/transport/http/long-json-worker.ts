@@ -1,4 +1,7 @@
-/** Entry point of the thread that parses long JSON: messages of Gradus, and of other gyms. */
+/**
+ * Entry point of the thread that parses long JSON: requests to Gradus's own services, and messages of NeMo Gym and
+ * OpenEnv.
+ */
 import { createRegistry, toBinary } from "@bufbuild/protobuf";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { file_gradus_v1_curriculum } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -12,7 +15,7 @@ import { jsonDecoderOf } from "./json-codec.ts";
 
 /** JSON text that the thread is to parse. */
 export type Job =
-  /** Message of Gradus's services, given its full type name. */
+  /** Message of a Gradus service. `type` is its full protobuf name. */
   | { readonly kind: "contract"; readonly type: string; readonly bytes: Uint8Array }
   | { readonly kind: "nemo"; readonly row: RowKind; readonly bytes: Uint8Array }
   | { readonly kind: "openenv"; readonly bytes: Uint8Array };

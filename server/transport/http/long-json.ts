@@ -1,6 +1,6 @@
 /**
  * Parses long JSON in a thread. JSON.parse cannot be interrupted, and takes a second for 60 MB, in which no call would
- * be served. Callers take turns by the bytes parsed for each.
+ * be served. If several callers wait, the one with the fewest parsed bytes so far is next.
  */
 import { Piscina } from "piscina";
 import { createTurnTaking, type Party } from "../../base/fair-turns.ts";
@@ -11,13 +11,13 @@ import type { Job, Outcome, ValueOf } from "./long-json-worker.ts";
 export const LONG_JSON_BYTES = 64 * 1024;
 /** Time after which the idle thread ends, in milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Maximum heap of the thread in megabytes. A message with a million parts needs half of it. */
+/** Maximum heap of the thread in megabytes. A JSON text with a million values needs half of it. */
 const HEAP_MB_MAX = 768;
 
 export interface LongJson {
   /**
-   * Parses a JSON text. Its bytes are moved to the thread, so that they are freed soon. Rejects with RpcError if the
-   * text is invalid.
+   * Parses a JSON text in the thread. Most texts are moved there, so the caller must not use the bytes afterwards.
+   * Rejects with RpcError if the text is invalid.
    */
   read<Kind extends Job["kind"]>(job: Extract<Job, { kind: Kind }>, party: Party): Promise<ValueOf[Kind]>;
   close(): Promise<void>;
@@ -26,8 +26,8 @@ export interface LongJson {
 export function createLongJson(): LongJson {
   let threads: Piscina<Job, Outcome> | undefined;
   const inTurn = createTurnTaking(1);
-  // The thread keeps the event loop's priority. At a lower one, other processes would run while it holds the lock of the
-  // process's memory, and the event loop would wait for that lock.
+  // The thread runs at the same priority as the event loop. At a lower priority, other processes could run while the
+  // thread holds the lock of the process's memory, and the event loop would wait for that lock.
   const start = (): Piscina<Job, Outcome> =>
     new Piscina<Job, Outcome>({
       filename: new URL("./long-json-worker.ts", import.meta.url).href,

@@ -35,7 +35,7 @@ import { bodyReader, type ByteRequest, HttpCall } from "./call.ts";
 import { createPage } from "./page.ts";
 import { isClosed, wireOf } from "./versions.ts";
 
-// Functions that answer browsers which ask what pages may call the HTTP port (CORS).
+// The next function tells browsers which web pages may call the HTTP port (CORS).
 
 const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
@@ -65,7 +65,7 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
 
 export type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs" | "limits">;
 
-/** Maximum number of open streams of an HTTP/2 connection, as on the gRPC port. */
+/** Maximum number of open streams of an HTTP/2 connection. The gRPC port has the same default. */
 const SESSION_STREAMS_MAX = 128;
 /** Time in milliseconds after which an idle HTTP/2 connection is closed. */
 const SESSION_IDLE_MS = 120_000;
@@ -156,8 +156,8 @@ function createHttpServer(
   if (tls === undefined) return createServer(times, onRequest);
   const { cert, key, clientCa } = tls;
   const mutual = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  // Browsers use HTTP/2 only over TLS. It is offered because all calls then share one connection; with HTTP/1.1 there
-  // are at most six.
+  // Browsers use HTTP/2 only over TLS. With HTTP/2, all calls of a page share one connection; with HTTP/1.1, a browser
+  // opens at most six connections, each with one call at a time.
   const settings = { maxConcurrentStreams: SESSION_STREAMS_MAX };
   const server = createSecureServer({ cert, key, ...mutual, settings, allowHTTP1: true });
   Object.assign(server, times);
@@ -172,7 +172,7 @@ function createHttpServer(
   return server.setMaxListeners(0);
 }
 
-/** A method with everything that its calls need. */
+/** A method of a service, with the function that reads its requests and Connect's handler. */
 interface Route {
   readonly method: Method;
   readonly read: ReturnType<typeof bodyReader>;
@@ -215,7 +215,9 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   );
 }
 
-/** Returns the request unchanged. Its body is not read, because its headers have led to a refusal. */
+/**
+ * Returns the request unchanged, without reading its body. Used for requests that are refused because of their headers.
+ */
 const unread = (request: ByteRequest): ByteRequest => request;
 
 /** Key under which Connect's context stores the error that refuses a request because of its headers. */
@@ -274,8 +276,8 @@ function connectRequestOf(request: IncomingMessage, response: ServerResponse): O
   const header = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (!name.startsWith(":")) header.set(name, String(value));
-  // Connect refuses bidirectional calls over HTTP/1.1 without an explanation. Version "2.0" is given, so that Gradus's
-  // handler can refuse them with one.
+  // Connect refuses bidirectional calls over HTTP/1.1 without an explanation. So every request is passed on as HTTP/2,
+  // and Gradus's own handler refuses such calls with an explanation.
   const [httpVersion, url] = ["2.0", new URL(request.url ?? "", `http://${host}`).href];
   return { httpVersion, method: request.method ?? "", url, header, body: request, signal: leaving.signal };
 }
@@ -315,7 +317,10 @@ async function answerCall(
   }
 }
 
-/** Words that a probe gets about an unhealthy part. The log says more, because a probe needs no token. */
+/**
+ * Reasons that a readiness check gives for an unhealthy part of the server, by the part's name. The log says more,
+ * because anybody can send a health check, without a token.
+ */
 const UNREADY: Readonly<Record<string, string>> = {
   pools: "a pool is older than the one that a run draws from: the log names it",
   keys: "its task keys differ from those of the other replicas: the log names them",
@@ -404,7 +409,7 @@ async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: n
       clearTimeout(force);
       resolve();
     });
-    // HTTP/2 connections end when their streams have ended.
+    // Tells the HTTP/2 connections to close when their streams have ended.
     server.emit("draining");
   });
 }

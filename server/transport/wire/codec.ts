@@ -1,6 +1,6 @@
 /**
- * Decodes and encodes protobuf messages by protobuf-es. Limits the parts of a decoded message, and how much is encoded
- * at once.
+ * Decodes and encodes protobuf messages by protobuf-es. Limits how many fields a message may have, and how much is
+ * encoded at once.
  */
 import {
   create,
@@ -74,16 +74,16 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
   }
 }
 
-// Functions that limit the number of parts of a message before it is decoded. An empty part takes two bytes in the
-// encoded message, but a hundred in memory.
+// The next functions limit how many fields and inner messages a message may have, before it is decoded. An empty inner
+// message takes two bytes when encoded, but a hundred in memory.
 
 /** Maximum number of fields of a message, inner messages included. More would block the event loop for a second. */
 export const PARTS_MAX = 2 ** 20;
 /** Maximum number of inner messages of a message, at all depths. Each takes about a microsecond to make. */
 const MESSAGES_MAX = 2 ** 18;
 /**
- * Maximum number of inner messages of a trainer's message with completions. It is lower, because no other call is
- * served while such a message is decoded.
+ * Maximum number of inner messages in a BatchStep or StreamSteps request. It is lower than MESSAGES_MAX, because no
+ * other call is served while such a request is decoded.
  */
 export const STEP_MESSAGES_MAX = 2 ** 15;
 /**
@@ -97,7 +97,10 @@ const completionTexts: ReadonlySet<DescField | undefined> = new Set([
   SubmitCompletionsRequestSchema.field.completion,
 ]);
 
-/** Throws RpcError if a message has too many parts or too long texts. Throws Error if the bytes are not protobuf. */
+/**
+ * Throws RpcError if a message has too many fields, too many inner messages or too long texts. Throws Error if the
+ * bytes are not protobuf.
+ */
 export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   // A message this short cannot have too many parts, because each takes at least two bytes.
   if (bytes.length < 2 * STEP_MESSAGES_MAX) return;

@@ -1,20 +1,20 @@
 /**
- * Handles bytes before they are messages: joins pieces, cuts messages out of frames and decompresses them, all within
- * limits.
+ * Converts the bytes of a request into the bytes of its messages: joins the pieces that arrive, removes the framing and
+ * decompresses, all within limits.
  */
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RpcError } from "../../base/rpc.ts";
 
 /**
- * Size of the first buffer, in bytes. The length in a message's header is only a claim, so larger buffers are made only
- * as bytes arrive.
+ * Size, in bytes, of the first buffer for a message that is arriving. The length in the message's header is only the
+ * client's claim, so larger buffers are made only as bytes arrive.
  */
 const firstRoomBytes = 128 * 1024;
 const growth = 4;
 
 /**
- * Returns the size of the next buffer: at most `growth` times the size before, and no more than the expected bytes.
- * Infinity: the expected size is unknown.
+ * Returns the size of the buffer that replaces one of `before` bytes: at most `growth` times as large, and at most
+ * `expected` bytes. `expected` is Infinity if the final size is unknown.
  */
 function roomBytes(expected: number, before: number): number {
   const max = Math.max(firstRoomBytes, growth * before);
@@ -97,7 +97,9 @@ export class Deframer {
   readonly #isEncoded: boolean;
   /** Header and contents of the message that is not complete yet. */
   readonly #partial = new ByteGatherer();
-  /** Number of bytes of the incomplete message with its header. Until the header is complete: the header's size. */
+  /**
+   * Final number of bytes of the incomplete message, with its header. Until the header has arrived: the header's size.
+   */
   #size = headerBytes;
 
   /** Creates a deframer. `isEncoded`: whether the request's headers name a compression. */
@@ -134,7 +136,10 @@ export class Deframer {
     return left < this.#size ? undefined : data.subarray(at, at + this.#size);
   }
 
-  /** Adds bytes to the incomplete message. Returns how many bytes it took. */
+  /**
+   * Adds bytes of `data`, from the offset `at` on, to the incomplete message. If the message becomes complete, appends
+   * it to `messages`. Returns the number of bytes taken.
+   */
   #gather(data: Buffer, at: number, messages: Buffer[]): number {
     const partial = this.#partial;
     const taken = Math.min(this.#size - partial.length, data.length - at);
@@ -210,7 +215,7 @@ export async function decompress(
       plain.add(piece, maxBytes);
     }
   } catch (error) {
-    // Errors of zlib have codes such as Z_DATA_ERROR.
+    // If the stream itself failed, the compressed data is invalid. Other errors come from the limit or from `onPiece`.
     throw stream.errored === error ? invalid(`a message is not valid ${encoding}`) : error;
   }
   return plain.bytes();

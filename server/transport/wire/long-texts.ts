@@ -1,6 +1,6 @@
 /**
- * Reads messages whose long completions are decoded only when they are read. Decoding 60 MB at once, and keeping it
- * until all is scored, would stop V8 for 60 to 100 ms (docs/decisions/0008-wire.md).
+ * Decodes requests with completions, but decodes the text of a long completion only when a handler reads it. Decoding
+ * 60 MB at once, and keeping it until all is scored, would stop V8 for 60 to 100 ms (docs/decisions/0008-wire.md).
  */
 import { isUtf8 } from "node:buffer";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
@@ -15,19 +15,26 @@ import {
 import { bytesOfTexts, LONG_MESSAGE_BYTES, textSizes } from "../../base/rpc.ts";
 import { headerBytes } from "./frames.ts";
 
-/** Minimum bytes of a text that is decoded only when it is read, if the whole message is also long. */
+/**
+ * Minimum bytes of a completion's text that is decoded only when a handler reads it. Only messages of at least
+ * LONG_MESSAGE_BYTES have such texts.
+ */
 const LONG_BYTES = 1024;
 
 export function mayHoldLongTexts(schema: DescMessage): boolean {
   return schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema;
 }
 
-/** Decodes a message without its long texts. Throws if the bytes are invalid. */
+/**
+ * Decodes a message. Long texts of its completions become getters that decode a text when it is read. Throws if the
+ * bytes are invalid.
+ */
 export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
   const { texts, tags } = longTexts(schema, bytes);
   const message = readWithout(schema, bytes, tags);
   const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
-  // Completions in `more`, i.e. in further requests of the message, could be confused with those of its own groups.
+  // Texts are assigned to completions by position, which counts only the message's own groups. Completions in `more`
+  // (further requests that are packed into the message) would shift the positions.
   if (more.length > 0)
     throw new RangeError(`a message with more requests in it may have at most ${LONG_MESSAGE_BYTES} bytes`);
   // Only a buffer that contains nothing but this message may be freed later, so only such a buffer is registered.
@@ -50,12 +57,12 @@ export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8
 
 /** Number of the field that holds a completion's text. */
 const TEXT_FIELD = CompletionSchema.field.text.number;
-/** Number that no field of a completion has. The decoder skips a field with it. */
+/** Field number that the message Completion does not use. The decoder skips fields with this number. */
 const HIDDEN_FIELD = 15;
 
 /**
- * Decodes a message without the fields whose tags are at the offsets `tags`. The tags are changed in `bytes` itself
- * meanwhile, because a copy of a long message takes milliseconds.
+ * Decodes a message without the fields whose tags are at the offsets `tags`. Meanwhile these tags in `bytes` name the
+ * field HIDDEN_FIELD, because a copy of a long message would take milliseconds.
  */
 function readWithout<D extends DescMessage>(schema: D, bytes: Uint8Array, tags: readonly number[]): MessageShape<D> {
   const tag = (field: number): void => {
@@ -72,7 +79,9 @@ function readWithout<D extends DescMessage>(schema: D, bytes: Uint8Array, tags: 
 interface LongTexts {
   /** Long texts by the index of their completion in the whole message. */
   readonly texts: ReadonlyMap<number, Uint8Array>;
-  /** Offsets of the tags of all long texts, including texts that a later one of the same completion replaces. */
+  /**
+   * Offsets of the tags of all long texts, including texts that do not count because their completion has a later one.
+   */
   readonly tags: readonly number[];
 }
 
