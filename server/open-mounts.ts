@@ -25,8 +25,8 @@ const READY_WITHOUT_MS = 10_000;
 const RETRY_DELAY_MS = 1000;
 
 /**
- * Begins to open the mounts. Returns them, a registry of the environments `own` and those mounted so far, and `ready`.
- * `ready` rejects with StartError if a mount fails.
+ * Begins to open the mounts of the configuration. Returns the mounts, a registry of the environments `own` and those
+ * mounted so far, and `ready`. `ready` resolves when all are mounted, and rejects with StartError if a mount fails.
  */
 export function openMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
   const registry = createChangingRegistry(own);

@@ -23,7 +23,7 @@ export interface BackgroundTask {
   readonly baseline: Baseline | undefined;
 }
 
-/** Text from which the answer is taken that is drawn into a task's picture. */
+/** Answer to draw into a task's picture: none, an answer alone, or the answer that a completion marks. */
 export type Text =
   | { readonly kind: "none" }
   /** The answer alone, without the marks of an answer format, e.g. without tags. */

@@ -14,13 +14,13 @@ export interface BackgroundOptions {
   /** Called with an error of a thread that belongs to no job. */
   readonly onError: (error: Error) => void;
   /**
-   * Maximum duration of a job, in milliseconds, without waiting. Defaults to LIMIT_MS. After that the job fails and its
-   * thread is replaced.
+   * Maximum duration of a job, in milliseconds, without its time in the queue. Defaults to LIMIT_MS. After that the job
+   * fails and its thread is replaced.
    */
   readonly limitMs?: number;
 }
 
-/** The caller in whose turn a job runs, and the signal that cancels the job. */
+/** The caller for whom a job runs, because callers take turns, and the signal that cancels the job. */
 export interface Requester {
   readonly caller: string;
   readonly signal: AbortSignal;

@@ -7,16 +7,21 @@ export function nextTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => clock.nextTurn(resolve));
 }
 
-/** Bytes that are written or read in one turn of the event loop. They take about a millisecond. */
+/**
+ * Total length, in bytes, of the pieces that are handled in one turn of the event loop. They take about a millisecond.
+ */
 const LENGTH_PER_TURN = 64 * 1024;
 
 /**
- * Minimum length, in bytes, that is assumed for a piece. A short piece can take long too, if it stands for thousands of
+ * Minimum length, in bytes, that a piece counts as. A short piece can take long too, e.g. if it stands for thousands of
  * samples.
  */
 const LENGTH_MIN = 8 * 1024;
 
-/** Calls `each` with every piece. After each LENGTH_PER_TURN bytes, other work of the event loop gets a turn. */
+/**
+ * Calls `each` with every piece. After pieces of LENGTH_PER_TURN bytes together, other work of the event loop gets a
+ * turn.
+ */
 export async function inTurns<Piece extends { readonly length: number }>(
   clock: Clock,
   pieces: Iterable<Piece>,

@@ -8,8 +8,8 @@ export type FairQueue<Item> = ReturnType<typeof fairQueue<Item>>;
 interface Share<Item> {
   given: number;
   /**
-   * Expected cost of this caller's work in progress. It is kept apart from `given`, so that new callers are not ranked
-   * behind a cost that may turn out lower.
+   * Expected cost of this caller's work in progress. It is kept apart from `given`, by which the start of new callers
+   * is set, because the real cost may turn out lower.
    */
   expected: number;
   waiting: number;
@@ -23,14 +23,16 @@ interface Share<Item> {
 export const CALLERS_MAX = 4096;
 
 /**
- * Start-time fair queuing (Goyal, Vin, Cheng, "Start-time fair queueing", 1997), with the cost of work in place of
- * packet lengths. A caller that was idle starts level with the caller served last, so that idle time earns no credit.
+ * Creates a queue with start-time fair queuing (Goyal, Vin, Cheng, "Start-time fair queueing", 1997), with the cost of
+ * work in place of packet lengths. A caller that was idle starts level with the caller served last, so that idle time
+ * earns no credit.
  */
 export function fairQueue<Item>() {
   const shares = new Map<string, Share<Item>>();
   let waiting = 0;
   /**
-   * Highest `given` of a caller at the time that it was served. Callers that are new or return start with this amount.
+   * Highest `given` that a caller had when it was served. A caller that is new, or whose queue was empty, starts with
+   * at least this amount.
    */
   let level = 0;
 
@@ -73,7 +75,7 @@ export function fairQueue<Item>() {
      * Returns the caller that was given the least work, among the callers with waiting items. Undefined: nothing waits.
      */
     nextCaller,
-    /** Removes and returns the first item of `nextCaller`. Undefined: nothing waits. */
+    /** Removes and returns the first item of the caller that `nextCaller` returns. Undefined: nothing waits. */
     next(): Item | undefined {
       const caller = nextCaller();
       const first = caller === undefined ? undefined : shares.get(caller)?.items[0];

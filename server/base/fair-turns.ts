@@ -1,4 +1,4 @@
-/** Shares turns at two levels: between callers, and between the connections of one caller. */
+/** Queues work in a fair order at two levels: callers take turns, and so do the connections of one caller. */
 import { CALLERS_MAX, type FairQueue, fairQueue } from "./fair-queue.ts";
 
 /**
@@ -9,7 +9,7 @@ export function callerName(token: string, peer: string): string {
   return token === "" ? `address ${peer.replace(/:\d+$/, "")}` : `token ${token}`;
 }
 
-/** Caller and connection for which a request counts, so that turns are shared fairly. */
+/** Caller and connection for which a request counts in a fair queue. */
 export interface Party {
   /** Name of a token, a run or an address, as made by callerName or by runCaller in making/make.ts. */
   readonly caller: string;
@@ -94,8 +94,8 @@ export function fairTurns<Item>(): FairTurns<Item> {
 }
 
 /**
- * Returns a function that runs work in turns, at most `atOnce` pieces at a time. Callers take turns by the cost of
- * their finished work.
+ * Returns a function that runs work in turns, at most `atOnce` pieces at a time. The next turn goes to the caller whose
+ * finished work has cost least so far.
  */
 export function createTurnTaking(atOnce: number) {
   const turns = fairTurns<() => void>();
@@ -108,8 +108,8 @@ export function createTurnTaking(atOnce: number) {
     }
   };
   /**
-   * Runs `work` in the party's turn. While it runs, `expectedCost` counts for the party; afterwards the costs count
-   * that the work passed to `charge`. Costs have any unit.
+   * Runs `work` when the party has its turn. While the work runs, `expectedCost` counts for the party; afterwards the
+   * costs that the work passed to `charge` count instead. Costs have any unit.
    */
   return async <T>(
     party: Party,

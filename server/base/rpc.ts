@@ -20,12 +20,15 @@ import type { Logger } from "pino";
 export const LONG_MESSAGE_BYTES = 1024 ** 2;
 
 /**
- * Raw bytes of a long message, by its list of groups. A message is missing if something else uses the same buffer,
+ * Raw bytes of a long message, by its list of groups. A message has no entry if something else uses the same buffer,
  * which must then not be freed.
  */
 export const bytesOfTexts = new WeakMap<readonly unknown[], ArrayBuffer>();
 
-/** Length of all texts of a group in a long message, known without decoding them. */
+/**
+ * Length of all texts of a group in a long message, by the group, known without decoding the texts. Long texts count in
+ * bytes, and short ones in UTF-16 units.
+ */
 export const textSizes = new WeakMap<object, number>();
 
 /**
@@ -164,15 +167,15 @@ export interface RpcErrorOptions {
 }
 
 /**
- * Maximum bytes of an error message and of a field's path. They may quote a long request. They are sent twice in
- * headers, once percent-encoded, and many clients accept at most 8 KiB of headers.
+ * Maximum bytes of an error message and of a field's path, both of which may quote a long request. Both are sent in two
+ * headers, in one of them percent-encoded, and many clients accept at most 8 KiB of headers.
  */
 const MESSAGE_BYTES_MAX = 1024;
 const FIELD_BYTES_MAX = 256;
 
 /**
- * Returns a clipped text that is safe to send. An unpaired surrogate has no UTF-8 form and makes grpc-js throw an
- * uncaught error. Control characters are escaped, because terminals would interpret them.
+ * Returns a text that is clipped to `bytesMax` and safe to send. An unpaired surrogate has no UTF-8 form and makes
+ * grpc-js throw an uncaught error. Control characters are escaped, because terminals would interpret them.
  */
 function sendable(text: string, bytesMax: number): string {
   return clipUtf8(escaped(text), bytesMax).toWellFormed();

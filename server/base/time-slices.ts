@@ -26,7 +26,8 @@ function giveTurn(): void {
 
 /**
  * Returns the results of `work` on each item, in order. Work on one item must take no longer than a stretch. If `work`
- * returns promises, the caller awaits them; one that rejects earlier does not end the process.
+ * returns promises, they are not awaited here; a promise that rejects before its caller awaits it does not end the
+ * process.
  */
 export async function mapInSlices<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
   const results: O[] = [];

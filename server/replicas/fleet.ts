@@ -45,8 +45,8 @@ export interface FleetOptions {
   /** Resolves after a time in milliseconds. Keeps the process alive until then. */
   readonly pause: (ms: number) => Promise<void>;
   /**
-   * Called with the conflict when this server waits before it joins. The conflicting server may just have been killed,
-   * and its row then expires.
+   * Called with the conflict if this server waits before it joins. It waits because the conflicting server may just
+   * have been killed, and its row then expires.
    */
   readonly onWait?: (reason: string) => void;
 }
@@ -147,8 +147,8 @@ function downEverywhere(all: readonly Pick<ReplicaReport, "down" | "isReplaced">
 }
 
 /**
- * Returns a resource that is down on this server and works on a better one, which should get the calls. On a better
- * server fewer resources are down, all of which are also down here. At least one server finds no better one.
+ * Returns a resource that is down on this server but works on a better server, which should get the calls. On a better
+ * server fewer resources are down, and all of them are down here too. So at least one server has no better one.
  */
 function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaReport[]): string | undefined {
   const serving = others.filter(({ isReplaced }) => !isReplaced);
@@ -176,8 +176,8 @@ interface ReplicaMeeting {
 }
 
 /**
- * Returns functions that hold this server's report about itself. They compare it with the rows of other servers, and
- * call the listener if those require it.
+ * Returns functions that hold this server's report about itself, compare it with the rows of other servers, and tell
+ * the listener what follows, e.g. that this server is replaced.
  */
 function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identity" | "drainOthers">) {
   const down = new Map<string, string>();
@@ -218,8 +218,8 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
 }
 
 /**
- * Runs `beat` every BEAT_MS, and at once on request, but never twice at the same time. Returns the functions to control
- * it.
+ * Returns functions that run `beat` every BEAT_MS or at once, and that end this. `beat` never runs twice at the same
+ * time.
  */
 function beats(clock: Clock, beat: () => Promise<void>) {
   let cancel = (): void => undefined;

@@ -17,7 +17,8 @@ export interface Identity {
    */
   readonly environments: Readonly<Record<string, string>>;
   /**
-   * Set while some external (mounted) environments are not connected yet. Environments are compared only when all are.
+   * Set while some external (mounted) environments are not connected yet. Environments are compared only if all are
+   * connected on both servers.
    */
   readonly isMounting?: true;
   /** Hash of each of the operator's policy modules, by file. Left out: there are none. */

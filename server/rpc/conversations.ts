@@ -4,7 +4,8 @@ import type { Conversation, SpokenMessage } from "../samples/conversation.ts";
 import { bytesOfCall, TRANSCRIPT_BYTES_MAX } from "./request-checks.ts";
 
 /**
- * Returns the data that is stored of a completion beside its text. Calls that exceed a transcript's size are left out.
+ * Returns the parts of a completion that are stored beside its text: its transcript and its tool calls. Tool calls
+ * beyond TRANSCRIPT_BYTES_MAX bytes are left out.
  */
 export function conversationOf({
   transcript,
@@ -36,7 +37,7 @@ function callOf({ id, name, argumentsJson }: ToolCall) {
   return { id, name, argumentsJson };
 }
 
-/** Returns the fields of a stored sample that hold its conversation. They are empty in a brief list. */
+/** Returns the fields of a stored sample's message that hold its conversation. In a brief list they are left out. */
 export function conversationToWire({ transcript = [], toolCalls = [] }: Conversation, isBrief: boolean) {
   if (isBrief) return {};
   return {

@@ -49,7 +49,7 @@ export interface ServerFacts {
   readonly replicaId: string;
 }
 
-/** State and load of a resource, e.g. of the sandbox. */
+/** State and load of an external resource, e.g. of the sandbox or a judge model. */
 export interface PortLoad extends Omit<QueueLoad, "waitingMax"> {
   /** Reason why the resource is not used at the moment. Undefined: it is used. */
   readonly down: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * Works on up to `limit` parts of inputs at once, and yields all results that are ready, in the order of their ends. It
- * reads an input only when it can begin one of its parts. Work that has called `stepAside` does not count towards the
- * limit, because its resource limits it.
+ * Splits inputs into parts, works on up to `limit` parts at once, and yields results in the order in which they become
+ * ready. Reads an input only when one of its parts can begin. A part that has called `stepAside` does not count towards
+ * the limit, because it only waits for a resource with a limit of its own.
  */
 export async function* mapConcurrently<I, P, O>(
   inputs: AsyncIterable<I>,
@@ -18,7 +18,7 @@ export async function* mapConcurrently<I, P, O>(
   let pulling = false;
   /** Number of parts whose work was begun and whose results were not yielded yet. */
   let begun = 0;
-  /** Number of those parts that count towards the limit. */
+  /** Number of begun parts that count towards the limit, i.e. have not called `stepAside`. */
   let counted = 0;
   let wake = (): void => undefined;
   const fail = (error: unknown): void => {
@@ -65,7 +65,7 @@ export async function* mapConcurrently<I, P, O>(
       } else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
-    // The return is not awaited, because the input that it waits for may never arrive.
+    // `return` is not awaited, because it may wait for an input that never arrives.
     void iterator.return?.();
   }
 }

@@ -18,8 +18,8 @@ const noReward = notRecorded("it has no reward yet: send it again");
 const wrongTask = notRecorded("the task_id of the completion is invalid");
 
 /**
- * Returns the feedback of each sample of a group, in order. Undefined: no run issued its task. A sample whose episode is
- * not over has no feedback.
+ * Reports a group's scores to its run, and returns the feedback for each sample, in order. Undefined: no run issued the
+ * task. The entry of a sample whose episode is not over is undefined.
  */
 export async function giveFeedback(
   deps: FeedbackDeps,
@@ -40,7 +40,7 @@ export async function giveFeedback(
     case "items": {
       const { runId, items, places } = feedback;
       const statuses = await recordItems(deps, runId, items);
-      // Almost always every sample has a result, and then each status is that of the sample at the same index.
+      // Almost always every sample is reported, and then the statuses have the same indices as the samples.
       if (items.length === samples.length) return statuses.map(feedbackToWire);
       const byPlace = new Map(places.map((place, i) => [place, statuses[i]]));
       return each((place) => byPlace.get(place));

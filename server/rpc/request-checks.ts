@@ -199,14 +199,17 @@ function checkDistinct(completions: readonly Completion[], group: string): void 
 }
 
 /**
- * Returns whether a completion has anything beside its text. Most have nothing, so the slow check of the other fields
- * is skipped.
+ * Returns whether a completion has any of the fields that `checkTurn` checks, e.g. tool calls. Most completions have
+ * none, so the slow check is skipped.
  */
 function hasTurn({ toolCalls, sampleKey, transcript, textTools }: Completion): boolean {
   return toolCalls.length > 0 || sampleKey !== "" || transcript.length > 0 || textTools !== TextTools.UNSPECIFIED;
 }
 
-/** Returns whether the server reads calls of tools from the text of a completion. */
+/**
+ * Returns whether a completion's text contains its tool calls, as <tool_call> tags (Hermes), so that the server reads
+ * them there.
+ */
 export function isHermes({ textTools }: Pick<Completion, "textTools">): boolean {
   return textTools === TextTools.HERMES;
 }

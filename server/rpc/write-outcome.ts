@@ -1,4 +1,7 @@
-/** Writes outcomes as messages. Messages are plain literals, because every score passes here and `create` is slow. */
+/**
+ * Converts outcomes to protobuf messages. The messages are object literals, because every score passes here and
+ * `create` is slow.
+ */
 import { create } from "@bufbuild/protobuf";
 import type { Baseline } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
@@ -49,7 +52,10 @@ const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
   not_recorded: FeedbackStatus.NOT_RECORDED,
 };
 
-/** Feedback that most samples get. The object is shared, so nobody may change it. */
+/**
+ * Feedback for a sample whose score was recorded, which most samples get. The object is shared, so nobody may change
+ * it.
+ */
 const recorded: WireFeedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.RECORDED, detail: "" };
 
 export function feedbackToWire(status: DomainStatus): WireFeedback {
@@ -108,7 +114,7 @@ function scoreToWire(score: Score): WireScore {
   return wire;
 }
 
-/** Writes the warning that many of the newest samples are malformed. */
+/** Converts the share of malformed samples among the newest ones to the protobuf message FormatWarning. */
 export function warningToWire({ samples, malformed, violation }: MalformedShare) {
   return create(FormatWarningSchema, { samples: BigInt(samples), malformed: BigInt(malformed), violation });
 }
@@ -137,14 +143,14 @@ function turnToWire({ taskId, replies, reward, callsLeft }: NextTurn): WireTurn 
   return turn;
 }
 
-/** Writes a message of a prompt, or a reply to a call. */
+/** Converts a message of a prompt, or an environment's reply to a tool call, to the protobuf message ChatMessage. */
 export function messageToWire(message: ChatMessage | Reply): WireMessage {
   return { $typeName: "gradus.v1.ChatMessage", toolCalls: [], toolCallId: "", name: "", ...message };
 }
 
 /**
- * Writes a group. `feedback` has one entry for each sample, in order, undefined for an episode that is not over. Unset:
- * outcomes have no feedback.
+ * Converts the scores of a group to the protobuf message GroupOutcome. `feedback` has one entry for each sample, in
+ * order, which is undefined if the sample's episode is not over. Left out: the outcomes have no feedback.
  */
 export function groupToWire(
   groupId: string,

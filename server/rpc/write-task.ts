@@ -32,8 +32,8 @@ export interface ArmPlace extends RunPlace {
 }
 
 /**
- * Writes a task. Writing the same task again gives the same id. The message is a plain literal, because `create` takes
- * longer than all other steps.
+ * Converts a made task to the protobuf message Task. The same task always gets the same id. The message is an object
+ * literal, because `create` takes longer than all other steps.
  */
 export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, run?: ArmPlace): Task {
   const token = tokenOf(deps.registry, spec, made, run);
@@ -94,7 +94,9 @@ function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, 
   };
 }
 
-/** Returns the tools of a specification, with their positions, from 1, in the environment's list of tools. */
+/**
+ * Returns the tools that a specification allows, each with its position, from 1, in the environment's list of tools.
+ */
 function toolsOf(registry: Registry, { environment, version, tools }: TaskSpec) {
   if (tools === undefined) return [];
   const found = registry.find(environment, version);
@@ -107,8 +109,8 @@ export function toolToWire({ name, description, parameters }: Tool): WireTool {
 }
 
 /**
- * Copies bytes into a buffer of their own. A small Buffer of Node is a view of a large one, which it would keep in
- * memory.
+ * Converts a text to bytes, one for each character, in a buffer of their own. A small Buffer of Node would be a view of
+ * a large one, and keep it in memory.
  */
 function bytesOf(inline: string): Uint8Array {
   const bytes = new Uint8Array(inline.length);
@@ -117,7 +119,8 @@ function bytesOf(inline: string): Uint8Array {
 }
 
 /**
- * Returns whether the reward scheme reads a completion beyond its first answer, so that it must not be stopped there.
+ * Returns whether the reward scheme reads a completion beyond its first answer. If so, the trainer must not stop
+ * generating after an answer.
  */
 function scansForCommits(registry: Registry, { environment, version, rewardScheme }: TaskSpec): boolean {
   const found = registry.find(environment, version);

@@ -19,7 +19,7 @@ import {
 import { didYouMean } from "../../envs/lib/text.ts";
 import { keyOf, type Reading } from "./read-fields.ts";
 
-/** Text offset of a value that comes from a change and not from the file. */
+/** Text offset of a value that comes from an operator's change ("path=value") and not from the file. */
 export const NOWHERE = -1;
 
 /** One step of a path, e.g. `arms`, `[3]` or `["easy"]`. */

@@ -1,4 +1,7 @@
-/** Fields that a run file may have: the run's id, and the contract's RunConfig. Some have a word for their default. */
+/**
+ * Fields that a run file may have: the run's id, and those of the contract's RunConfig. For some fields, the word auto
+ * stands for the default.
+ */
 import type { DescField } from "@bufbuild/protobuf";
 import { CreateRunRequestSchema, RunConfigSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 

@@ -47,7 +47,10 @@ const PLACES_MAX = 4;
  */
 export const NODES_MAX = 200_000;
 const ARM = "gradus.v1.Arm";
-/** Maximum depth of plain JSON. An alias may stand for a node that contains the alias, which has no end. */
+/**
+ * Maximum depth of JSON whose fields the contract does not define. A YAML alias may stand for a node that contains the
+ * alias itself, so the depth could be infinite.
+ */
 const DEPTH_MAX = 64;
 
 /**
@@ -84,7 +87,7 @@ function isNull(node: Node | undefined): boolean {
   return node !== undefined && isScalar(node) && node.value === null && !isEmpty(node);
 }
 
-/** Returns whether the word auto spells out the field's default. */
+/** Returns whether a field's value is the word auto, and the field is one whose default may be written so. */
 function isAuto({ name, parent }: DescField, node: Node | undefined): boolean {
   return node !== undefined && isScalar(node) && node.value === "auto" && autoFields.has(`${parent.typeName}.${name}`);
 }
@@ -100,7 +103,10 @@ interface FieldPlace {
   readonly field: string;
 }
 
-/** Reads the fields of a message. A problem is added to the problems, and undefined is returned. */
+/**
+ * Reads the fields of a protobuf message from a YAML map. If the node is no map, adds a problem and returns undefined.
+ * Fields with a problem are left out of the result.
+ */
 export function readFields(
   reading: Reading,
   fields: readonly DescField[],

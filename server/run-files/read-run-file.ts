@@ -86,7 +86,7 @@ function startOf(contents: unknown): number {
 }
 
 /**
- * Last step of a path: ".alpha", "[3]", or a map's key, as in `["easy"]`, which may contain any of these characters.
+ * Last step of a path: ".alpha", "[3]", or a map's key, as in `["easy"]`, where the key may contain dots and brackets.
  */
 const LAST_STEP = /(?:\.?\w+|\[\d+\]|\["[^"]*"\])$/;
 

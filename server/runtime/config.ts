@@ -119,7 +119,7 @@ function assemble(values: OptionValues, env: Variables) {
     /** Number of server processes. All of them serve the same ports. */
     processes: values.processes,
     workers: values.workers,
-    /** Whether worker threads start without making some tasks first, which would compile their code (warm-up). */
+    /** Whether worker threads skip the warm-up, in which they make some tasks so that their code is compiled. */
     workersCold: values.workersCold,
     workerTimeLimitMs: values.workerTimeLimitMs,
     drainTimeoutMs: values.drainTimeoutMs,

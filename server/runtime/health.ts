@@ -17,7 +17,9 @@ export function createHealth() {
       states.set(part, found);
       if (wasWell !== (problem() === undefined)) for (const callback of callbacks) callback(problem());
     },
-    /** Registers a callback for each change between healthy (undefined) and unhealthy. */
+    /**
+     * Registers a callback for when the server becomes unhealthy, with the problem, or healthy again, with undefined.
+     */
     onChange: (callback: (problem: string | undefined) => void): void => void callbacks.push(callback),
   };
 }

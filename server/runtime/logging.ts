@@ -55,8 +55,8 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
     sync: false,
     // In the mode "utf8", sonic-boom counts the bytes of the whole buffer for each line, which takes 12 µs for 64 KiB.
     contentMode: "buffer",
-    // Lines are written only at fixed times. Otherwise a write that a line began could be under way when the process
-    // ends, and its rest would be lost.
+    // Lines are written only at fixed times. If each line began a write, that write could be unfinished when the
+    // process ends, and its rest would be lost.
     periodicFlush: writeEveryMs,
     minLength: heldBytesMax - 1,
     maxWrite: heldBytesMax,

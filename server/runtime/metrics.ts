@@ -61,8 +61,8 @@ export function createMetrics() {
   // Removes gauges of prom-client whose names end in _total, because tools for rules and dashboards would take them for
   // counters.
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  // The latest start of several processes counts, so that restarts are visible. prom-client would leave this metric
-  // out.
+  // If there are several processes, the latest start is reported, so that restarts are visible. By default, prom-client
+  // leaves this metric out when it combines processes.
   Object.assign(registry.getSingleMetric("process_start_time_seconds") ?? {}, {
     aggregator: "max" satisfies Aggregator,
   });

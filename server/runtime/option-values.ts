@@ -35,7 +35,7 @@ export type ValuesOf<Table extends Readonly<Record<string, OptionSpec<unknown>>>
   readonly [K in keyof Table]: Table[K] extends OptionSpec<infer T> ? T : never;
 };
 
-/** Gives each option its flag, for example "max-groups" for maxGroups. The names are those that commander derives from flags. */
+/** Adds each option's flag, for example "max-groups" for maxGroups. Commander derives the same names from flags. */
 export function optionTable<const Table extends Readonly<Record<string, UnnamedOption<unknown>>>>(table: Table) {
   const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const named = Object.entries(table).map(([name, option]) => [name, { ...option, flag: flagOf(name) }]);
@@ -144,8 +144,8 @@ export function flag(of: Described): UnnamedOption<boolean> {
 }
 
 /**
- * Description of an option that can be given several times. `each` parses one text. No two values may have the same
- * `about`.
+ * Description of an option that can be given several times. `each` parses one text. `about` says what a value is for,
+ * e.g. a column's name, and no two values may be for the same.
  */
 interface ListOf<T> extends Described {
   readonly placeholder: string;

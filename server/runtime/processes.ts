@@ -98,7 +98,7 @@ function answer(worker: Worker, message: unknown, figures: ProcessesFigures): vo
 
 /**
  * Waits for a server's start. Until then, the channel to the first process must keep this process alive, because the
- * first process opens the ports. Afterwards the ports do.
+ * first process opens the ports. Afterwards the open ports keep it alive.
  */
 export async function untilStarted<T>(start: Promise<T>): Promise<T> {
   try {

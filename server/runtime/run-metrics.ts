@@ -91,8 +91,8 @@ export function registerRuns(
 }
 
 /**
- * Returns a sample for each arm. It takes runs from the most recently requested on, as long as all their arms fit into
- * ARMS_MAX.
+ * Returns a sample for each arm of the most recently requested runs. A run is included only with all its arms, and only
+ * while at most ARMS_MAX arms are reported.
  */
 function armSamples(runs: readonly RunFigures[], value: (arm: ArmFigures) => number | undefined): readonly Sample[] {
   const samples: Sample[] = [];

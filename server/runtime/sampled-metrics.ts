@@ -1,4 +1,7 @@
-/** Metrics whose values are computed when Prometheus reads them. The classes of prom-client store their values. */
+/**
+ * Metrics whose values are computed when Prometheus reads them. The metric classes of prom-client would instead store
+ * each value.
+ */
 import type { Gauge, Registry } from "prom-client";
 
 export interface Sample {

@@ -35,7 +35,7 @@ export function say(text: string): void {
 }
 
 /**
- * The streams themselves, for code that draws with its own escape sequences: cli/bar.ts and cli/runs/screen.ts. They
- * pass other texts through `shown`.
+ * The streams themselves, for code that draws with its own escape sequences: cli/bar.ts and cli/runs/screen.ts. Such
+ * code must pass all other texts through `shown`.
  */
 export const drawnOn = { bars: process.stderr, screen: process.stdout };

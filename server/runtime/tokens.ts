@@ -10,7 +10,8 @@ import { readTextFile } from "./files.ts";
 import { isToken, TOKEN_WORDS } from "./token.ts";
 
 /**
- * Roles of callers. Each role may do everything that the roles before it may. The methods of each role are in server/transport/roles.ts.
+ * Roles of callers. Each role may do everything that the roles before it may. The methods of each role are in
+ * server/transport/roles.ts.
  */
 export const roles = ["viewer", "trainer", "operator"] as const;
 export type Role = (typeof roles)[number];
@@ -34,7 +35,7 @@ export type Tokens = NonNullable<ReturnType<typeof openTokens>>;
 
 /** Maximum number of tokens. Each call compares its token with all of them, which takes 0.1 µs each. */
 const TOKENS_MAX = 64;
-/** Interval at which the file's times are checked for changes, in milliseconds. */
+/** Interval, in milliseconds, at which the tokens file is checked for changes, by its modification time. */
 const LOOK_EVERY_MS = 1000;
 
 /** Problem of a tokens file. The message quotes nothing of the file, which is secret. */
@@ -115,8 +116,8 @@ function readToken(entry: unknown, i: number): Token {
 }
 
 /**
- * Opens the server's tokens. `token` gets the role operator. Undefined: the server requires no token. Throws
- * TokensProblem.
+ * Opens the server's tokens: a single `token`, which gets the role operator, and those of the tokens file, which is
+ * read again after each change. Undefined: neither is given, so the server requires no token. Throws TokensProblem.
  */
 export function openTokens(
   { token, tokensFile: path }: { readonly token: string | undefined; readonly tokensFile: string | undefined },

@@ -1,7 +1,7 @@
 /** Conversation that a trainer sends beside the last completion of an episode, for people to read. */
 import type { ToolCall } from "../../envs/turns/read-calls.ts";
 
-/** Message of a transcript. Members that are empty in the contract are unset. */
+/** Message of a transcript, as it is stored. Fields that are empty in the protobuf message ChatMessage are unset. */
 export interface SpokenMessage {
   readonly role: string;
   readonly content: string;
@@ -12,7 +12,7 @@ export interface SpokenMessage {
   readonly reward?: number;
 }
 
-/** Part of an episode beside the text of its last completion. Unset members are empty. */
+/** An episode without the text of its last completion. Unset members are empty. */
 export interface Conversation {
   /** Messages between the prompt and the last completion. */
   readonly transcript?: readonly SpokenMessage[];

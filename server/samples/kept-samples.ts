@@ -27,7 +27,10 @@ export interface RunSample {
   /** Number of the completion's tokens, as the trainer reported it. */
   readonly tokens?: number | undefined;
   readonly completion: string;
-  /** Rest of the episode that the completion ends. Undefined: the completion is alone, or an older server kept it. */
+  /**
+   * Earlier messages and tool calls of the episode that the completion ends. Undefined: the episode has nothing but the
+   * completion, or an older server version stored the sample.
+   */
   readonly conversation?: Conversation;
   readonly result: SampleResult;
 }
@@ -68,8 +71,8 @@ const GATHER_MS = 500;
 /** Maximum UTF-16 units of samples that wait to be written. If there are more, the further ones are lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
 /**
- * Fraction of `bytesMax`. Whenever about that much was written to a run, its oldest samples are deleted down to
- * `bytesMax`.
+ * Fraction of `bytesMax` after which a run's samples are trimmed: whenever about that much was written to the run, its
+ * oldest samples are deleted until at most `bytesMax` remain.
  */
 const TRIM_SHARE = 1 / 16;
 /** Milliseconds between deletions of expired samples. */
@@ -119,7 +122,7 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
       await writer.flush();
       await store.removeRun(run);
     },
-    /** Writes the samples that wait, and stops. Whoever opened the store closes it. */
+    /** Writes the samples that wait, and stops. The store stays open, to be closed by the code that opened it. */
     close: async (): Promise<void> => {
       cancelGather();
       endExpiry();

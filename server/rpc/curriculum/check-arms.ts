@@ -122,7 +122,7 @@ function evaluatedBy({ pools, evaluations }: RowDeps, evaluationArms: readonly D
 
 type RowDeps = Pick<ServiceDeps, "pools" | "evaluations">;
 
-/** The arms that a run trains on, and those that it evaluates. */
+/** The arms that a run trains on, and the arms that it is evaluated on. */
 export interface TrainingRows {
   readonly arms: readonly DrawnArm[];
   readonly evaluationArms: readonly DrawnArm[];

@@ -24,14 +24,17 @@ import { checkTasks, readConfig } from "./create-run.ts";
 type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
 
 const STUDENT_BYTES_MAX = 64;
-/** Number of update batches to simulate. The default applies to runs without an end and to longer runs. */
+/** Default and maximum number of update batches to simulate. The default applies if the run has no end or is longer. */
 const UPDATES = LIMITS.SimulateRunRequest.updates;
 /** Maximum number of samples in a simulation, over all its update batches. */
 const SAMPLES_MAX = 2 ** 24;
 /** Maximum number of arms times update batches in a simulation. */
 const ARM_BATCHES_MAX = 2 ** 17;
 
-/** Codes of errors that say what is wrong in the configuration. An error with another code ends the call. */
+/**
+ * Status codes of errors that CheckRun reports as problems of the configuration. An error with another code ends the
+ * call.
+ */
 const REFUSALS: readonly CodeName[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
 
 export function checkingHandlers(deps: ServiceDeps): Handlers {

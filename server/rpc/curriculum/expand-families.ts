@@ -39,7 +39,7 @@ const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? 
 
 /** Returns the newest version of each environment that matches the pattern, in the registry's order. */
 function matching(registry: Registry, pattern: string): readonly Environment[] {
-  // Throws UNAVAILABLE while environments are being mounted, because they may match the pattern.
+  // While environments are being mounted, `find` throws UNAVAILABLE, because one of them may match the pattern.
   if (registry.mounting?.().length) registry.find(pattern);
   const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => matchesPattern(pattern, id)));
   return [...ids].flatMap((id) => {
@@ -48,10 +48,13 @@ function matching(registry: Registry, pattern: string): readonly Environment[] {
   });
 }
 
-/** Returns whether the arm with this id gives tasks. The id is of an arm that a family (e.g. "np/*") stands for. */
+/**
+ * Returns whether an arm gives tasks. Only asked for arms that a family stands for, i.e. an arm whose environment is a
+ * pattern such as "np/*".
+ */
 export type Served = (armId: string) => boolean;
 
-/** Data that is needed to expand families of arms. Left out `isServed`: all levels count as giving tasks. */
+/** Data that is needed to expand families of arms. If `isServed` is left out, all levels count as giving tasks. */
 interface Families {
   readonly registry: Registry;
   readonly isServed?: Served | undefined;
@@ -59,7 +62,10 @@ interface Families {
 
 const idOf = (environment: Environment, level: Level): string => `${environment.id}/${level.name}`;
 
-/** Returns the levels of these environments that match the family's specification and can give tasks. */
+/**
+ * Returns the levels for which a family stands: those that match its level pattern, of environments with a generator.
+ * For the split train, levels for evaluation only are left out. Levels marked `byName` match only by their name.
+ */
 function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Environment[]) {
   const wanted = difficulty.case === "level" ? difficulty.value : "*";
   const trains = split === Split.UNSPECIFIED || split === Split.TRAIN;
@@ -80,9 +86,9 @@ const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
   (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= LIMITS.TaskSpec.level.max);
 
 /**
- * Returns a function that tells whether a family's arm gives tasks. Levels of mounted environments are tried first; a
- * level that fails is left out of the family. For an existing run with the ids `run`, the family keeps the arms of its
- * creation.
+ * Returns a function that tells whether an arm of a family (e.g. "np/*") gives tasks. For a new run, every level of
+ * mounted environments is tried first, and levels without tasks are left out. An existing run, whose arms are `run`,
+ * keeps the arms of its creation.
  */
 export async function findServedArms(
   arms: readonly Arm[],

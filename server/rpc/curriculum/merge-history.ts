@@ -11,8 +11,8 @@ export interface Merging {
   add(batch: BatchEntry): void;
   count(): number;
   /**
-   * Returns the first batch with merged numbers. Counts are summed, and other numbers are averaged over the batches
-   * that have them. Undefined: no batch was added.
+   * Returns the first batch with merged numbers. Counts and sums are added; other numbers are averaged over the batches
+   * that have them; `frontiers` are those of the last batch. Undefined: no batch was added.
    */
   entry(): BatchEntry | undefined;
 }

@@ -43,7 +43,9 @@ export function countRanks(deps: RankDeps, policy: Policy, arms: readonly Ranked
   return ranges.length === 0 ? policy : withRankRanges(policy, ranges);
 }
 
-/** Returns the arms that draw rows in a range, and messages about those that cannot. */
+/**
+ * Returns the arms that draw pool rows in a range of ranks, and an error message for each arm of the range that cannot.
+ */
 function rowArmsOf(
   { pools }: RankDeps,
   { field, draws, range }: RankUse,
@@ -66,8 +68,8 @@ function ungraded({ id }: RankedArm): string {
 }
 
 /**
- * Returns messages if the range cannot apply to an arm. `first` is the first arm of the range, whose measure the others
- * must share.
+ * Returns error messages if the range cannot apply to an arm, else []. The second parameter has all arms of the range;
+ * all must rank rows by the same measure as the first.
  */
 function problemOf({ arm, pool }: RowArm, [first]: readonly RowArm[], { by }: RankRange): readonly string[] {
   const { source, reason, measure } = pool.ranking;

@@ -1,6 +1,6 @@
 /**
- * Reads the growth of arms, i.e. along which axis and how far their tasks get harder. Makes the specifications of their
- * levels.
+ * Reads the growth of arms: along which axis and how far their tasks get harder. Makes the task specification of each
+ * level.
  */
 import { create } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
@@ -45,7 +45,10 @@ function growthOf(given: WireGrowth, environment: Environment, field: string) {
   throw invalid(`${field}.cap`, `gives ${count} levels, and the limit is ${LEVELS_MAX}: lower it, or raise the step`);
 }
 
-/** Returns the parameters of each level. Those that the axis does not set are those of `base`. */
+/**
+ * Returns the parameters of each level of an arm that grows. A parameter that the axis does not set has the value in
+ * `base`.
+ */
 function levelsOf(environment: Environment, axis: GrowthAxis, growth: Growth, base: Parameters, field: string) {
   return Array.from({ length: levelCount(growth) }, (_, level): Parameters => {
     const values = { ...base, ...axis.parametersAt(valueOf(growth, level)) };
@@ -55,7 +58,10 @@ function levelsOf(environment: Environment, axis: GrowthAxis, growth: Growth, ba
   });
 }
 
-/** Refuses turns that do not fit the parameters of the last level, e.g. because its task ids would be too long. */
+/**
+ * Throws if an arm's turns (calls and tools) do not fit the parameters of its last level, e.g. because its task ids
+ * would be too long.
+ */
 function checkTurns(
   environment: Environment,
   { calls = 0, tools = [], detail }: TaskSpec,

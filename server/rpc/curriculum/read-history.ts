@@ -23,7 +23,10 @@ export interface HistoryQuery {
   readonly armGroups: readonly number[];
 }
 
-/** A record of the response with its sums. A record without `merging` is sent unchanged. */
+/**
+ * A record of the response. If it merges several update batches, `merging` computes its sums and means. Undefined: the
+ * record is sent unchanged.
+ */
 interface SentRecord {
   /** Position of the first stored record that is merged into this one. */
   readonly seq: number;
@@ -37,7 +40,7 @@ const READ_MAX = 256;
 
 /** Maximum size of the cache of merged histories of all runs, in numbers. 2^21 numbers take 16 MB. */
 const REMEMBERED_NUMBERS = 2 ** 21;
-/** Size, in numbers, that the cache counts for a record in addition to its lists by arm. */
+/** Size of a record without its lists by arm, in the cache's unit (numbers). */
 const RECORD_NUMBERS = 64;
 
 /**
@@ -45,7 +48,9 @@ const RECORD_NUMBERS = 64;
  * position from which the rest is read.
  */
 interface Beginning {
-  /** Value of HistoryPart.of, which tells whether the history is still the same one. */
+  /**
+   * Value of HistoryPart.of at the time of reading. If the run's value differs now, an import has changed the history.
+   */
   readonly of: string;
   readonly records: readonly HistoryRecord[];
   readonly next: number;
@@ -54,8 +59,8 @@ interface Beginning {
 /** A page of a history, or the rest after a cached beginning. */
 interface Reading {
   /**
-   * Value of HistoryPart.of, which tells whether the history is still the same one. Undefined: an import changed it
-   * while it was read.
+   * Value of HistoryPart.of at the time of reading, by which a later change of the history is noticed. Undefined: an
+   * import changed the history while it was read.
    */
   readonly of: string | undefined;
   readonly records: readonly HistoryRecord[];
@@ -68,8 +73,8 @@ interface Reading {
 }
 
 /**
- * Returns a function that answers GetHistory. Merging a long history is slow, and every visitor of the run's page
- * requests the same. The part that can no longer change is cached.
+ * Returns a function that answers GetHistory. Merging a long history is slow, and every visitor of the run's web page
+ * requests it. So the part of a merged history that can no longer change is cached.
  */
 export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
   const beginnings = new LRUCache<string, Beginning>({ maxSize: REMEMBERED_NUMBERS });
@@ -85,7 +90,8 @@ export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
     }
     const records = [...before, ...rest.records];
     const settled = before.length + rest.settled;
-    // The beginning is cached only if records of the page remain to be read, so that the page ends correctly.
+    // The beginning is cached only if it is shorter than the page. Otherwise the next call would read nothing after it,
+    // and not learn where the next page begins.
     if (rest.of !== undefined && rest.settled > 0 && settled < query.size) {
       const kept = records.slice(0, settled);
       beginnings.set(key, { of: rest.of, records: kept, next: rest.resume }, { size: numbersOf(kept) });
@@ -147,7 +153,8 @@ async function read(
       one.merging?.add(entry);
       last = one;
     }
-    // A page of single records ends where the store's part ends. Merged records are small, so further parts are read.
+    // Without merging, a page ends where the part that was read ends. With merging, records are few, so further parts
+    // are read.
     if (merge === 1) next ??= page.next;
     at = merge === 1 ? undefined : page.next;
   }

@@ -1,6 +1,6 @@
 /**
  * Converts a policy between its protobuf message and the form that runs use: a name with parameters. This form also
- * fits policies without a message of their own.
+ * fits policies that have no protobuf message, such as the operator's own.
  */
 import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { didYouMean } from "../../../envs/lib/text.ts";
@@ -19,8 +19,8 @@ interface Named {
 
 /**
  * Reads a policy. `prefix` is the path to the policy in errors, e.g. "config.". `armIds` are the ids that patterns in
- * weights can match. `existing` is the policy of the run that a caller creates again: if its journal has defaults of an
- * earlier server, so has the policy.
+ * weights can match. `existing` is the policy of an existing run that a caller creates again: if it has defaults of an
+ * earlier server version, they apply here too.
  */
 export function policyFromWire(
   message: Message | undefined,
@@ -51,7 +51,10 @@ function jsonOf(message: Message, prefix: string): JsonObject {
   }
 }
 
-/** Writes the policy of a run with this many prompts per update. Undefined: the number is not known. */
+/**
+ * Converts a policy to its protobuf message. `promptsPerUpdate` is that of the policy's run, for parameters that depend
+ * on it. Undefined: it is not known.
+ */
 export function policyToWire(policy: Policy, promptsPerUpdate?: number): Message {
   const { name, parameters: written, ...around } = writePolicy(policy);
   const parameters = definitionOf(policy).tell?.(policy.config, promptsPerUpdate) ?? written;
@@ -64,8 +67,8 @@ export function policyToWire(policy: Policy, promptsPerUpdate?: number): Message
 // whose id matches.
 
 /**
- * Expands the patterns of one stage, tier or domain. An arm that is also named without a pattern keeps its own weight.
- * An arm that matches two patterns is refused.
+ * Expands the patterns (e.g. "np/*") in the weights of one stage, tier or domain. An arm that is also named without a
+ * pattern keeps its own weight. An arm that matches two patterns is refused.
  */
 function expandPatterns(weights: JsonObject, armIds: readonly string[], field: string): JsonObject {
   const own = Object.entries(weights).filter(([name]) => !name.includes("*"));

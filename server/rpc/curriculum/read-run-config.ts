@@ -87,7 +87,7 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
     timeToLiveMs: timeOf(config.timeToLive, "time_to_live") ?? RUN.time_to_live.default,
     given: "",
   };
-  // No field was refused, so no placeholder for an unreadable field is in use.
+  // If no field was refused, the configuration contains no placeholder for an unreadable field.
   const refused = problem();
   // The JSON is written only here, because a message with an invalid duration cannot be written as JSON.
   if (refused === undefined)
@@ -126,8 +126,8 @@ export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfi
 const CALL_TIMEOUT_MS = 60_000;
 
 /**
- * Returns the default group timeout. A judge that is down must not block a run for ever, nor may an episode that its
- * trainer lost.
+ * Returns the default group timeout in milliseconds. A judge that is down must not block a run for ever, nor may an
+ * episode that its trainer lost. Undefined: no arm needs a resource to score, and none has episodes of several calls.
  */
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   const calls = Math.max(0, ...arms.map(({ spec }) => (spec as Partial<TaskSpec> | undefined)?.calls ?? 0));

@@ -1,4 +1,4 @@
-/** Reads the contract's SampleFilter. */
+/** Converts the protobuf message SampleFilter to the conditions by which stored completions are filtered. */
 import { LIMITS } from "../../../proto/limits.ts";
 import type { SampleFilter as WireFilter } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { SampleFilter } from "../../samples/sample-filter.ts";

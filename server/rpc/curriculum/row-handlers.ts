@@ -67,7 +67,7 @@ export function begunRatings(
   field: string,
 ): readonly RowsRated[] {
   return arms.flatMap((arm, i) => {
-    // Arms are found by id, because expanding families changed the indices.
+    // Arms are found by id, because their indices changed when families (e.g. "np/*") were replaced by their arms.
     const { columnSamples } = given.find(({ id }) => id === arm.id)?.rows ?? {};
     const pool = poolOf(deps, arm);
     if (arm.rows === undefined || columnSamples === 0) return [];
@@ -102,7 +102,7 @@ function checkSamples(samples: number | undefined, field: string): number {
  * from 0.
  */
 interface Numbering {
-  /** Returns the row number of the arm's n-th row. */
+  /** Returns the row number of the arm's n-th row, counted from 0. */
   readonly of: (n: number) => number;
   /** Returns the index of the row with this number. −1: the arm has no such row. */
   readonly find: (number: number) => number;

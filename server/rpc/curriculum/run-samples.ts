@@ -48,7 +48,7 @@ export function keepGroup(
   if (kept.bytesMax === 0 || run === undefined) return;
   const { runId, incarnation, arm, cursor, evaluationRound } = run;
   const isKept = (i: number): boolean => !run.feedback || feedback?.[i]?.status === FeedbackStatus.RECORDED;
-  // Ids of later turns begin in the middle of an episode, so the first one is kept.
+  // The id of a later turn begins in the middle of an episode, so the id of the episode's first turn is stored.
   const isFirst = group.taskId !== "" && token.episode === undefined;
   const taskId = isFirst ? group.taskId : firstTaskId(keyring, task);
   const toKeep = samples.flatMap(({ sampleIndex, result }, i) => {
@@ -101,8 +101,8 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
 }
 
 /**
- * Returns a function that tells whether a stored sample is of this run and was requested. A deleted run with the same
- * id has other incarnations.
+ * Returns a function that tells whether a stored sample matches a request. Samples of a deleted run with the same id do
+ * not match, because they have other incarnations.
  */
 function testOf(
   request: ListRunSamplesRequest,
@@ -119,7 +119,7 @@ function testOf(
     isMeant(filter, sample.completion, sample.result);
 }
 
-/** Returns whether these are all samples of the one requested group, so that the search can end. */
+/** Returns whether the request is for one group, and these are all its samples, so that the search can end. */
 function isWholeGroup(
   { scorer }: ServiceDeps,
   { groupId }: ListRunSamplesRequest,
@@ -177,7 +177,8 @@ async function toWire(
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
   const { conversation = {}, tokens } = sample;
   const outcome = outcomeToWire(index, result);
-  // For tasks of evaluation arms `cursor` is a number within the arm, so they have no key.
+  // Samples of evaluation arms have no advantages. Their `cursor` counts within the arm, so keyOf could find another
+  // sample.
   const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
   if (rloo !== undefined) outcome.rlooAdvantage = rloo;
   if (grpo !== undefined) outcome.grpoAdvantage = grpo;

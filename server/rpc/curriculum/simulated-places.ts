@@ -17,7 +17,7 @@ function levelOf(registry: Registry, { environment, version, level }: TaskSpec, 
 
 /**
  * Returns each arm's environment and level. The levels of an environment are renumbered from 0 without gaps, because a
- * student begins at 0. `given` maps arm ids to levels that replace those of the environment.
+ * simulated student begins at level 0. `given` maps arm ids to levels that replace those of the environment.
  */
 export function simulatedPlaces(
   { arms }: RunConfig<TaskSpec>,

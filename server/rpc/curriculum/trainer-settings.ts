@@ -12,7 +12,10 @@ import { checkBytes, checkRange, invalid } from "../request-checks.ts";
 const COUNT_MAX = 2 ** 24;
 const IMPORTANCE_LEVELS: readonly string[] = ["", "token", "sequence"];
 
-/** Minimum and maximum of number settings, by the end of the field's name. Other numbers are counts of at least 1. */
+/**
+ * Minimum and maximum of number settings, by the end of the field's name. A number whose name matches no row is a
+ * count, from 1 to COUNT_MAX.
+ */
 const RANGES: readonly (readonly [RegExp, number, number])[] = [
   [/learning_rate$/, 1e-12, 1],
   [/top_p$/, 1e-6, 1],

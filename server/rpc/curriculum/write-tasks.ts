@@ -53,7 +53,10 @@ export function evaluationToWire(
   );
 }
 
-/** Writes a task that was handed out before, from its id. Undefined: this server cannot make the task again. */
+/**
+ * Makes a task that was handed out before again, from its id, and converts it to its message. Undefined: this server
+ * cannot open the id, or no run issued the task.
+ */
 export async function keptToWire(
   deps: ServiceDeps,
   taskId: string,
@@ -86,7 +89,10 @@ async function shown(
   });
 }
 
-/** Returns a prompt with the system message and the user text of the run's template around it. */
+/**
+ * Applies the run's prompt template: sets the system message, and puts the template's user text around the last message
+ * of the user.
+ */
 function inTemplate(prompt: MadeTask["prompt"], { system, user }: PromptTemplate): MadeTask["prompt"] {
   // The text is split and joined, because `replace` would interpret "$&" in a prompt.
   const around = user === "" ? undefined : user.split(PROMPT_MARK);

@@ -61,7 +61,10 @@ import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { groupToWire } from "../write-outcome.ts";
 import { environmentToWire } from "./write.ts";
 
-/** Maximum bytes of a message that packs several requests of a stream (`more`). Longer messages are decoded lazily. */
+/**
+ * Maximum bytes of a StreamSteps message that packs several requests (`more`). The texts of longer messages are decoded
+ * lazily, which works only for a single request.
+ */
 const MORE_BYTES_MAX = LONG_MESSAGE_BYTES - 1;
 const LISTS_KEPT = 64;
 
@@ -89,8 +92,8 @@ function createDirectory(
     return descriptions;
   };
   /**
-   * Cache of the lists that clients requested last. Frozen lists are encoded by the transport only once, which saves 2
-   * ms.
+   * Cache of the responses to the ListEnvironments requests that came last. The messages are frozen, so the transport
+   * encodes each only once, which saves 2 ms a call.
    */
   const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
@@ -237,8 +240,8 @@ async function streamStep(
 }
 
 /**
- * Scores groups, and returns their outcomes in order. Calls `stepAside` once it only waits for resources, so that the
- * stream can begin other requests meanwhile.
+ * Scores groups, and returns their outcomes in order. Calls `stepAside` once only results of resources are awaited, so
+ * that the stream can begin other requests meanwhile.
  */
 async function scoreGroups(
   deps: ServiceDeps,

@@ -75,7 +75,8 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
 }
 
 /**
- * Returns the completion that is scored. Its sample is that of the episode in the task id; 0 if no episode has begun.
+ * Returns the completion to score. Its sample index is that of the episode in the task id, or 0 if no episode has
+ * begun.
  */
 function playedOf({ token }: OpenTask, { toolCalls, sampleKey, end }: TryAnswerRequest, text: string) {
   return { sampleIndex: token.episode?.sample.index ?? 0, text, toolCalls, sampleKey, end };

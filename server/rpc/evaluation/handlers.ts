@@ -33,7 +33,7 @@ import { readFilter } from "../curriculum/read-sample-filter.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";
 
-/** Maximum bytes of a suite's id and of an instance's hash. A longer text cannot name any. */
+/** Maximum bytes of a suite's id. No suite has a longer id. */
 const SUITE_BYTES_MAX = 128;
 const HASH_BYTES_MAX = 64;
 
@@ -51,7 +51,8 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
   return {
     async listSuites(request) {
       const suites = evaluations.suites().map(suiteToWire);
-      // A space sorts before all characters of an id, so "a" comes before "a-b".
+      // Suites are sorted by id, then by version, the newest first. A space sorts before all characters of an id, so
+      // "a" comes before "a-b".
       const keyOf = ({ id, version }: wire.Suite): string => `${id} ${1e9 - version}`;
       suites.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const { items, nextPageToken } = pageOf(suites, keyOf, readPage(request, LIMITS.ListSuitesRequest.page_size));
@@ -143,8 +144,8 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
 }
 
 /**
- * Holds an evaluation for this client, so that no other one can hold it, until the client leaves. A shutdown ends the
- * stream with an error, so that the client calls again.
+ * Locks an evaluation for this client until the client leaves, so that no other client can work on it. A shutdown ends
+ * the stream with an error, so that the client calls again.
  */
 async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
   const lost = new AbortController();
@@ -157,7 +158,7 @@ async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { sign
     release();
   }
   if (draining.aborted) throw shuttingDown();
-  // The client calls again, and then holds the evaluation again or learns which client holds it.
+  // After this error the client calls again. Then it gets the lock again, or learns which client has it.
   if (lost.signal.aborted)
     throw new RpcError(
       "UNAVAILABLE",
@@ -169,7 +170,7 @@ function readFormat(format: number): AnswerFormat | undefined {
   return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
 }
 
-/** Passed as `stepAside` by calls that do not limit the number of completions in progress. */
+/** Does nothing. Unary calls pass this function as `stepAside`, which only streams need (see mapConcurrently). */
 const nothing = (): void => undefined;
 
 const statuses: Readonly<Record<Exclude<Submitted["kind"], "turn">, FeedbackStatus>> = {
@@ -187,8 +188,8 @@ function feedbackOf(submitted: Exclude<Submitted, { readonly kind: "turn" }>): F
 }
 
 /**
- * Submits one completion of a batch. An invalid one gets a failure, and the others go on. Any other error is a bug, and
- * ends the call.
+ * Submits one completion of a batch to its evaluation. If it is refused, its response has a failure, and the other
+ * completions are not affected. An error other than RpcError is a bug, and ends the call.
  */
 async function submitOne(
   { evaluations }: ServiceDeps,

@@ -81,7 +81,10 @@ export function sampleToWire(
   });
 }
 
-/** Returns the number that a row has in its pool now, and the pool's digest. Returns neither if the row is gone. */
+/**
+ * Finds a row of a pool by its hash. Returns the row's present number and the pool's digest, or {} if the pool no
+ * longer has the row.
+ */
 function numbered(pool: Pool | undefined, hash: string) {
   const place = pool === undefined ? -1 : placeOfHash(pool, hash);
   return pool === undefined || place < 0 ? {} : { row: pool.columns.rows[place] ?? 0, poolDigest: poolDigest(pool) };
