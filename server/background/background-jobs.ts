@@ -64,8 +64,8 @@ export interface Solved {
   /** A whole completion that contains the answer. */
   readonly completion: string;
   /**
-   * Objective value of the answer, to which others are compared. Undefined: in this environment an answer is only right
-   * or wrong.
+   * Objective value of the answer, to which the values of other answers are compared. Undefined: in this environment an
+   * answer is only right or wrong.
    */
   readonly baseline: Baseline | undefined;
   /** Number of nodes that the solver searched. 0: the solution is stored in the task's data row. */

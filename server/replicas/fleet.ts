@@ -27,7 +27,7 @@ interface ReplicaReport {
   readonly down: Readonly<Record<string, string>>;
   /** Names (hashes, see nameOf) of the identities of servers that this server replaces. */
   readonly replaces: readonly string[];
-  /** Set if another server replaces this one. It then takes no more calls. */
+  /** Set if another server replaces this one. This server then takes no more calls. */
   readonly isReplaced: boolean;
 }
 

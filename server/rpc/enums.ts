@@ -1,4 +1,7 @@
-/** Converts between the contract's enum numbers and the domain's words. */
+/**
+ * Converts between the numbers of protobuf enums and the words that the server uses for them, e.g. SPLIT_EVAL and
+ * "eval".
+ */
 import * as curriculum from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import * as environment from "../../proto/gen/gradus/v1/environment_pb.js";
 import * as outcome from "../../proto/gen/gradus/v1/outcome_pb.js";

@@ -30,7 +30,10 @@ import type { ServiceDeps } from "./deps.ts";
 const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;
 
-/** Returns an environment. If there is none with this id and version, throws NOT_FOUND with the most similar name. */
+/**
+ * Returns an environment. If its id is unknown, throws NOT_FOUND with the most similar id. If only its version is
+ * unknown, throws FAILED_PRECONDITION.
+ */
 export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
   if (id === "") throw invalid(field, "must be set");
   checkBytes(id, LIMITS.TaskSpec.environment.max, field);

@@ -14,7 +14,7 @@ export function invalid(field: string, problem: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
 }
 
-/** Returns the first of several errors, with the others attached. */
+/** Returns the first of several errors, with the others attached (RpcError.others). */
 export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): RpcError {
   const others = [...first.others, ...rest.flatMap((error) => [error, ...error.others])];
   if (rest.length === 0) return first;
@@ -276,7 +276,10 @@ export function readPage(request: PageRequest, limit: { readonly default: number
   return { size, after };
 }
 
-/** Returns the whole numbers in a page token. Empty: the page is the first one. */
+/**
+ * Returns the whole numbers that a page token contains, or [] for the first page. Throws if there are not `length`
+ * numbers.
+ */
 export function readPlace(after: string | undefined, length: number): readonly number[] {
   if (after === undefined) return [];
   const numbers = after.split(" ").map(Number);

@@ -6,7 +6,8 @@ import { RpcError } from "../base/rpc.ts";
 import { invalid, several } from "./request-checks.ts";
 
 /**
- * Returns the value of a result, or throws its refusal. `prefix` is put before the field in the error, e.g. "config.".
+ * Returns the value of a result, or throws its refusal as an RpcError. `prefix` is put before the field's path in the
+ * error, e.g. "config.".
  */
 export function okOrThrow<T>(result: Result<T>, prefix = ""): T {
   if (result.kind === "ok") return result.value;

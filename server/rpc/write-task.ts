@@ -1,4 +1,4 @@
-/** Writes a task as the message that a trainer gets. */
+/** Converts a task to the protobuf message Task, which trainers get. */
 import { stopStrings } from "../../envs/answers/wording.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
@@ -23,7 +23,7 @@ export interface ArmPlace extends RunPlace {
   readonly armId: string;
   /** Index of the update batch that the task belongs to. */
   readonly batch: number;
-  /** Epoch of the run in which the task was handed out. */
+  /** Epoch of the run, i.e. its number of imports, when the task was handed out. */
   readonly epoch: number;
   /** Probability with which the arm was drawn. */
   readonly probability: number;

@@ -27,8 +27,8 @@ export type RunTextResult =
   | { readonly kind: "invalid"; readonly problems: readonly LineProblem[] };
 
 /**
- * Reads a run file. `fields` are the fields that it may have. Each of `changes` is applied first, as "path=value", e.g.
- * "arms.easy.weight=2"; changed values have line 0.
+ * Reads a run file. `fields` are the fields that it may have. Each of `changes`, a text such as "arms.easy.weight=2",
+ * is applied to the file first; values from changes have line 0.
  */
 export function readRunText(
   text: string,

@@ -8,8 +8,9 @@ import { addAbortSignal } from "node:stream";
 import { noteRequest } from "./model-requests.ts";
 
 /**
- * Sends a request, and resolves when the reply begins. An abort rejects as in `fetch`, also while the reply is read.
- * `limitMs` is only reported (model-requests.ts); the caller's signal enforces the limit.
+ * Sends a request, and resolves when the reply begins. If `signal` aborts, the promise or the reading of the reply
+ * rejects, as with `fetch`. `limitMs` is not enforced here but only shown to users (model-requests.ts); the caller's
+ * signal enforces the limit.
  */
 export function send(
   url: URL,

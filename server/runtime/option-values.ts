@@ -15,7 +15,10 @@ export interface UnnamedOption<T> {
   readonly placeholder: string;
   readonly description: string;
   readonly defaultValue: T;
-  /** Whether the option may be given several times. Its environment variable then has values separated by commas. */
+  /**
+   * Whether the option may be given several times. Its environment variable then has one value on each line, or values
+   * separated by commas.
+   */
   readonly repeatable: boolean;
   /** Accepted values, if there are only a few. */
   readonly choices?: readonly string[];
@@ -144,8 +147,8 @@ export function flag(of: Described): UnnamedOption<boolean> {
 }
 
 /**
- * Description of an option that can be given several times. `each` parses one text. `about` says what a value is for,
- * e.g. a column's name, and no two values may be for the same.
+ * Description of an option that can be given several times. `each` parses one text. `about` returns what a value is
+ * for, e.g. a column's name; two values for the same thing are refused.
  */
 interface ListOf<T> extends Described {
   readonly placeholder: string;

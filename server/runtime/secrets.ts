@@ -4,8 +4,8 @@
  */
 
 /**
- * Minimum length of a secret. Shorter keys are placeholders such as "none" or "EMPTY", and removing them would only
- * damage texts.
+ * Minimum length of a secret that is removed from texts. Shorter keys are placeholders such as "none" or "EMPTY", and
+ * removing them would only damage texts.
  */
 const LENGTH_MIN = 6;
 const CUT = "[a secret]";

@@ -28,8 +28,8 @@ export interface RunSample {
   readonly tokens?: number | undefined;
   readonly completion: string;
   /**
-   * Earlier messages and tool calls of the episode that the completion ends. Undefined: the episode has nothing but the
-   * completion, or an older server version stored the sample.
+   * Transcript of the episode that the completion ends, and the completion's tool calls. Undefined: the episode has
+   * nothing but the completion, or an older server version stored the sample.
    */
   readonly conversation?: Conversation;
   readonly result: SampleResult;

@@ -1,5 +1,5 @@
 /**
- * Decides which address of a caller does its next piece of work on the event loop. After a long piece of work, an
+ * Lets callers, told apart by IP address, take turns with their work on the event loop. After a long piece of work, an
  * address rests: it gets no turn for as long as the work took, unless no other address calls. Otherwise a call that
  * needs several turns could wait, each time, for another address's long work.
  */

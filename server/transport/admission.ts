@@ -101,7 +101,9 @@ function waitFor(account: Account): number {
  */
 const overloadDelayMs = 250;
 
-/** Creates the control of admission for both ports. `tokens` is undefined if the server requires none. */
+/**
+ * Creates the object that both ports ask whether a call may begin. `tokens` is undefined if the server requires none.
+ */
 export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens | undefined): AdmissionControl {
   const { maxInflightCalls } = config.limits;
   const draining = new AbortController();
@@ -305,8 +307,9 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number) {
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Ends calls until the others are within the limit. It takes the caller with most bytes, then this caller's largest
-   * connection and largest call. Otherwise many small calls of one caller could end another caller's single large one.
+   * Ends calls until the remaining ones are within the limit on memory. It takes the caller with most bytes, then this
+   * caller's largest connection and its largest call. Otherwise many small calls of one caller could end another
+   * caller's single large one.
    */
   const freeMemory = (): void => {
     const users = [...open].map((call) => ({ call, bytes: call.bufferedBytes }));

@@ -13,7 +13,10 @@ import type { ResetBudgets } from "./reset-budgets.ts";
  * address calls.
  */
 const BETWEEN_MS = { min: 5, max: 50 };
-/** Maximum share of the time since the last accepted connection for which the event loop may have been busy. */
+/**
+ * Maximum share of the time since the last accepted connection for which the event loop may have been busy. With a
+ * larger share, the next connection waits.
+ */
 const BUSY_MAX = 1 / 3;
 
 export interface Arrivals {

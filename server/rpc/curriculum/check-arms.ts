@@ -60,7 +60,10 @@ async function checkArm(
     }
 }
 
-/** Returns warnings for arms that grow through values with so few instances that the run soon repeats them. */
+/**
+ * Returns a warning for each arm that grows from axis values with fewer than 1,000 instances, because the run soon
+ * repeats them.
+ */
 export function growthWarnings(
   { registry }: Pick<ServiceDeps, "registry">,
   arms: readonly TriedArm[],

@@ -38,8 +38,8 @@ export async function createRun(
 }
 
 /**
- * Reads a run's configuration. `existing`: configuration of the run that already has this id; environment versions and
- * family levels are taken from it.
+ * Reads a run's configuration. If a run with this id exists, `existing` is its configuration. Environment versions and
+ * the levels of families are then taken from it, so that CreateRun can be repeated.
  */
 export async function readConfig(
   deps: ServiceDeps,

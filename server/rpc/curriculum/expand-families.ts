@@ -113,7 +113,10 @@ export async function findServedArms(
   return (armId) => !none.has(armId);
 }
 
-/** Returns the levels of a family that give tasks, each with the id of its arm, e.g. "np/tsp/easy". */
+/**
+ * Returns the levels for which a family (e.g. "np/*") stands and which give tasks, each with the id of its arm, e.g.
+ * "np/tsp/easy".
+ */
 function servedLevels(spec: TaskSpec, { registry, isServed = () => true }: Families, field: string) {
   const { environment: pattern } = spec;
   const found = matching(registry, pattern);
@@ -156,8 +159,8 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
 }
 
 /**
- * Replaces each family by its arms. They are put behind the other arms, which so keep their indices. An arm that the
- * request also names by its own id replaces the family's arm.
+ * Replaces each family (an arm with a pattern, e.g. "np/*") by the arms for which it stands. They are put behind the
+ * other arms, which so keep their indices. If the request also names such an arm by its own id, the named arm is used.
  */
 export function withFamilies(arms: readonly Arm[], families: Families, field: string): Arm[] {
   const single = arms.filter((arm) => !isFamily(arm));

@@ -72,7 +72,7 @@ function checkTurns(
   if (resolved.kind === "invalid") throw invalid(`${field}.cap`, `the last level does not fit: ${resolved.message}`);
 }
 
-/** Reads the specification of an arm that grows. `field` is the path of the arm. */
+/** Reads the specification of an arm that grows. `field` is the path of the arm in error messages. */
 export function growingSpec(given: WireSpec, grow: WireGrowth, deps: Deps, field: string): Growing {
   const { environment: id, version, source, difficulty } = given;
   const environment = lookUpEnvironment(deps.registry, id, version, `${field}.spec.environment`);

@@ -1,4 +1,4 @@
-/** Writes tasks of a run as messages, with the run's prompt template and the task's arm and cursor. */
+/** Converts tasks of a run to protobuf messages, with the run's prompt template and each task's arm and cursor. */
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { EvaluationBatch } from "../../runs/next-evaluation.ts";
 import type { IssuedTask } from "../../curriculum/batches.ts";
@@ -13,7 +13,7 @@ import { mapInSlices } from "../../base/time-slices.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 
-/** Writes tasks that were drawn for training, in order. */
+/** Converts tasks that were drawn for training to protobuf messages, in order. */
 export function issuedToWire(
   deps: ServiceDeps,
   runId: string,
@@ -34,7 +34,7 @@ export function issuedToWire(
   return shown(deps, places, config);
 }
 
-/** Writes tasks of an evaluation arm, in order. */
+/** Converts tasks of an evaluation arm to protobuf messages, in order. */
 export function evaluationToWire(
   deps: ServiceDeps,
   runId: string,

@@ -1,4 +1,4 @@
-/** Writes runs, their state and their history as messages. */
+/** Converts runs, their state and their history to protobuf messages. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../../envs/origin.ts";
@@ -135,7 +135,7 @@ function versionOf({ policyVersion }: { readonly policyVersion?: number }) {
   return policyVersion === undefined ? undefined : { policyVersion };
 }
 
-/** Writes a group. `shown` is the group's task, if the client requested tasks. */
+/** Converts a group of a run to its protobuf message. `shown` is the group's task, if the client requested tasks. */
 export function groupToWire(
   runId: string,
   { task, closed, missing, samples, statistics, useful, selected, handedOutAtMs }: GroupView<TaskKey>,

@@ -68,7 +68,10 @@ import { environmentToWire } from "./write.ts";
 const MORE_BYTES_MAX = LONG_MESSAGE_BYTES - 1;
 const LISTS_KEPT = 64;
 
-/** Returns the sort key of an environment. A space sorts before all characters of an id, so "a" comes before "a-b". */
+/**
+ * Returns the sort key of an environment: by id, then by version, the newest first. A space sorts before all characters
+ * of an id, so "a" comes before "a-b".
+ */
 function keyOf({ id, version }: WireEnvironment): string {
   return `${id} ${1e9 - version}`;
 }
@@ -263,8 +266,8 @@ async function scoreGroups(
 }
 
 /**
- * Returns the task of a group: that of the group's task id, or of the first of its completions' task ids that can be
- * opened.
+ * Returns the task of a group: that of the group's task id. If the group has none, it is that of the first completion
+ * whose own task id can be decoded.
  */
 function openGroup({ scorer }: ServiceDeps, { taskId, completions }: CompletionGroup): OpenTask | NoReward {
   let task = scorer.open(taskId);

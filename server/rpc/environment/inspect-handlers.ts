@@ -82,7 +82,10 @@ function playedOf({ token }: OpenTask, { toolCalls, sampleKey, end }: TryAnswerR
   return { sampleIndex: token.episode?.sample.index ?? 0, text, toolCalls, sampleKey, end };
 }
 
-/** Opens a task id. Refuses one that cannot be opened, because these calls have no outcome that could report it. */
+/**
+ * Decodes a task id and finds its task. Throws FAILED_PRECONDITION if that is impossible, because the calls that use
+ * this function return no outcome that could say so.
+ */
 function openedTask({ scorer }: ServiceDeps, taskId: string): OpenTask {
   const task = scorer.open(taskId);
   if (task.kind === "none") throw new RpcError("FAILED_PRECONDITION", task.detail, { field: "task_id" });
@@ -98,8 +101,8 @@ function backgroundTask({
 }
 
 /**
- * Asks a mounted environment for its reference answer to a task, with a picture if `isDrawn`. Undefined: the task has
- * none.
+ * Asks a mounted environment (code outside this process) for its reference answer to a task, with a picture if
+ * `isDrawn`. Undefined: the task has none.
  */
 async function askedSolution(
   deps: ServiceDeps,
@@ -119,7 +122,10 @@ async function askedSolution(
   return { answer: text, completion: wrapAnswer(text, format, "", thinking), baseline, nodes: 0, svg };
 }
 
-/** Asks a mounted environment for a picture of a task, which shows the answer marked in the completion, if any. */
+/**
+ * Asks a mounted environment (code outside this process) for a picture of a task. The picture shows the answer that the
+ * completion marks, if any.
+ */
 async function askedDrawing(
   { maker }: Pick<ServiceDeps, "maker">,
   { scoring: { environment, instance, format, thinking } }: OpenTask,
@@ -158,7 +164,10 @@ function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text, toolCall
   );
 }
 
-/** Returns the value of a finished job, or throws the reason why there is none as an RpcError. */
+/**
+ * Returns the value of a finished background job (e.g. a picture). If the job has no value, throws the reason as an
+ * RpcError.
+ */
 export function valueOrThrow<Value>(outcome: BackgroundOutcome<Value>): Value {
   switch (outcome.kind) {
     case "done":

@@ -1,4 +1,6 @@
-/** Writes ServerInfo: facts about the server, its limits, resources and load, and who the caller is. */
+/**
+ * Makes the protobuf message ServerInfo: facts about the server, its limits, resources and load, and who the caller is.
+ */
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { students } from "../../simulation/students.ts";

@@ -1,4 +1,4 @@
-/** Writes environments as messages. */
+/** Converts environments to protobuf messages. */
 import { create } from "@bufbuild/protobuf";
 import type { Environment, GrowthAxis } from "../../../envs/environment.ts";
 import { groupCounts, type Pool, rowCounts } from "../../../envs/pool.ts";

@@ -35,6 +35,7 @@ import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire
 
 /** Maximum bytes of a suite's id. No suite has a longer id. */
 const SUITE_BYTES_MAX = 128;
+/** Maximum bytes of an instance's hash. No hash is longer. */
 const HASH_BYTES_MAX = 64;
 
 type Handlers = ServiceHandlers<typeof wire.EvaluationService>;

@@ -1,4 +1,4 @@
-/** Writes suites, evaluations, samples and reports as messages. */
+/** Converts suites, evaluations, samples and reports to protobuf messages. */
 import { placeOfHash, type Pool } from "../../../envs/pool.ts";
 import { poolDigest } from "../../rows/digest.ts";
 import { create } from "@bufbuild/protobuf";

@@ -64,7 +64,7 @@ export function shown({ task, sampleIndex }: Episode): JsonObject {
   return { ...fields, messages: prompt ?? [], prompt: text, sample_index: sampleIndex };
 }
 
-/** A completion that a client wrote for its task. */
+/** A completion that a client sent for its task. */
 export interface Written {
   readonly completion: string;
   readonly finishReason: FinishReason;

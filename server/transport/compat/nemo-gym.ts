@@ -13,7 +13,7 @@ import { answered, headersOf } from "./call.ts";
 import { begin, type Episode, type Handlers, shown, step } from "./episode.ts";
 import { readRow, type Row, type RowKind } from "./nemo-row.ts";
 
-/** Returns the function that answers requests at a path of NeMo Gym. Undefined: the path is not one. */
+/** Returns the function that answers requests at a path of NeMo Gym. Undefined: NeMo Gym has no such path. */
 export type NemoGym = (path: string) => ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
 
 const BODY_FORMAT = { json: true, framed: false, encoding: undefined, bytesMax: 16 * 1024 ** 2 } as const;

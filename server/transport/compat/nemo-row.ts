@@ -33,7 +33,7 @@ export interface Row {
 /** Names of the fields that the answer adds to the body. */
 const ADDED: readonly string[] = ["reward", "outcome"] satisfies readonly (keyof Stepped)[];
 
-/** Reads a body. Throws RpcError if the body is invalid. */
+/** Reads the body of a NeMo Gym request. Throws RpcError if the body is invalid. */
 export function readRow(kind: RowKind, bytes: Uint8Array): Row {
   const body = bodyOf(bytes);
   if (kind === "seed") return { choice: choiceIn(body), written: undefined, echo: new Uint8Array() };

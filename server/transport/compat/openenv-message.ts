@@ -19,8 +19,8 @@ export type OpenEnvMessage =
   | { readonly kind: "wrong"; readonly code: string; readonly problem: string };
 
 /**
- * Returns whether a message ends the session. Such a message has no fields besides its type. Messages arrive as one
- * Buffer, because the WebSocketServer is opened that way.
+ * Returns whether a message ends the session. Such a message has no fields besides its type. The cast is safe, because
+ * the WebSocketServer delivers each message as one Buffer.
  */
 export const isClose = (raw: RawData): boolean =>
   (raw as Buffer).length < 100 && /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test((raw as Buffer).toString());

@@ -136,7 +136,8 @@ export function openCalls(methods: Methods): ServerInterceptor {
 const callKey = "gradus.call";
 
 /**
- * Call object that grpc-js passes to handlers. At the end of every call, even a successful one, it emits `cancelled`.
+ * Call object that grpc-js passes to handlers. At the end of every call, even a successful one, grpc-js makes this
+ * object emit `cancelled`.
  */
 interface Surface {
   readonly metadata: Metadata;
@@ -182,7 +183,7 @@ export class GrpcCall extends Call implements MessageDecoder {
   readonly account: Account;
   readonly #incoming: IncomingCall;
   readonly #deframer: Deframer;
-  /** Whether a handler has begun. */
+  /** Whether the call's handler has begun. */
   #begun = false;
   #messages = 0;
   /**

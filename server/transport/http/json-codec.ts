@@ -25,7 +25,7 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
 
 /**
  * Returns a function that checks JSON before protobuf-es decodes it. It throws RpcError for invalid UTF-8, too many
- * parts, and 64-bit integers that JSON.parse would round.
+ * keys and values, and 64-bit integers that JSON.parse would round.
  */
 export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
   const ways = waysTo(schema, longs);
@@ -46,9 +46,9 @@ const BRACE_END = 0x7d;
 
 /** Limits on a JSON text. JSON.parse blocks the event loop for about a microsecond for each part. */
 export interface JsonLimits {
-  /** Maximum number of parts: lists, objects, keys, and further values of a list or object. */
+  /** Maximum number of parts, counted as commas, colons and opening brackets outside of strings. */
   readonly parts: number;
-  /** Maximum number of lists, objects and keys, which take longest to make. Left out: only `parts` applies. */
+  /** Maximum number of lists, objects and keys, which take JSON.parse longest. Left out: only `parts` applies. */
   readonly structures?: number;
   /** Maximum depth of nested lists and objects. Left out: only `parts` applies. */
   readonly depth?: number;
@@ -65,8 +65,8 @@ export function jsonWithin(bytes: Uint8Array, limits: JsonLimits): unknown {
 }
 
 /**
- * Counts the parts of a JSON text by the commas, colons and opening brackets outside of strings. Throws if there are too
- * many.
+ * Counts the keys, values, lists and objects of a JSON text by its commas, colons and opening brackets outside of
+ * strings. Throws if there are too many.
  */
 function checkJson(
   bytes: Uint8Array,

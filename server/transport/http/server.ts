@@ -331,7 +331,10 @@ function unreadiness(health: TransportContext["health"]): string {
   return unwell.map(([part]) => UNREADY[part]).find((words) => words !== undefined) ?? "the store cannot be used";
 }
 
-/** Answers a readiness check: 503 while the server drains or its store is unavailable, with the reason. */
+/**
+ * Answers a readiness check: 503 with the reason while the server drains or a part of it (e.g. its store) has a
+ * problem, otherwise 200.
+ */
 function answerReadiness(response: ServerResponse, { admission, health }: TransportContext): void {
   if (admission.draining.aborted) answerText(response, 503, "draining");
   else if (health.problem() !== undefined) answerText(response, 503, unreadiness(health));

@@ -102,7 +102,7 @@ const completionTexts: ReadonlySet<DescField | undefined> = new Set([
  * bytes are not protobuf.
  */
 export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
-  // A message this short cannot have too many parts, because each takes at least two bytes.
+  // A message this short cannot have too many fields or inner messages, because each takes at least two bytes.
   if (bytes.length < 2 * STEP_MESSAGES_MAX) return;
   const messagesMax = mayHoldLongTexts(schema) ? STEP_MESSAGES_MAX : MESSAGES_MAX;
   const reader = new BinaryReader(bytes);
