@@ -31,8 +31,8 @@ const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;
 
 /**
- * Returns an environment. If its id is unknown, throws NOT_FOUND with the most similar id. If only its version is
- * unknown, throws FAILED_PRECONDITION.
+ * Returns an environment; version 0 means the newest. If its id is unknown, throws NOT_FOUND with the most similar id.
+ * If only its version is unknown, throws FAILED_PRECONDITION.
  */
 export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
   if (id === "") throw invalid(field, "must be set");
@@ -123,7 +123,7 @@ function readSource(spec: WireSpec, environment: Environment, field: string): So
       ? defaultSource(environment)
       : required(sources.fromWire(spec.source), `${field}.source`);
   if (source === "teacher" && !takesTeachers(environment))
-    throw invalid(`${field}.source`, `${environment.id} takes no tasks from teachers`);
+    throw invalid(`${field}.source`, `${environment.id} takes no tasks from teachers: leave it out`);
   if (source === "synthetic" && environment.generator === undefined && environment.asked === undefined)
     throw invalid(
       `${field}.source`,

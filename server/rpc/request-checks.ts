@@ -272,7 +272,8 @@ export function readPage(request: PageRequest, limit: { readonly default: number
   const size = request.pageSize === 0 ? limit.default : checkRange(request.pageSize, 1, limit.max, "page_size");
   if (request.pageToken === "") return { size, after: undefined };
   const after = Buffer.from(request.pageToken, "base64url").toString();
-  if (pageToken(after) !== request.pageToken) throw invalid("page_token", "this server did not issue it");
+  if (pageToken(after) !== request.pageToken)
+    throw invalid("page_token", "this server did not issue it: give back next_page_token unchanged");
   return { size, after };
 }
 
@@ -284,7 +285,7 @@ export function readPlace(after: string | undefined, length: number): readonly n
   if (after === undefined) return [];
   const numbers = after.split(" ").map(Number);
   if (numbers.length === length && numbers.every((each) => Number.isSafeInteger(each) && each >= 0)) return numbers;
-  throw invalid("page_token", "this server did not issue it");
+  throw invalid("page_token", "this server did not issue it: give back next_page_token unchanged");
 }
 
 /** Returns the token of the next page. Empty: there is no further page. */
@@ -315,7 +316,7 @@ export function readGroupId(groupId: string, runId: string, field: string): Grou
   checkBytes(groupId, LIMITS.CompletionGroup.group_id.max, field);
   const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");
   if (run === runId && cursor === "e")
-    throw invalid(field, "it is of an evaluation arm, whose groups take scores and nothing else");
+    throw invalid(field, "it is a group of an evaluation arm, and those only take scores: leave it out");
   if (run !== runId || rest.length > 0 || !/^\d{1,16}$/.test(cursor))
     throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
   return { incarnation, cursor: Number(cursor) };

@@ -82,7 +82,11 @@ export async function startTransports({
       grpc.stop();
       log.info({ inflight: admission.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
       const { abandoned } = await admission.drain(config.drainTimeoutMs);
-      if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
+      if (abandoned > 0)
+        log.warn(
+          { abandoned },
+          "the drain timeout passed: the calls in progress are aborted (--drain-timeout-ms sets it)",
+        );
     };
     let emptied: Promise<void> | undefined;
     const quiesce = (): Promise<void> => (emptied ??= empty());

@@ -176,7 +176,8 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
     async listRows(request) {
       const { size, after = "0" } = readPage(request, LIMITS.ListRowsRequest.page_size);
       const from = Number(after);
-      if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "this server did not issue it");
+      if (!Number.isSafeInteger(from) || from < 0)
+        throw invalid("page_token", "this server did not issue it: give back next_page_token unchanged");
       const { runId, index, numbering } = await armIn(request);
       const report = okOrThrow(await runs.rows(runId, index, from, size));
       return reportToWire(report, numbering, from);

@@ -290,7 +290,11 @@ describe("GetHistory", () => {
   test.each([
     [{ runId: "nobody" }, "NOT_FOUND", 'there is no run "nobody"'],
     [{ runId: "r", pageSize: 10_001 }, "INVALID_ARGUMENT", "page_size: must be from 1 to 10000; got 10001"],
-    [{ runId: "r", pageToken: "YQ" }, "INVALID_ARGUMENT", "page_token: this server did not issue it"],
+    [
+      { runId: "r", pageToken: "YQ" },
+      "INVALID_ARGUMENT",
+      "page_token: this server did not issue it: give back next_page_token unchanged",
+    ],
   ])("refuses %o", async (request, code, message) => {
     expect(await failureOf(wire.curriculum.getHistory(request))).toMatchObject({ code, message });
   });
