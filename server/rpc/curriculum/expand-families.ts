@@ -64,7 +64,7 @@ const idOf = (environment: Environment, level: Level): string => `${environment.
 
 /**
  * Returns the levels for which a family stands: those that match its level pattern, of environments with a generator.
- * For the split train, levels for evaluation only are left out. Levels marked `byName` match only by their name.
+ * For the split train, levels for evaluation only are left out. Levels marked `byName` do not match the pattern "*".
  */
 function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Environment[]) {
   const wanted = difficulty.case === "level" ? difficulty.value : "*";

@@ -90,8 +90,7 @@ export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
     }
     const records = [...before, ...rest.records];
     const settled = before.length + rest.settled;
-    // The beginning is cached only if it is shorter than the page. Otherwise the next call would read nothing after it,
-    // and not learn where the next page begins.
+    // The beginning is cached only if the page also has records after it. Reading these decides where the page ends.
     if (rest.of !== undefined && rest.settled > 0 && settled < query.size) {
       const kept = records.slice(0, settled);
       beginnings.set(key, { of: rest.of, records: kept, next: rest.resume }, { size: numbersOf(kept) });
