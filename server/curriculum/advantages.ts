@@ -5,22 +5,22 @@ export interface RewardSums {
   /** Number of rewards that are summed. */
   readonly count: number;
   readonly sum: number;
-  /** Number of solved samples. Null: not known (reported advantages). */
+  /** Number of solved samples. Null: not known, because the trainer reported advantages instead of rewards. */
   readonly solved: number | null;
 }
 
 /** Result of a closed group. A policy's learning signals are computed from it. */
 export interface GroupOutcome extends RewardSums {
   /**
-   * Sum over the samples of their answers' quality, each in [0, 1]. Undefined: it equals the number of solved samples.
+   * Sum of the quality of the group's answers, each in [0, 1]. Undefined: the sum equals the number of solved samples.
    */
   readonly quality: number | undefined;
   /**
-   * Means by name of the extra score values that the policy reads, e.g. "improvement". Each is taken over the samples that
-   * have the value. Unset: no sample has any.
+   * Mean over the group of each extra score value that the run's policy reads, by name, e.g. "improvement". Samples
+   * without the value do not count in its mean. Unset: no sample has such a value.
    */
   readonly facts?: Readonly<Record<string, number>> | undefined;
-  /** Population standard deviation of the rewards. Null: not known. */
+  /** Population standard deviation of the rewards. Null: not known, because the trainer reported advantages. */
   readonly deviation: number | null;
   /**
    * Mean of |A_k| over the K samples, where A_k is a sample's RLOO advantage or the reported one. Null: fewer than two
@@ -40,20 +40,20 @@ export interface RewardRange {
 // The first reward is subtracted from all, so that equal rewards have advantages of exactly 0.
 
 /**
- * Rewards minus the first reward, with the sum of these differences, and the mean and population standard deviation.
- * All are 0 if there are no rewards.
+ * A group's rewards minus its first reward, and the sum, mean and population standard deviation of these differences.
+ * Without rewards, the sum, mean and deviation are 0.
  */
 type Moments = ReturnType<typeof momentsOf>;
 
 /**
- * Rewards are treated as equal if they differ by less than this share of their scheme's range. Rounding can cause such
- * differences.
+ * Maximum spread of a group's rewards that counts as rounding error, as a fraction of the reward scheme's range
+ * (greatest minus smallest possible reward).
  */
 const SPREAD_MIN = 1e-9;
 
 /**
- * Returns whether the numbers differ at most by rounding. Without a range it returns false, so that only identical
- * numbers count as equal.
+ * Returns whether the numbers are equal apart from rounding errors. Without a range it returns false, and the caller
+ * then computes with the exact numbers.
  */
 function areAlike(numbers: readonly number[], range: RewardRange | undefined): boolean {
   if (range === undefined) return false;
@@ -109,8 +109,8 @@ function meanAbsolute(advantages: readonly number[]): number {
 }
 
 /**
- * Returns the outcome of a group with these rewards, in order of sample_index. Without a range, as in runs of older
- * servers, rewards that differ only by rounding count as different.
+ * Returns the outcome of a group from its rewards. With `range`, rewards that differ only by rounding count as equal.
+ * Without it, as in runs that older servers created, they count as different.
  */
 export function outcomeOf(
   rewards: readonly number[],
@@ -145,7 +145,7 @@ export function meanFacts(
 
 /**
  * Returns the outcome of a group whose advantages the trainer computed. An empty list means that the group gives no
- * signal. `rewardMean` is null if it is not known.
+ * learning signal. `rewardMean` is the group's mean reward, or null if it is not known.
  */
 export function reportedOutcome(
   advantages: readonly number[],

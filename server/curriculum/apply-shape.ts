@@ -1,4 +1,7 @@
-/** Applies changes of a run's arms, sizes or policy to its state, and makes the policy's state fit them. */
+/**
+ * Applies changes of a run's arms, sizes (num_generations, prompts_per_update, length) or policy to the run's state.
+ * The policy's state is adapted to the change.
+ */
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { Reshaped } from "./events.ts";
@@ -18,8 +21,8 @@ export const freshCounters: ArmCounters = Object.freeze({
 });
 
 /**
- * Returns the state after a change of arms, sizes or policy. Existing arms keep their indices, and new arms come after
- * them.
+ * Returns the run's state after a change of arms, sizes (e.g. num_generations) or policy. Existing arms keep their
+ * indices, and new arms come after them.
  */
 export function reshaped<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -58,8 +61,8 @@ export function policyUpdated<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns how far the RPC Advance has moved the policy in its schedule, e.g. to which stage. 0 for policies that it
- * cannot move.
+ * Returns how far the policy is in its schedule, as a number, e.g. the index of its stage. 0 for policies that the RPC
+ * Advance cannot move.
  */
 export function placeOf(state: RunState): number {
   const { policy, policyState } = state;

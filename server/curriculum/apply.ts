@@ -1,4 +1,4 @@
-/** Fold of events: applies an event to a run's state and returns the next state. */
+/** Event sourcing of a run: applies an event of the journal to the run's state and returns the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { numbersToRecord, toldBefore } from "./by-arm.ts";
 import { withEvaluated, withLeftOut, withRound } from "./evaluation-rounds.ts";
@@ -73,8 +73,8 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
 }
 
 /**
- * Marks the closed groups that a draw has used to update the policy, so that no later draw uses them again. Only runs
- * whose draws do not wait for feedback need the marks.
+ * Marks the closed groups from which the policy has learned at a draw of an update batch, so that it learns from each
+ * group once. Only runs with an unbounded feedback lag need the marks.
  */
 function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fold: Fold): readonly Batch<Key>[] {
   if (fold.kind === "through" || fold.ranges.length === 0) return batches;
@@ -108,7 +108,10 @@ function drawnBatch<Key extends InstanceKey>(
   return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };
 }
 
-/** Returns the policy's estimate of each arm, e.g. its expected signal. 0 for policies that have none. */
+/**
+ * Returns the policy's estimate for each arm, for display, e.g. the learning signal that it expects. All are 0 if the
+ * policy has no estimates.
+ */
 export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly number[] {
   return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
 }
@@ -176,8 +179,8 @@ function reported<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Applies a change of the rows in a pool. Arms that choose their rows by pass rate get a table entry for each row.
- * Evaluation rounds stop waiting for rows that are gone.
+ * Applies the event that a server loaded a data pool with new or removed rows. Arms that choose their rows by pass rate
+ * get a table entry for each row. Evaluation rounds no longer wait for removed rows.
  */
 function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: RowsSeen): RunState<Spec, Key> {
   const lists = withRowsSeen(state, event, event.lists);
@@ -275,13 +278,14 @@ function isSpent(state: RunState, batch: Batch): boolean {
 }
 
 /**
- * Drops the oldest batches that are closed and already used by the policy. At least `tasksKept` tasks of such batches
- * stay.
+ * Drops the oldest update batches whose groups are all closed and have been used by the policy. The newest of these
+ * batches stay, with at least `tasksKept` tasks in total, because clients may still ask for them.
  */
 export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   const { batches, config } = state;
   const kept = tasksKept(config);
-  // Usually too few tasks are held for any batch to be dropped. The oldest batch's cursor shows that.
+  // Usually the run has too few tasks for any batch to be dropped. The number of tasks since the oldest batch, a
+  // difference of cursors, shows that without a loop.
   if (batches.length === 0 || state.cursor - (batches[0] as Batch).cursor <= kept) return state;
   const spent = batches.filter((batch) => isSpent(state, batch));
   const dropped = new Set<Batch>();
@@ -295,8 +299,8 @@ export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>):
 }
 
 /**
- * Returns the state after an event, with old batches still in it. The history is written from this state, and `trim`
- * then drops them.
+ * Returns the state after an event, without dropping old update batches. The history is written from this state, and
+ * `trim` drops the batches afterwards.
  */
 export function applyUntrimmed<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,

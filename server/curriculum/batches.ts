@@ -18,13 +18,13 @@ export type SampleResult =
       /** Version of the trained model that wrote the completion. Unset: not known. */
       readonly policyVersion?: number;
       /**
-       * Format error of an unreadable answer: the scorer's text, or, once recorded, a short text or number for it
-       * (malformed-samples.ts). Unset: the answer was read.
+       * Format error of an answer that could not be parsed. Before recording it is the scorer's message. Afterwards it
+       * is a shortened message, or its index in the run's list (malformed-samples.ts). Unset: the answer was parsed.
        */
       readonly malformed?: string | number;
       /**
-       * Position of the first right answer in the completion, for making contrast pairs. Unset: the reward scheme does
-       * not search for it, or it is not known.
+       * Where the completion first gives a right answer. Clients make contrast pairs from it: completions that differ
+       * after that position. Unset: the reward scheme does not search for it, or it is not known.
        */
       readonly scan?: SampleScan;
     }
@@ -35,7 +35,7 @@ export interface SampleScan {
   readonly length: number;
   /** Position just after the first right answer. Null: no right answer was found. */
   readonly commitEnd: number | null;
-  /** Whether the completion goes on after that answer. */
+  /** Whether the completion continues after its first right answer. */
   readonly goesOn: boolean;
 }
 
@@ -47,10 +47,13 @@ export interface GroupResults {
   readonly cursor: number;
   /** Indices of the samples within the group, from 0. */
   readonly indices: readonly number[];
-  /** Digests of the completions' texts. They tell a repeated result from a result of another completion. */
+  /**
+   * Hashes of the completions' texts. An equal digest means that a result was sent again; another digest means that it
+   * is of another completion.
+   */
   readonly digests: readonly string[];
   readonly results: readonly SampleResult[];
-  /** Lengths of these samples' completions together. Unset: not known. */
+  /** Total lengths of these samples' completions. Unset: not known. */
   readonly lengths?: Lengths | undefined;
 }
 
@@ -62,19 +65,25 @@ export interface TaskSamples {
 
 const KEY_END = ".";
 
-/** Returns the digest that is recorded for a sample with a key: the digest of the key stands before the completion's. */
+/**
+ * Returns what is recorded as the digest of a sample that its client identifies by a key: the key's digest, a dot and
+ * the completion's digest.
+ */
 export function keyedDigest(key: string, digest: string): string {
   return key + KEY_END + digest;
 }
 
-/** Returns whether a recorded digest is of a sample with this key, or by default with any. */
+/**
+ * Returns whether a recorded digest belongs to a sample that its client identifies by a key instead of an index. If
+ * `key` is given, it must be the digest of that key.
+ */
 export function isKeyed(digest: string, key?: string): boolean {
   return key === undefined ? digest.includes(KEY_END) : digest.startsWith(key + KEY_END);
 }
 
 /**
- * Returns whether any digest is of a sample with a key. It is a plain loop for speed, because a run may have a million
- * open samples.
+ * Returns whether any of a task's samples is identified by a key instead of an index. It is a plain loop for speed,
+ * because a run may have a million open samples.
  */
 function hasKeyed(digests: TaskSamples["digests"]): boolean {
   for (let i = 0; i < digests.length; i++) {
@@ -85,8 +94,9 @@ function hasKeyed(digests: TaskSamples["digests"]): boolean {
 }
 
 /**
- * Returns the order in which sums take the results, as indices in the lists. Undefined: no sample has a key, and sums
- * go by index. With keys, the indices depend on the order in which episodes closed, so sums go by ascending reward.
+ * Returns the order in which a group's rewards are summed, as indices of its samples. Undefined: by index. Samples with
+ * a key of their client get their indices in the order of arrival. So their rewards are summed in ascending order, and
+ * the sum does not depend on timing.
  */
 export function placesInOrder({ digests, results }: TaskSamples): readonly number[] | undefined {
   if (!hasKeyed(digests)) return undefined;
@@ -109,20 +119,26 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   readonly cursor: number;
   /** Index of the task's arm in the configuration. */
   readonly arm: number;
-  /** Number of the instance within its arm, counted from 0. */
+  /**
+   * Number of the task within its arm, counted from 0. With the run's seed it determines the instance, unless `row` is
+   * set.
+   */
   readonly ordinal: number;
-  /** Row of the arm that was chosen. Unset: the arm goes through its tasks in turn. */
+  /**
+   * Index of the data row that the arm chose by its pass rate. Unset: the arm takes its tasks in the order of
+   * `ordinal`.
+   */
   readonly row?: number;
-  /** Whether the run had issued the instance before. */
+  /** Whether the run had already issued an equal instance, e.g. because its arm has no new ones left. */
   readonly repeat: boolean;
-  /** Key that the TaskSource gave for the instance. */
+  /** Key of the instance, from which the TaskSource can make the instance again. */
   readonly key: Key;
 }
 
 /** Task in the form that clients receive. Its cursor and incarnation identify its group. */
 export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends DrawnTask<Key> {
   readonly incarnation: string;
-  /** Epoch of the run, which grows with each import. */
+  /** Epoch of the run: 0 at its creation, and greater after each import. */
   readonly epoch: number;
   /** Index of the task's update batch, counted from 0. */
   readonly batch: number;
@@ -134,14 +150,17 @@ export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends Drawn
 
 interface GroupBase<Key extends InstanceKey> {
   readonly task: DrawnTask<Key>;
-  /** Time at which the task was first handed out. Null: not yet. */
+  /**
+   * Time from which the group's timeout counts: when a client got the task, or when the group was reopened or imported.
+   * Null: no client has got the task yet.
+   */
   readonly handedOutAtMs: number | null;
   /**
    * Digests of the completions' texts, by sample index. Null: no result yet. A result that is sent again has the same
    * digest.
    */
   readonly digests: readonly (string | null)[];
-  /** Lengths of the completions that have results, together. Unset: not known. */
+  /** Total lengths of the completions that have results. Unset: not known. */
   readonly lengths?: Lengths | undefined;
 }
 
@@ -160,7 +179,7 @@ export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends Grou
   /** Results by sample index. Empty if the group's advantages were reported. */
   readonly results: readonly (SampleResult | null)[];
   readonly outcome: GroupOutcome;
-  /** Whether a draw has used the group to update the policy. Set only in runs whose draws do not wait for feedback. */
+  /** Whether the policy has already learned from the group. Used only in runs with an unbounded feedback lag. */
   readonly folded: boolean;
 }
 
@@ -168,7 +187,7 @@ export type Group<Key extends InstanceKey = InstanceKey> = OpenGroup<Key> | Clos
 
 export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly index: number;
-  /** Cursor of the batch's first task. */
+  /** Cursor of the batch's first task: its position in the run, counted in tasks from 0. */
   readonly cursor: number;
   /** Position of the batch's record in the run's history. */
   readonly seq: number;
@@ -178,13 +197,13 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
   /**
-   * Value of the highest open level of each arm that grows, e.g. a number of vertices. 0: the arm does not grow. Empty:
-   * no arm grows.
+   * For each arm that grows (its levels open one by one): the value of its highest open level, e.g. a number of
+   * vertices. 0: the arm does not grow. Empty: no arm grows.
    */
   readonly frontiers: readonly number[];
   /**
-   * Numbers of each arm, e.g. probabilities, in the history's record of the previous draw. This draw's record holds
-   * changes from them. Null: it holds all numbers.
+   * Probabilities and values by arm that the history recorded for the previous update batch. This batch's record stores
+   * only the changes from them. Null: this batch's record stores all numbers.
    */
   readonly toldBefore: RecordedNumbers | null;
   /** Number of completions of each prompt. */
@@ -219,8 +238,8 @@ export function isUseless({ outcome }: Pick<ClosedGroup, "outcome">, alike: Dyna
 }
 
 /**
- * Returns the number of closed groups from which an update can learn. Without dynamic sampling these are the groups
- * whose rewards differ.
+ * Returns the number of a batch's closed groups from which an update can learn. Without dynamic sampling these are the
+ * groups whose rewards differ.
  */
 export function usefulGroups({ groups }: Batch, { dynamicSampling }: RunConfig): number {
   const alike = dynamicSampling?.alike ?? "rewards";
@@ -268,7 +287,10 @@ function isInOrder(indices: readonly number[]): boolean {
   return true;
 }
 
-/** Maximum number of different results per group that are searched for an equal result to share. */
+/**
+ * Maximum number of different results of a group that are kept for sharing. Every other result of the group is compared
+ * with these.
+ */
 const DIFFERENT_MAX = 4;
 
 /**

@@ -3,15 +3,21 @@
  * of a run with many arms changes few of them. So every 64th draw records all numbers, and the others record changes
  * from the previous draw.
  */
-/** Maximum number of arms of a run whose every draw records all numbers. They take at most half a kilobyte. */
+/**
+ * Number of arms up to which the history record of every update batch stores a number for each arm. 64 numbers take at
+ * most half a kilobyte. Runs with more arms store mostly changes.
+ */
 const FEW = 64;
 
-/** Every 64th draw records all numbers, so that a reader who starts in the middle of a history need not go far back. */
+/**
+ * In runs of more than FEW arms, every 64th update batch's record stores the numbers of all arms. A reader who starts
+ * in the middle of a history then need not go far back.
+ */
 const WINDOW = 64;
 
 /**
- * Relative change from which an arm's new number is recorded. Smaller changes are recorded only for arms that the draw
- * chose.
+ * Relative change of an arm's number, e.g. its probability, above which the new number is recorded. Smaller changes are
+ * recorded only for arms from which the update batch has tasks.
  */
 const MOVED = 1 / 16;
 
@@ -38,7 +44,10 @@ export interface Changes {
 
 export const isMany = (armCount: number): boolean => armCount > FEW;
 
-/** Returns whether the draw of this batch records all numbers, in a run of more than FEW arms. */
+/**
+ * Returns whether the history record of the update batch with this index stores the numbers of all arms, in a run of
+ * more than FEW arms. Runs with fewer arms always store all.
+ */
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
 /** Fields of an update batch that this file reads. */
@@ -48,8 +57,8 @@ interface Drawn extends RecordedNumbers {
 }
 
 /**
- * Returns the numbers recorded for the previous draw, if the next draw records changes from them. Null: the next draw
- * records all numbers.
+ * Returns the probabilities and values by arm that were recorded for the previous update batch, if batch `batch`
+ * records only the changes from them. Null: that batch records all numbers.
  */
 export function toldBefore(
   {
@@ -65,15 +74,18 @@ export function toldBefore(
 ): RecordedNumbers | null {
   const last = batches.at(-1);
   if (last === undefined || isWhole(batch) || !isMany(config.arms.length)) return null;
-  // After an import or a change of the arms, the previous draw's numbers do not fit.
+  // After an import or a change of the arms, the numbers of the previous update batch belong to other arms.
   const goesOn = last.index === batch - 1 && last.epoch === epoch && last.probabilities.length === config.arms.length;
   return goesOn ? { probabilities: last.probabilities, values: last.values } : null;
 }
 
-/** Rounds a ratio to a multiple of 1/1024. The ratios of unchanged arms then become identical in spite of rounding. */
+/**
+ * Rounds a ratio to a multiple of 1/1024. Ratios that differ only by rounding errors then become equal and can be
+ * counted together.
+ */
 const stepped = (ratio: number): number => Math.round(ratio * 1024) / 1024;
 
-/** Returns the ratio of new to earlier number that most arms have in common. */
+/** Returns the most frequent ratio of an arm's new number to its earlier one, after rounding by `stepped`. */
 function scaleOf(before: Numbers, now: Numbers): number {
   const counts = new Map<number, number>();
   let [scale, most] = [1, 0];
@@ -87,8 +99,9 @@ function scaleOf(before: Numbers, now: Numbers): number {
 }
 
 /**
- * Returns the numbers to record. An arm that was not drawn and has hardly changed keeps its earlier number times a
- * scale. The scale is the ratio that most arms have in common, e.g. because all probabilities were normalized again.
+ * Returns the numbers to record, one for each arm. An arm without tasks in this update batch whose number hardly
+ * changed gets its earlier number times a scale. The scale is the ratio that most arms have in common, e.g. because all
+ * probabilities were normalized again.
  */
 export function numbersToRecord(before: Numbers | undefined, now: Numbers, drawn: ReadonlySet<number>): Numbers {
   if (before?.length !== now.length) return now;

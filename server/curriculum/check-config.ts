@@ -89,8 +89,8 @@ function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | und
 }
 
 /**
- * Checks how many samples without results a run may hold: those of all update batches that can wait for feedback at
- * once.
+ * Checks the maximum number of samples that can wait for results at the same time, over all update batches that the
+ * feedback lag allows. It must not exceed OPEN_SAMPLES_MAX.
  */
 function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampling }: RunConfig): Invalid | undefined {
   const batches = lag.kind === "batches" ? lag.count + 1 : 1;
@@ -105,7 +105,8 @@ function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampli
 }
 
 /**
- * Start of the error message for num_generations 1, where the server must compare a sample with others of its group.
+ * Start of the error messages that refuse num_generations 1. With one completion per prompt, the server has nothing to
+ * compare it with.
  */
 const TOO_FEW = "must be at least 2";
 
@@ -205,7 +206,7 @@ interface PolicyInForce {
   readonly weights: readonly number[];
 }
 
-/** Progress of a run. A changed configuration is checked only for what is left of the run. */
+/** Progress of a run. After a change, the configuration is checked only for the prompts that are still to be drawn. */
 interface RunProgress {
   /** Number of prompts drawn so far, without the spare tasks of dynamic sampling. */
   readonly prompts: number;
@@ -247,8 +248,8 @@ function known(found: readonly (Invalid | undefined)[]): readonly Invalid[] {
 }
 
 /**
- * Returns all problems of a configuration's fields. It does not check whether the constraints can be met with these
- * arms.
+ * Returns all problems of a configuration's fields. It does not check whether the arms can meet policy.constraints,
+ * e.g. a minimum share of real tasks.
  */
 export function configProblems(config: RunConfig, weights: readonly number[]): readonly Invalid[] {
   const { lag, policy } = config;
@@ -319,7 +320,10 @@ function contractName(path: string, policyKind: string): string {
   );
 }
 
-/** Returns the arm without its number of rows, because rows of a pool may be added or removed during a run. */
+/**
+ * Returns the arm with 0 as its number of rows, so that comparisons ignore this number. Rows of a data pool may be
+ * added or removed during a run.
+ */
 function uncountedArm(arm: Arm): Arm {
   return arm.rows === undefined || arm.source !== "real" ? arm : { ...arm, rows: { ...arm.rows, rows: 0 } };
 }
@@ -330,8 +334,9 @@ function uncounted(policy: Policy): Policy {
 }
 
 /**
- * Returns the contract's name of the first field in which two configurations differ. Undefined: they are equal.
- * `given`, the text that the caller sent, is ignored: it may spell out a default that the other leaves out.
+ * Returns the first field in which two configurations of a run differ, by its name in the gRPC contract. Undefined:
+ * they are equal. The field `given`, the text that the client sent, is ignored, because one text may spell out a
+ * default and the other not.
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";

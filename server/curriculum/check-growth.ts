@@ -6,7 +6,7 @@ import { type Growth, levelCount } from "./growth.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { invalid, type Invalid, type RunConfig } from "./types.ts";
 
-/** Maximum number of levels of all growing arms of a run. */
+/** Maximum number of levels of all growing arms of a run together. */
 const RUN_LEVELS_MAX = 4096;
 
 /** Checks the growing arms of a run, and that its policy can decide when their next levels open. */
@@ -30,7 +30,9 @@ export function checkGrowth({ arms, policy }: Pick<RunConfig, "arms" | "policy">
   );
 }
 
-/** Checks a change of an arm's growth: only the cap may change, and it may not fall. */
+/**
+ * Checks a change of how an arm grows. Only `cap`, the limit of the levels' values, may change, and it may only rise.
+ */
 export function checkGreater(field: string, before: Growth | undefined, now: Growth): Invalid | undefined {
   if (before === undefined) return invalid(field, "the arm does not grow: add another arm with `grow`");
   for (const name of ["axis", "start", "step"] as const)

@@ -12,7 +12,7 @@ import {
   type Policy,
 } from "./types.ts";
 
-/** Arms that a draw can choose. */
+/** Probabilities of the arms in a draw, after removing arms that must not be drawn, e.g. masked ones. */
 export interface Drawable {
   /** Probabilities by arm; their sum is 1. An arm that cannot be drawn has 0. */
   readonly probabilities: readonly number[];
@@ -21,8 +21,8 @@ export interface Drawable {
 }
 
 /**
- * Returns the arms' weights. An arm whose rows all lie outside of the filter's rank range gets 0, because none of its
- * rows may be drawn.
+ * Returns the arms' weights for a draw. An arm gets 0 if the policy's task filter excludes all of its rows by their
+ * rank (their place in the order from easy to hard).
  */
 export function drawnWeights(
   { filter }: Policy,
@@ -37,8 +37,8 @@ export function drawnWeights(
 }
 
 /**
- * Returns the policy's probabilities without the arms that cannot be drawn: masked ones, those of weight 0, and those
- * outside of the policy's current phase. The other arms keep their proportions. Undefined: no arm is left.
+ * Returns the policy's probabilities `p` without the arms that cannot be drawn: masked ones, ones of weight 0, and ones
+ * outside the policy's current stage. The other arms keep their proportions. Undefined: no arm is left.
  */
 export function drawableProbabilities(
   policy: Policy,
@@ -105,8 +105,8 @@ function pickArm(p: readonly number[], allowed: readonly number[], rng: Rng): nu
 }
 
 /**
- * Arms chosen for a batch's slots, with the numbers of real and hard ones. `repair` changes them until the quotas are
- * met.
+ * Arms chosen for the slots of an update batch (one slot for each task), with the numbers of slots that have real and
+ * hard tasks. `repair` changes the arms until the quotas are met.
  */
 interface Slots {
   readonly arms: number[];
@@ -124,8 +124,8 @@ function move(slots: Slots, slot: number, arm: number): void {
 }
 
 /**
- * Gives randomly chosen slots an arm that is real, or hard, as `want` says, until that quota is met. If a slot is also
- * needed for the other quota, its new arm must be both real and hard.
+ * Gives randomly chosen slots (tasks of the batch) an arm with real tasks, or with hard ones, as `want` says, until
+ * that quota is met. If a slot is also needed for the other quota, its new arm must be both real and hard.
  */
 function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly number[], rng: Rng): void {
   if (slots[want] >= quotas[want]) return;
@@ -142,10 +142,11 @@ function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly
 }
 
 /**
- * Returns the arm of each slot of an update batch. Each slot is first drawn independently by p. If a quota is missed,
- * just enough randomly chosen slots are drawn again among the arms that count for it. The real quota goes first. One
- * pass per quota is enough, because a slot that cannot move now cannot move later, and checkConstraints ensures enough
- * slots. If all arms of a quota are masked, the quota is missed, so that an outage of a judge does not stop a run.
+ * Returns the arm of each slot (task) of an update batch. Each slot first gets an arm at random with the probabilities
+ * `p`. If too few slots are real or hard, just enough random slots get another arm that is; the quota of real tasks
+ * comes first. One pass for each quota is enough: a slot that cannot move now cannot move later, and checkConstraints
+ * ensures enough slots. If all arms of a quota are masked, the quota is missed, so that an outage of a judge does not
+ * stop a run.
  */
 export function assignSlots(
   classes: readonly ArmClass[],
@@ -186,7 +187,7 @@ function unmet(classes: readonly ArmClass[], constraints: Constraints, size: num
 
 /**
  * Checks that every update batch of a run has arms to draw and can meet the constraints. It checks full batches and the
- * shorter last batch, in each phase of the policy. Masks are ignored, because they are temporary.
+ * shorter last batch, for each stage of the policy. Masks are ignored, because they are temporary.
  */
 export function checkConstraints(run: {
   readonly arms: readonly Arm[];

@@ -1,4 +1,7 @@
-/** Decides changes of a run's arms, and of its numbers of completions, prompts and tasks. */
+/**
+ * Checks requested changes of a run's arms, sizes (num_generations, prompts_per_update, length) and policy, and makes
+ * the event that applies them.
+ */
 import { checkConfig, checkParts } from "./check-config.ts";
 import { checkGreater } from "./check-growth.ts";
 import type { Reshaped } from "./events.ts";
@@ -6,12 +9,16 @@ import type { RowsRated } from "./row-arms.ts";
 import type { RunState } from "./state.ts";
 import { type Arm, type InstanceKey, invalid, type Invalid, type Policy, type Refusal } from "./types.ts";
 
-/** Requested changes of a run's arms, sizes and policy. Undefined fields stay unchanged. */
+/**
+ * Requested changes of a run's arms, sizes and policy. A field that is undefined leaves its value in the run unchanged.
+ */
 export interface NewShape<Spec> {
   readonly addArms: readonly Arm<Spec>[];
   /** Ids of the arms to remove. */
   readonly removeArms: readonly string[];
-  /** Arms of the run whose growth gets a greater cap, with their new specifications. Unset: none. */
+  /**
+   * Arms whose `grow.cap`, the limit of their levels' values, is raised, with their new specifications. Unset: none.
+   */
   readonly growArms?: readonly Arm<Spec>[];
   readonly numGenerations: number | undefined;
   readonly promptsPerUpdate: number | undefined;

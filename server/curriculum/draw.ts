@@ -1,7 +1,7 @@
 /**
- * Draws update batches. Unless the lag is unbounded, batch k is drawn once every batch up to k − 1 − lag is closed, and
- * only those batches have updated the policy, even if more have closed. So a run depends only on its seed, its control
- * changes and its feedback.
+ * Draws update batches: chooses the arms and instances of their tasks. With a feedback lag of `lag` batches, batch k is
+ * drawn once all batches up to k − 1 − lag are closed. The policy has then learned from these batches only, even if
+ * more are closed. So a run depends only on its seed, its control changes and its feedback.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
@@ -21,7 +21,7 @@ import { passesOver } from "./task-memory.ts";
 import { type Arm, type Refusal, slotsFor } from "./types.ts";
 import { viewOf } from "./run-view.ts";
 
-/** Delay, in milliseconds, after which the caller may ask for a batch again while all arms are masked. */
+/** Delay, in milliseconds, after which a caller should retry if all arms are masked, e.g. because a judge is down. */
 const MASKED_RETRY_MS = 1000;
 
 export type DrawReadiness =
@@ -33,8 +33,8 @@ export type DrawReadiness =
   | { readonly kind: "waiting"; readonly batch: number };
 
 /**
- * Returns the number of batches that must have updated the policy before the next draw. Only for a lag that counts
- * batches.
+ * Returns how many update batches, counted from the first, the policy must have learned from before the next draw.
+ * `lag` is the run's feedback lag in batches.
  */
 function dueBatches(state: RunState, lag: number): number {
   return Math.max(0, state.batchesDrawn - lag);
@@ -50,26 +50,28 @@ export function drawReadiness(state: RunState): DrawReadiness {
   return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
 }
 
-/** Decision whether an instance may become a task. The verdict "filtered" means: only if no accepted one is found. */
+/** Decision whether an instance may become a task. "filtered": it may only if the search finds no accepted instance. */
 export type Verdict = "accepted" | "refused" | "filtered";
 
-/** Plan of a draw: everything but the instances that fill its slots. */
+/** Plan of an update batch: the arm, row or level of each task. Only the instances are not chosen yet. */
 export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly kind: "plan";
-  /** Index of each slot's arm. */
+  /** Arm of each task of the batch, as an index in the configuration. */
   readonly slots: readonly number[];
-  /** Row for each slot, if its arm chooses rows by pass rate. Undefined for the other slots. */
+  /** Data row of each task of the batch, if its arm chooses rows by pass rate. Undefined for the other tasks. */
   readonly rows: readonly (number | undefined)[];
-  /** Level for each slot, if its arm grows. Undefined for the other slots. */
+  /** Level of each task of the batch, if its arm grows (its levels open one by one). Undefined for the other tasks. */
   readonly levels: readonly (number | undefined)[];
   /** Cursors of open groups to close before the draw: the oldest ones, so that at most openGroupsMax stay open. */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
-  /** Returns whether an arm's task uses a row that was removed from its pool. Such a task is skipped. */
+  /**
+   * Returns whether an arm's task number stands for a data row that was removed from its pool. Draws skip the number.
+   */
   readonly isGone: (arm: number, ordinal: number) => boolean;
   /**
-   * Returns whether the run has already issued the instance. Policies that repeat instances in passes count only the
-   * current pass.
+   * Returns whether the run has already issued the instance with this hash. If the policy repeats the same instances in
+   * passes, only the current pass counts.
    */
   readonly isKnown: (hash: string) => boolean;
   /** State from which the plan was made. The function isCurrent compares it with the newest state. */
@@ -77,9 +79,9 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
 }
 
 /**
- * Returns the groups that update the policy at the next draw. If draws do not wait for feedback, these are all groups
- * closed since the last draw, in cursor order, as one update. A late group thus weighs no more than the groups that it
- * closed with.
+ * Returns the closed groups from which the policy learns at the next draw. With a feedback lag in batches, they are the
+ * groups of all batches that are due. With an unbounded lag, they are all groups closed since the last draw, in cursor
+ * order, as one update. A late group then weighs no more than the groups that it closed with.
  */
 function dueFold(state: RunState): Fold {
   const { lag } = state.config;
@@ -91,7 +93,7 @@ function dueFold(state: RunState): Fold {
   return { kind: "groups", ranges: toRanges(fresh) };
 }
 
-/** Returns the policy's state after it has observed the closed groups of these updates. */
+/** Returns the policy's state after it has learned from closed groups, given as one list for each update. */
 function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
   const { policy, policyState, config } = state;
   const definition = definitionOf(policy);
@@ -122,7 +124,7 @@ function nothingToDraw(state: RunState): Refusal {
   return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS, wait: { reason: "ARMS_MASKED" } };
 }
 
-/** Plans the next update batch. The state must be ready (drawReadiness). */
+/** Plans the next update batch. The caller must have checked that it can be drawn (drawReadiness). */
 export function planDraw(state: RunState): DrawPlan | Refusal {
   const { config, cursor, batchesDrawn: batch, policy, weights } = state;
   const definition = definitionOf(policy);
@@ -175,8 +177,8 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
 }
 
 /**
- * Returns `isKnown` with a cache, because the searches for successive slots ask about the same instances. For an arm
- * without new instances, each slot asks about up to 64.
+ * Returns `isKnown` with a cache, because the searches for successive tasks ask about the same instances. For an arm
+ * without new instances, each search asks about up to 64.
  */
 function remembered(isKnown: (hash: string) => boolean): (hash: string) => boolean {
   const seen = new Map<string, boolean>();
@@ -220,8 +222,8 @@ function verdictOf(
 }
 
 /**
- * Returns whether the groups that the plan used are unchanged. A group may have been reopened and closed with another
- * outcome.
+ * Returns whether the groups from which the plan's policy state was computed are unchanged. A group may have been
+ * reopened and closed with another outcome.
  */
 function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
   const due = (batch: Batch): boolean =>
@@ -240,8 +242,8 @@ function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
 }
 
 /**
- * Returns whether the plan may still be used, because nothing that it depends on has changed. Feedback for later
- * batches does not matter.
+ * Returns whether a plan may still be used for the run's present state. It may if nothing has changed on which it
+ * depends. Feedback for batches that the plan does not learn from does not matter.
  */
 export function isCurrent(plan: DrawPlan, state: RunState): boolean {
   const { policy, policyState, config, weights, masks, incarnations } = plan.basis;

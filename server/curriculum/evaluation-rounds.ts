@@ -1,4 +1,7 @@
-/** Opens, fills and finds rounds of evaluation. They run beside training and do not influence it. */
+/**
+ * Opens, fills and finds evaluation rounds. In a round, completions of all tasks of an evaluation arm's fixed set are
+ * scored. Rounds run beside training and do not influence it.
+ */
 import { blankSamples, type GroupResults, type TaskSamples, withSamples } from "./batches.ts";
 import { leftOutOf } from "./row-lists.ts";
 import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
@@ -54,7 +57,9 @@ export function findRound(
   return evaluations.find((one) => one.arm === arm && one.round === round);
 }
 
-/** Returns the state with a newly opened round. Of the arm's earlier rounds, only the newest is kept. */
+/**
+ * Returns the state with a newly opened round. Of the earlier rounds of its evaluation arm, only the newest is kept.
+ */
 export function withRound<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { arm, round, atMs }: { readonly arm: number; readonly round: number; readonly atMs: number },
@@ -67,7 +72,10 @@ export function withRound<Spec, Key extends InstanceKey>(
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
 }
 
-/** Returns the round with the tasks that it does not wait for, `leftOut`, e.g. because their rows are gone. */
+/**
+ * Returns the round with the numbers of the tasks that it does not wait for, `leftOut`, and its number of missing
+ * samples. Left-out tasks are rows that were removed from their pool.
+ */
 export function withLeftOut(
   round: Omit<EvaluationRound, "leftOut" | "missing">,
   leftOut: ReadonlySet<number>,
@@ -93,7 +101,7 @@ export function withEvaluated<Spec, Key extends InstanceKey>(
   return { ...state, evaluations };
 }
 
-/** Returns the round with new results. Each task of it has `numGenerations` samples. */
+/** Returns the round with new results. Each task of the round has `numGenerations` samples. */
 export function withResults(
   round: EvaluationRound,
   tasks: readonly GroupResults[],

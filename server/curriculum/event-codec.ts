@@ -291,8 +291,8 @@ export function byArmFrom(message: wire.ByArm | undefined, before: readonly numb
 }
 
 /**
- * Returns the message fields for the policy's state after a draw. In runs of many arms most draws write only the
- * changes since the last state.
+ * Returns the message fields for the policy's state after a draw. In runs of many arms, or with arms that grow, most
+ * draws write only the changes since the previous state.
  */
 function observedDraft({ batch, policyState }: Of<"drawn">, { policy, policyState: before, config }: RunState) {
   if (isWhole(batch) || !(isMany(config.arms.length) || grows(config)))

@@ -21,24 +21,25 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   /** Index of the update batch, counted from 0. */
   readonly batch: number;
   readonly atMs: number;
-  /** Cursor of the batch's first task. */
+  /** Cursor of the batch's first task: its position in the run, counted in tasks from 0. */
   readonly cursor: number;
   readonly tasks: readonly DrawnTask<Key>[];
-  /** Number of tasks to train on. The remaining tasks are spare ones (reserve). */
+  /** Number of prompts to train on: the first tasks of the batch. The remaining tasks are spare ones (reserve). */
   readonly prompts: number;
   /**
-   * Probability of drawing each arm, before the constraints. Exact only for arms that this draw chose; see by-arm.ts.
+   * Probability of drawing each arm, before the constraints. In runs of many arms they are exact only for arms with
+   * tasks in this batch, to save space (by-arm.ts).
    */
   readonly probabilities: readonly number[];
   /**
-   * Policy state after the draw's feedback. It is recorded, so that replaying a journal gives the same state in a newer
-   * server.
+   * Policy's state after it has learned from the feedback that was due at this draw. It is recorded, so that a newer
+   * server that replays the journal gets the same state.
    */
   readonly policyState: unknown;
   readonly fold: Fold;
   /**
-   * Whether the policy begins another pass over the same instances. Instances of earlier passes may then be issued
-   * again.
+   * Whether the policy begins another pass over the same instances. Instances that earlier passes have issued may then
+   * be issued again.
    */
   readonly restarts: boolean;
 }
@@ -62,15 +63,15 @@ export interface Imported<Spec, Key extends InstanceKey> {
   /** `state` in encoded form. */
   readonly bytes: Uint8Array;
   /**
-   * Set if the run keeps its own control, e.g. weights and masks; holds the policy's state under that control.
-   * Undefined: the control comes from the export.
+   * Set if an existing run keeps its own control at an import: its policy, weights, masks and the like. It holds the
+   * policy's state under that control. Undefined: the control comes from the export.
    */
   readonly keeps?: { readonly policyState: unknown } | undefined;
 }
 
 /**
- * Tasks with cursors from `from` to `through` − 1 were handed out. `atMs` becomes the time of those that had not been
- * handed out before.
+ * Clients got the tasks with cursors from `from` to `through` − 1. `atMs` becomes the time of those that no client had
+ * got before.
  */
 export interface HandedOut {
   readonly kind: "handedOut";
@@ -100,7 +101,10 @@ export interface RowsSeen extends Pick<RowList, "pool" | "digest" | "loadedAtMs"
   /** Description of the change for the history. Empty: the history shows nothing. */
   readonly reason: string;
   readonly lists: readonly RowsChanged[];
-  /** Policy whose rank ranges have new row counts. Null: the policy stays. */
+  /**
+   * Policy with new numbers of rows in its rank ranges (slices of the rows from easy to hard). Null: the policy is
+   * unchanged.
+   */
   readonly policy: Policy | null;
 }
 
@@ -119,9 +123,12 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "policyUpdated"; readonly policy: Policy }
   /** Weights of all arms, in the configuration's order. */
   | { readonly kind: "weightsSet"; readonly weights: readonly number[] }
-  /** Policy state after the RPC Advance. `arm` is the arm whose next level opened. Undefined: the policy moved on. */
+  /**
+   * Policy's state after the RPC Advance. `arm` is the arm whose next level was opened. Undefined: the policy moved to
+   * its next stage or tier.
+   */
   | { readonly kind: "advanced"; readonly policyState: unknown; readonly arm?: number | undefined }
-  /** Draws skip the arm, because a resource that scores its tasks is down, e.g. a judge. */
+  /** Draws skip the arm, because an external resource that scores its tasks is down, e.g. a judge. */
   | { readonly kind: "armMasked"; readonly arm: number; readonly reason: string }
   | { readonly kind: "armUnmasked"; readonly arm: number }
   | Paused

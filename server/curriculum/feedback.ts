@@ -1,6 +1,6 @@
 /**
- * Decides which feedback is recorded, without changing the run. The first result of a sample wins, and so does the
- * first report of a group's advantages.
+ * Decides which feedback is recorded, without changing the run. For each sample only its first result is recorded, and
+ * for each group only the first report of its advantages.
  */
 import { REWARD_MAX } from "./check-config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
@@ -12,8 +12,8 @@ import { blankSamples, type Group, type GroupResults, isKeyed, keyedDigest, type
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
 /**
- * Identifies a group by its task's cursor and by the run's incarnation, a name that each import replaces, at the time
- * when the task was handed out.
+ * Identifies a group: the cursor of its task, and the run's incarnation when a client got the task. The incarnation is
+ * a name of the run that each import replaces.
  */
 export interface GroupRef {
   readonly incarnation: string;
@@ -22,11 +22,17 @@ export interface GroupRef {
 
 /** The result of scoring one completion. */
 export interface FeedbackItem extends GroupRef {
-  /** Index of the sample within its group, from 0. Ignored if there is a key. */
+  /** Index of the sample within its group, from 0. Ignored if `sampleKey` is set. */
   readonly sample: number;
-  /** Digest of the key that stands for the sample, 12 hex digits. The run gives it an index. */
+  /**
+   * Digest of the key by which the client identifies the sample, 12 hex digits. The run gives each key an index. Unset:
+   * `sample` identifies the sample.
+   */
   readonly sampleKey?: string;
-  /** Short digest of the completion's text. It tells a repeated result from a result of another completion. */
+  /**
+   * Short hash of the completion's text. If a sample already has a result, an equal digest means a repetition, and
+   * another digest another completion.
+   */
   readonly digest: string;
   readonly result: SampleResult;
   /** Length of the completion. Unset: not known. */
@@ -35,11 +41,14 @@ export interface FeedbackItem extends GroupRef {
   readonly hash?: string;
   /** Computes extra values of the score, by name. Called only if the run's policy reads some of them. */
   readonly facts?: () => Readonly<Record<string, number>>;
-  /** Set if the task belongs to an evaluation arm. `cursor` is then the task's number in the arm. */
+  /**
+   * Evaluation arm and round of the task. `cursor` is then the task's number in the arm. Unset: the task is one of
+   * training.
+   */
   readonly evaluation?: EvaluationPlace;
 }
 
-/** Index of an evaluation arm and number of its round. */
+/** Index of an evaluation arm, and number of one of its rounds. */
 type EvaluationPlace = Pick<EvaluationResults, "arm" | "round">;
 
 export interface ReportedAdvantages extends GroupRef {
@@ -48,7 +57,9 @@ export interface ReportedAdvantages extends GroupRef {
   readonly rewardMean: number | undefined;
 }
 
-/** Index that the run gave the key of a sample. Unset: the sample has no key. */
+/**
+ * Index that the run gave to the sample with the client's key. Unset: the client identified the sample by its index.
+ */
 interface KeyedIndex {
   readonly index?: number;
 }
@@ -110,8 +121,8 @@ interface Pending {
 }
 
 /**
- * Returns the result in the form that the run records. An unreadable answer of training gets a short number or text for
- * its format error. Evaluation rounds do not count such answers.
+ * Returns the result in the form in which the run records it. In training, the format error of an answer that could not
+ * be parsed becomes a short text or an index. In evaluation rounds it is left out.
  */
 function recordedResult(item: FeedbackItem, { reads, record }: Recording): SampleResult {
   const result = withFacts(item, reads);
@@ -140,7 +151,8 @@ function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly 
 }
 
 /**
- * Returns the sample of a key: the one that it was given, or the first without a result. Undefined: the key is surplus.
+ * Returns the index of the sample with this key: the index that the key has, or else the first index without a result.
+ * Undefined: all indices belong to other keys.
  */
 function sampleOfKey(known: readonly (string | null)[], key: string): number | undefined {
   const given = known.findIndex((digest) => digest !== null && isKeyed(digest, key));
@@ -148,7 +160,10 @@ function sampleOfKey(known: readonly (string | null)[], key: string): number | u
   return sample < 0 ? undefined : sample;
 }
 
-/** Returns the status of a result of a sample that is known by its key. */
+/**
+ * Returns the status of a result whose sample is identified by a key instead of an index. A result to record is added
+ * to `pending`.
+ */
 function takeKeyed(pending: Pending, item: FeedbackItem, key: string, recording: Recording): FeedbackStatus {
   const { known, target } = pending;
   const sample = sampleOfKey(known, key);
@@ -186,7 +201,7 @@ function take(pending: Pending, item: FeedbackItem, recording: Recording): Feedb
   return recorded;
 }
 
-/** Returns the task whose result this is, or the reason why the result is refused. */
+/** Returns the task to which a result belongs, or the reason why the result is refused. */
 function targetOf(state: RunState, item: FeedbackItem): Target | FeedbackStatus {
   if (item.evaluation !== undefined) return evaluatedTask(state, item, item.evaluation);
   if (state.config.feedbackSource !== "step")
@@ -289,7 +304,7 @@ function firstOutOfRange({ advantages, rewardMean }: ReportedAdvantages): string
   return isReward(rewardMean ?? 0) ? undefined : `reward_mean ${limits}, not ${rewardMean}`;
 }
 
-/** Returns the status of each report, in the reports' order, and the groups to record. */
+/** Returns the status of each report of advantages, in the reports' order, and the groups to record. */
 export function decideAdvantages(
   state: RunState,
   reports: readonly ReportedAdvantages[],
@@ -345,8 +360,8 @@ export function timedOut(state: RunState, nowMs: number): readonly number[] {
 export function nextTimeoutAtMs(state: RunState): number | undefined {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return undefined;
-  // Times of handing out do not follow the cursors: spare (reserve) tasks are handed out late, and reopened groups get
-  // a new time.
+  // The times at which tasks were handed out do not follow their cursors. Spare (reserve) tasks are handed out late,
+  // and reopened groups get a new time.
   let first = Infinity;
   for (const batch of state.batches) {
     if (batch.open === 0) continue;

@@ -1,4 +1,7 @@
-/** Chooses an instance for each slot of a draw: the arm's next one that is accepted and that the run has not issued. */
+/**
+ * Chooses the instances of an update batch. Each task gets its arm's next instance that the policy and its filter
+ * accept and that the run has not issued yet.
+ */
 import type { DrawPlan } from "./draw.ts";
 import { numbersToRecord, toldBefore } from "./by-arm.ts";
 import type { BatchDrawn } from "./events.ts";
@@ -8,7 +11,8 @@ import type { DrawnTask } from "./batches.ts";
 import type { InstanceKey } from "./types.ts";
 
 /**
- * Maximum number of an arm's already issued instances that one search skips. After that, the search returns a repeat.
+ * Maximum number of already issued instances of an arm that the search for one new instance skips. After that, the
+ * search returns an already issued instance.
  */
 export const SKIPS_MAX = 64;
 
@@ -19,24 +23,24 @@ export const SKIPS_MAX = 64;
 export const REFUSALS_MAX = 16_384;
 
 /**
- * Maximum number of an arm's instances that one search skips because their earlier outcomes do not pass the filter.
- * After that, the search returns the first of them.
+ * Maximum number of an arm's instances that one search skips because of the task filter, e.g. because they were solved
+ * before. After that, the search returns the first of them.
  */
 export const FILTERED_MAX = 1024;
 
 /**
- * Number of successive task numbers without an instance after which an arm counts as exhausted. Each of them was
- * searched to the end of its budget, and they depend only on the run's seed.
+ * Number of successive task numbers of an arm without an instance, after which the arm counts as exhausted. A retry
+ * would not help, because whether a number has an instance depends only on the run's seed.
  */
 export const DRY_ORDINALS = 8;
 
-/** Search result for one task number of an arm: an instance that may become a task, or "none". */
+/** Result of looking up a task number of an arm: its instance, or "none" if no instance can be made for the number. */
 export type Candidate<Key extends InstanceKey> =
   { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
 /**
- * Instances that must be made before the slots can be filled, as task numbers of one arm. For an arm that chooses its
- * rows, these numbers are rows.
+ * Task numbers of one arm whose instances must be made before the draw can continue. For an arm that chooses its rows
+ * by pass rate, the numbers are row indices.
  */
 export interface MissingInstances {
   readonly arm: number;
@@ -44,8 +48,8 @@ export interface MissingInstances {
 }
 
 /**
- * Returns the instance of an arm's task by its number, which is a row if the arm chooses its rows. Undefined: not made
- * yet.
+ * Returns the instance of the arm's task with this number. If the arm chooses its rows by pass rate, the number is a
+ * row's index. Undefined: the instance is not made yet.
  */
 export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => Candidate<Key> | undefined;
 
@@ -65,9 +69,9 @@ type Choice<Key extends InstanceKey> =
   | { readonly kind: "none"; readonly tries: number };
 
 /**
- * Returns the arm's first instance, from task number `from` on, that is accepted and was not issued before. If the
- * limits are reached first, it returns the first one that was issued, or else the first one that the filter passes
- * over.
+ * Returns the arm's first instance, from task number `from` on, that policy and filter accept and that was not issued
+ * before. If the limits are reached first, it returns the first instance that was issued before, or else the first one
+ * that the filter rejects for its earlier outcomes.
  */
 function choose<Key extends InstanceKey>(
   arm: number,
@@ -93,7 +97,7 @@ function choose<Key extends InstanceKey>(
     }
     const { key } = candidate;
     const found = verdict({ arm, hash: key.hash, rank: key.rank });
-    // A later epoch goes through the rows of a pool again on purpose, so these repeats are accepted.
+    // In a later epoch the arm goes through the rows of a pool again on purpose, so already issued rows are accepted.
     const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
     const chosen: Choice<Key> = { kind: "chosen", ordinal, key };
     if (found === "accepted" && !known) return chosen;
@@ -109,7 +113,10 @@ function choose<Key extends InstanceKey>(
   return repeat ?? fallback ?? { kind: "none", tries: ordinal - from };
 }
 
-/** Fills a plan's slots, in cursor order, with instances that the run has not issued before. */
+/**
+ * Chooses the instances of a plan's tasks, in cursor order, that the run has not issued before. Tells the caller if
+ * instances must be made first, or if an arm has none.
+ */
 export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
   const { slots, basis: state } = plan;
   const lanes = lanesOf(plan);
@@ -118,8 +125,8 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   const tasks: DrawnTask<Key>[] = [];
   const drawn = new Set<string>();
   /**
-   * Returns whether the run or this draw already uses the instance. One draw may choose a row twice, or reach it in two
-   * passes over a pool.
+   * Returns whether the run or this draw already has the instance. One draw may choose a data row twice, or reach it in
+   * two passes over a pool.
    */
   const isRepeat = ({ hash }: Key): boolean => {
     const found = drawn.has(hash) || isIssued(state.issued, hash);
@@ -147,8 +154,8 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
       return { kind: "wanted", wanted: wanted(lanes.all(), lane, choice.from - from, lookup) };
     const { ordinal, key } = choice;
     here.add(key.hash);
-    // In a new pass over the same instances, instances of earlier passes are counted as repeats although they are not
-    // skipped.
+    // If the policy begins a new pass over the same instances, `repeat` is true for instances of earlier passes,
+    // although the search does not skip them.
     tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat: isRepeat(key), key });
     lane.next = ordinal + 1;
     lane.left--;
@@ -156,12 +163,12 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   return { kind: "filled", tasks };
 }
 
-/** Tasks of an arm, or of one level of an arm that grows, that fill its slots one after the other. */
+/** Counter of one arm's tasks, or of the tasks of one level of an arm that grows, while an update batch is filled. */
 interface Lane {
   readonly arm: number;
   /** Task number at which the search for the next instance begins. */
   next: number;
-  /** Number of slots that the lane still has to fill. Slots for which a row was chosen are not counted. */
+  /** Number of the batch's tasks that still need an instance. Tasks whose row was chosen by pass rate do not count. */
   left: number;
 }
 
@@ -180,7 +187,7 @@ function lanesOf({ slots, rows, levels, restarts, basis: { arms } }: DrawPlan) {
   return { of: (slot: number): Lane => bySlot[slot] as Lane, all: () => [...lanes.values()] };
 }
 
-/** Returns, by arm, the chosen rows whose instances are not made yet. */
+/** Returns the rows, by arm, that were chosen by pass rate and whose instances are not made yet. */
 function missingRows<Key extends InstanceKey>(
   { slots, rows }: DrawPlan,
   lookup: Lookup<Key>,
@@ -195,8 +202,9 @@ function missingRows<Key extends InstanceKey>(
 }
 
 /**
- * Returns the instances to make next: those that are not made yet of a lane's next task numbers, one number for each
- * open slot. The lane `stopped` gets 2 · `skipped` more, so that few rounds are needed.
+ * Returns the instances to make before the search can continue: for each lane (an arm or a level), the next task
+ * numbers without an instance, one for each open task. The lane `stopped`, whose search skipped `skipped` numbers, gets
+ * twice as many more, so that few rounds of making are needed.
  */
 function wanted<Key extends InstanceKey>(
   lanes: readonly Lane[],

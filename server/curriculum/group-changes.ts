@@ -62,7 +62,7 @@ export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome: 
   return { kind: "closed", ...base, results: shared(results), outcome, folded: false };
 }
 
-/** Returns the group with new results recorded. It is closed if none is missing any more. */
+/** Returns the group with new results recorded. The group closes when no result is missing any more. */
 export function withResults<Key extends InstanceKey>(
   group: OpenGroup<Key>,
   recorded: GroupResults,
@@ -91,7 +91,10 @@ function withLengths(arm: ArmCounters, lengths: Lengths | undefined): ArmCounter
   return lengths === arm.lengths ? arm : { ...arm, lengths };
 }
 
-/** Returns the index of the first batch, from `from` on, that has an open group. */
+/**
+ * Returns the index of the first batch, from `from` on, that has an open group. If there is none, it returns the number
+ * of drawn batches.
+ */
 function closedThrough(state: RunState, batches: readonly Batch[], from: number): number {
   const open = batches.find((batch) => batch.index >= from && batch.open > 0);
   return open?.index ?? state.batchesDrawn;
@@ -209,7 +212,10 @@ export function reopened<Spec, Key extends InstanceKey>(
   return { ...state, batches, arms, groupsOpen: state.groupsOpen + cursors.length, batchesClosed: first };
 }
 
-/** Takes a reopened group out of an arm's counters, and out of its recent groups if it is still there. */
+/**
+ * Subtracts a reopened group from its arm's counters, and removes it from the arm's list of recent groups if it is
+ * still there.
+ */
 function uncountClosed(before: ArmCounters, { outcome: { count, sum, solved }, lengths }: ClosedGroup): ArmCounters {
   const arm = withLengths(before, addLengths(before.lengths, lengths, -1));
   if (count === 0) return arm;

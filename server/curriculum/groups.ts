@@ -27,7 +27,7 @@ interface SampleView {
 export interface GroupView<Key extends InstanceKey> {
   readonly task: IssuedTask<Key>;
   readonly closed: boolean;
-  /** Indices of samples that have not arrived. */
+  /** Indices of the samples whose results have not arrived. */
   readonly missing: readonly number[];
   readonly samples: readonly SampleView[];
   /** Statistics of the rewards of a closed group. Undefined: the group is open or has no rewards. */
@@ -35,7 +35,10 @@ export interface GroupView<Key extends InstanceKey> {
   readonly useful: boolean;
   /** Whether the trainer should train on the group. */
   readonly selected: boolean;
-  /** Time at which the group's task was handed out. Null: not yet. */
+  /**
+   * Time from which the group's timeout counts: when a client got the task, or when the group was reopened or imported.
+   * Null: no client has got the task yet.
+   */
   readonly handedOutAtMs: number | null;
 }
 
@@ -88,8 +91,8 @@ function alikeOf({ config }: RunState): DynamicSampling["alike"] {
 }
 
 /**
- * Returns the groups of a batch that are already known to be trained on. Under dynamic sampling these are the first
- * useful groups by cursor, up to the first group that is still open.
+ * Returns the groups of a batch that are certain to be trained on. Under dynamic sampling these are the first useful
+ * groups by cursor, up to the first group that is still open.
  */
 function selectedOf({ config }: RunState, { groups, prompts }: Batch): ReadonlySet<Group> {
   const { dynamicSampling } = config;

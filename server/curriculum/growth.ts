@@ -5,19 +5,22 @@
  */
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 
-/** Growth of an arm along an axis of its environment. Level i has the value start + i · step. */
+/**
+ * How an arm grows: its levels of difficulty are values of a parameter of its environment (the axis), and a policy
+ * opens them one after the other. Level i has the value start + i · step.
+ */
 export interface Growth {
   /** Name of the axis, e.g. "vertices". */
   readonly axis: string;
   readonly start: number;
   readonly step: number;
-  /** Greatest value of a level. */
+  /** Limit of the levels' values. The last level is the greatest that does not exceed it. */
   readonly cap: number;
   /** Share of the arm's tasks that guessing solves, in [0, 1). */
   readonly guess: number;
 }
 
-/** Part of an arm that tells whether, and how, it grows. */
+/** Field of an arm that says whether, and how, its levels open one by one. Unset: the arm does not grow. */
 interface Grower {
   readonly grow?: Growth;
 }
@@ -31,7 +34,7 @@ export function levelCount({ start, step, cap }: Pick<Growth, "start" | "step" |
   return 1 + Math.floor((cap - start) / step);
 }
 
-/** Returns whether any arm of a run grows. */
+/** Returns whether a run has an arm that grows, i.e. whose levels of difficulty open one by one. */
 export function grows({ arms }: { readonly arms: readonly Grower[] }): boolean {
   return arms.some(({ grow }) => grow !== undefined);
 }
@@ -45,7 +48,7 @@ export function levelOf({ grow }: Grower, ordinal: number): number | undefined {
   return grow && Math.floor(ordinal / LEVEL_SPAN);
 }
 
-/** Level of a group's task, among the levels of its arm. */
+/** Level of a group's task in an arm that grows, and facts about the arm's levels. */
 export interface LevelPlace {
   readonly level: number;
   /** Number of levels that the arm has. */
@@ -54,15 +57,21 @@ export interface LevelPlace {
   readonly guess: number;
 }
 
-/** Returns where a growing arm's task lies among the arm's levels. Undefined: the arm does not grow. */
+/**
+ * Returns the level of a growing arm's task by its ordinal, with the arm's number of levels. Undefined: the arm does
+ * not grow.
+ */
 export function levelPlaceOf({ grow }: Grower, ordinal: number): LevelPlace | undefined {
   return grow && { level: Math.floor(ordinal / LEVEL_SPAN), levels: levelCount(grow), guess: grow.guess };
 }
 
-/** Numbers of an arm's next instances: one number, or one for each level of a growing arm. */
+/** Task numbers (ordinals) that an arm draws next: one number, or one for each level of a growing arm. */
 export interface NextOrdinals {
   readonly nextOrdinal: number;
-  /** Number of the next instance of each level. Missing entries are 0. Empty for arms that do not grow. */
+  /**
+   * Number of the next instance of each level. Levels beyond the list's end begin at 0. Empty for arms that do not
+   * grow.
+   */
   readonly nextInLevels: readonly number[];
 }
 
@@ -71,7 +80,7 @@ export function nextOrdinalOf({ nextOrdinal, nextInLevels }: NextOrdinals, level
   return level === undefined ? nextOrdinal : level * LEVEL_SPAN + (nextInLevels[level] ?? 0);
 }
 
-/** Returns the ordinals of the arm's next tasks after the task `ordinal` was drawn. */
+/** Returns the ordinals that the arm draws next, after it has drawn the task with the ordinal `ordinal`. */
 export function afterDrawn(arm: Grower, { nextOrdinal, nextInLevels }: NextOrdinals, ordinal: number): NextOrdinals {
   const level = levelOf(arm, ordinal);
   if (level === undefined) return { nextOrdinal: ordinal + 1, nextInLevels };
@@ -117,8 +126,8 @@ export function drawLevels(
 }
 
 /**
- * Returns the value of each arm's highest open level, e.g. a number of vertices. 0: the arm does not grow. Empty: no
- * arm grows.
+ * For each arm that grows (its levels open one by one), returns the value of its highest open level, e.g. a number of
+ * vertices. 0: the arm does not grow. Empty: no arm grows.
  */
 export function frontiersOf(arms: readonly Grower[], tops: readonly (number | undefined)[]): readonly number[] {
   if (!grows({ arms })) return [];

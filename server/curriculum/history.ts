@@ -20,7 +20,7 @@ interface BatchRecord {
   readonly cursor: number;
   /** Probability of each arm in the draw. */
   readonly probabilities: readonly number[];
-  /** Policy's estimate of each arm, e.g. its expected signal. */
+  /** Policy's estimate for each arm, for display, e.g. the learning signal that it expects. */
   readonly values: readonly number[];
   /** Number of tasks drawn from each arm, spare (reserve) ones included. */
   readonly counts: readonly number[];
@@ -34,7 +34,7 @@ interface BatchRecord {
   readonly rewardSums?: readonly number[] | undefined;
   /** Number of each arm's rewards. Undefined if `rewardSums` is. */
   readonly rewardCounts?: readonly number[] | undefined;
-  /** Lengths of the completions so far. Unset: not known. */
+  /** Total lengths of the batch's completions that have results. Unset: not known. */
   readonly lengths?: Lengths | undefined;
   /** Value of each arm's highest open level, or 0 if the arm does not grow. Unset: no arm grows. */
   readonly frontiers?: readonly number[];
@@ -67,7 +67,7 @@ interface ControlRecord {
   /** Id of the arm that was masked or unmasked, or whose next level was opened. */
   readonly armId?: string;
   readonly reason: string;
-  /** Cause of closing groups, in the words of the event "closed". Unset in records of older servers. */
+  /** Why groups were closed: the contract's enum CloseCause in lower case. Unset in records of older servers. */
   readonly cause?: string;
   /** Name of the caller's token. Unset: the server made the change, or it does not require tokens. */
   readonly by?: string;
@@ -76,7 +76,10 @@ interface ControlRecord {
 /** Kinds of control records that an import undoes together with the learned state. */
 const OF_GROUPS: ReadonlySet<ControlRecord["control"]> = new Set(["close_groups", "reopen_groups", "import"]);
 
-/** Returns whether a record is a control change, which can stay in force when an import restores the learned state. */
+/**
+ * Returns whether a record is a control change, e.g. new weights. An import that restores the learned state may leave
+ * such changes in force.
+ */
 export function isControlChange(record: HistoryRecord): boolean {
   return record.kind === "control" && !OF_GROUPS.has(record.control);
 }
@@ -100,7 +103,10 @@ export type HistoryEntry = HistoryRecord & {
 export interface PlacedRecord {
   readonly seq: number;
   readonly record: HistoryRecord;
-  /** For a batch whose record holds changes by arm: the numbers in the previous batch's record. */
+  /**
+   * For an update batch whose record stores only changes by arm: the previous batch's numbers, to which the changes
+   * apply.
+   */
   readonly toldBefore?: RecordedNumbers | null;
 }
 
@@ -116,8 +122,8 @@ function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRec
 }
 
 /**
- * Returns a function that makes the record at a history position from the state, if that record may still change.
- * Undefined: the stored record is final.
+ * Returns a function that takes a history position and makes the record there from the state, if the record may still
+ * change. It returns undefined if the stored record is final.
  */
 export function unsettledRecords(state: RunState): (seq: number) => HistoryRecord | undefined {
   const { batches, evaluations, config } = state;
@@ -208,8 +214,8 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 }
 
 /**
- * Returns the records to write for an event: its own, that of a batch or round it opens, and new versions of those that
- * it closes or reopens. `after` still holds the batches that trim drops. `by` is the name of the caller's token.
+ * Returns the history records to write for an event: its own, and those of batches and evaluation rounds that it opens,
+ * closes or reopens. `after` still holds the batches that `trim` drops. `by` is the name of the caller's token.
  */
 export function historyWrites(
   before: RunState | undefined,

@@ -12,8 +12,8 @@ import { incarnationOf, progressOf, type Range, type RunState } from "./state.ts
 import type { Arm, InstanceKey, Refusal } from "./types.ts";
 
 /**
- * Returns whether the exported state comes from an earlier time of this run. The import then undoes everything since
- * the export.
+ * Returns whether the exported state is an earlier state of this run. The import then undoes everything since the
+ * export.
  */
 function sharesHistory(before: RunState | undefined, state: RunState): boolean {
   return before?.incarnations.includes(incarnationOf(state)) ?? false;
@@ -21,7 +21,7 @@ function sharesHistory(before: RunState | undefined, state: RunState): boolean {
 
 /**
  * Returns the number that is added to all history positions of an imported state. If the state comes from another run,
- * its history is placed after that of the run that it replaces.
+ * its history is placed after the history of the run that it replaces. Otherwise it is 0.
  */
 export function historyOffset(before: RunState | undefined, state: RunState): number {
   return before === undefined || sharesHistory(before, state) ? 0 : before.nextSeq;
@@ -30,8 +30,8 @@ export function historyOffset(before: RunState | undefined, state: RunState): nu
 type Undone = "rolledBack" | "controlRolledBack";
 
 /**
- * Returns the ranges of history positions that are undone after an import. They are the ranges that were undone before
- * the export, and all entries of this run that the export lacks.
+ * Returns the ranges of history positions that are undone after an import: those that were undone before the export,
+ * and all of this run's entries that the export lacks.
  */
 function undoneBy(before: RunState | undefined, state: RunState, name: Undone): readonly Range[] {
   if (before === undefined) return state[name];
@@ -45,8 +45,8 @@ function moved(ranges: readonly Range[], offset: number): readonly Range[] {
 }
 
 /**
- * Returns the undone ranges of control changes if the run keeps its own control. Its control changes then stay in
- * force.
+ * Returns the ranges of history positions whose control changes are undone, if the run keeps its own control at an
+ * import. Its own control changes stay in force.
  */
 function undoneUnderControlOf(before: RunState, state: RunState): readonly Range[] {
   if (sharesHistory(before, state)) return before.controlRolledBack;
@@ -64,8 +64,8 @@ function differences(exported: Arm, here: Arm): readonly string[] {
 }
 
 /**
- * Returns why an exported state cannot be imported while the run keeps its own arms, weights and policy. Undefined: it
- * can.
+ * Returns why an exported state cannot be imported into a run that keeps its own arms, weights and policy. Undefined:
+ * it can be imported.
  */
 export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
   here: RunState<Spec, Key>,
@@ -83,8 +83,8 @@ export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Calls the policy's `advance` until its progress is at least `place`, to which an operator had moved it by the RPC
- * Advance.
+ * Calls the policy's `advance` until the policy is at least as far as `place`. An operator had moved it there by the
+ * RPC Advance, and an import keeps that.
  */
 function movedOnTo<State extends RunState>(state: State, place: number): State {
   let now = state;
@@ -110,7 +110,8 @@ export function underControlOf<Spec, Key extends InstanceKey>(
   const kept = state.config.arms.map((arm) => {
     const now = here.config.arms[places.get(arm.id) ?? -1];
     if (now === undefined) return { ...arm, removed: true };
-    // The learned table of rows comes from the export, so the number of rows must come from there too.
+    // The table of what the run has learned about rows comes from the export, so the number of rows comes from there
+    // too.
     return now.rows && arm.rows ? { ...now, rows: { ...now.rows, rows: arm.rows.rows } } : now;
   });
   const ids = new Set(kept.map(({ id }) => id));
@@ -156,7 +157,7 @@ export function imported<Spec, Key extends InstanceKey>(
     runId,
     epoch,
     batches,
-    // 0 makes the rows of any server's pools count as newer, because the export may come from a server of another
+    // 0 makes the rows of any server's pools count as newer. The time in the export may be from a server of another
     // store.
     lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),

@@ -1,6 +1,6 @@
 /**
- * Finds parts of a control change that do not affect any draw, and returns warnings about them as sentences for the
- * caller.
+ * Finds parts of a control change, e.g. of new weights, that do not affect any draw. Each one gives a warning for the
+ * caller, as a sentence.
  */
 import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";
@@ -17,7 +17,10 @@ export function ofAnyChange(state: RunState): readonly string[] {
   return [`the run has issued all of its ${state.config.length} tasks: it draws no more unless you raise its length`];
 }
 
-/** Returns each arm's share of the total weight of the arms in `among`, which are drawn together. */
+/**
+ * Returns each arm's share of the total weight of the arms marked in `among`, e.g. those of one stage. The other arms
+ * get 0.
+ */
 function partsOf(weights: readonly number[], among: readonly boolean[]): readonly number[] {
   const own = weights.map((weight, i) => (among[i] === true ? weight : 0));
   const total = own.reduce((sum, weight) => sum + weight, 0);
@@ -29,8 +32,8 @@ function differ(a: readonly number[], b: readonly number[]): boolean {
 }
 
 /**
- * Returns warnings about new weights. `changed` holds those that the caller gave, by arm id; all ids are arms of the
- * run. `weights` holds the resulting weights of all arms.
+ * Returns warnings about a change of weights. `changed` holds the weights that the caller gave, by arm id; all ids are
+ * arms of the run. `weights` holds the weights of all arms after the change.
  */
 export function ofWeights(
   state: RunState,

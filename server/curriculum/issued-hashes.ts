@@ -13,7 +13,9 @@ const GENERATION_MAX = 2 ** 19;
 export const HASH_BYTES = 8;
 /** Number of hashes in each page of a log. */
 const PAGE = 4096;
-/** Number of table slots in an empty log. The table always has at least two slots for each hash. */
+/**
+ * Initial number of slots of the hash table. The table grows, so that it always has at least two slots for each hash.
+ */
 const SLOTS_MIN = 64;
 
 /**
@@ -101,7 +103,10 @@ function packedOf(log: HashLog, from: number, to: number): Uint8Array {
 
 interface Generation {
   readonly log: HashLog;
-  /** Number of hashes, from the log's start, that belong to this generation. */
+  /**
+   * Number of hashes, from the log's start, that belong to this generation. Later hashes of the log belong to newer
+   * values.
+   */
   readonly count: number;
 }
 
@@ -129,8 +134,8 @@ export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean
 }
 
 /**
- * Returns whether the hash is in the recent generation. If the policy repeats instances in passes, that is the current
- * pass.
+ * Returns whether the hash is in the recent generation. If the policy repeats the same instances in passes, these are
+ * the hashes of the current pass.
  */
 export function isRecent({ recent }: IssuedHashes, hash: string): boolean {
   return within(recent, hash);
@@ -145,8 +150,8 @@ export function nextGeneration({ recent }: IssuedHashes): IssuedHashes {
 }
 
 /**
- * Yields all hashes, oldest first, in pieces of at most `size` hashes with 8 bytes each. Each piece has its
- * generation's number: 0 is the older one, 1 the recent one.
+ * Yields all hashes, oldest first, in pieces of at most `size` hashes with 8 bytes each. `generation` is 0 for pieces
+ * of the older generation and 1 for the recent one.
  */
 export function* packedHashes({ older, recent }: IssuedHashes, size: number) {
   for (const [number, { log, count }] of [older, recent].entries())

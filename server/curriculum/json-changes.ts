@@ -1,6 +1,6 @@
 /**
- * Computes differences between two JSON values and applies them. A draw changes a policy's state only for the arms that
- * it observed, so the journal stores differences.
+ * Computes differences between two JSON values and applies them. A draw changes a policy's state only for a few arms,
+ * so the journal stores differences of that state.
  */
 import { FormatError, isList, type Json, readList, readNumber, readObject } from "./json.ts";
 
@@ -20,8 +20,8 @@ function sameNames(before: { readonly [name: string]: Json }, now: { readonly [n
 }
 
 /**
- * Minimum length of a list of numbers and texts whose items are compared one by one. A shorter one is written whole if it
- * has changed. Lists of lists or objects are always compared item by item.
+ * Minimum length of a list of numbers or texts from which only changed items are stored. If a shorter list has changed,
+ * it is stored whole. Lists of lists or objects are always compared item by item.
  */
 const SHORT = 16;
 

@@ -5,11 +5,11 @@
  */
 export interface Lengths {
   readonly tokens: number;
-  /** Number of samples in `tokens`. */
+  /** Number of samples whose lengths are summed in `tokens`. */
   readonly tokenSamples: number;
   /** Total length in UTF-16 code units. */
   readonly characters: number;
-  /** Number of samples in `characters`. */
+  /** Number of samples whose lengths are summed in `characters`. */
   readonly characterSamples: number;
 }
 
@@ -31,7 +31,7 @@ export function addLengths(one: Lengths | undefined, other: Lengths | undefined,
   };
 }
 
-/** Returns the lengths of some groups together. Undefined: no sample of theirs has a length. */
+/** Returns the total lengths of the completions of these groups. Undefined: none of them has a length. */
 export function lengthsOf(groups: readonly { readonly lengths?: Lengths | undefined }[]): Lengths | undefined {
   let sum: Lengths | undefined;
   for (const { lengths } of groups) sum = addLengths(sum, lengths);

@@ -1,15 +1,21 @@
 /**
- * Counts a run's malformed answers and their format errors, so that a run shows when its model never keeps the answer
- * format.
+ * Counts the answers of a run that could not be parsed (malformed answers) and their format errors. Operators are
+ * warned if the model hardly ever follows the answer format.
  */
 import { clipUtf8 } from "../../envs/lib/text.ts";
 import type { GroupResults } from "./batches.ts";
 
-/** Number of scored samples in a window. Windows follow each other from the run's first sample on. */
+/**
+ * Number of scored samples in a window. Malformed answers are counted in successive windows, from the run's first
+ * sample on.
+ */
 const WINDOW = 200;
 /** Minimum share of malformed answers in a window that leads to a warning. */
 const WARNING_SHARE = 0.95;
-/** Maximum number of different format errors that a run counts separately. Further ones count as malformed only. */
+/**
+ * Maximum number of different format errors that a run counts separately. Answers with further errors count only as
+ * malformed.
+ */
 const KINDS_MAX = 32;
 const KIND_BYTES_MAX = 320;
 
@@ -22,7 +28,10 @@ export interface MalformedShare {
 }
 
 export interface MalformedRecord {
-  /** Different format errors in the order of their first occurrence. At most KINDS_MAX. */
+  /**
+   * Different format errors of the run in the order of their first occurrence, without numbers and quotations. At most
+   * KINDS_MAX.
+   */
   readonly kinds: readonly string[];
   /** Number of scored samples in the current, incomplete window. `malformed` and `counts` count the same window. */
   readonly samples: number;
@@ -46,8 +55,8 @@ export function violationKind(violation: string): string {
 }
 
 /**
- * Returns a format error as it is recorded. That is its index if the run knows it, else its text, or KINDS_MAX if there
- * are too many.
+ * Returns the form in which a format error is recorded: its index in `kinds`, or its text if it is not there yet. If
+ * `kinds` is full, a new error becomes KINDS_MAX.
  */
 export function recordedKind({ kinds }: MalformedRecord, violation: string): string | number {
   const kind = violationKind(violation);
@@ -74,7 +83,10 @@ export function withMalformed(before: MalformedRecord, groups: readonly GroupRes
   return { kinds, samples, malformed, counts: Array.from(counts, (count = 0) => count), whole };
 }
 
-/** Returns the index of a format error in `kinds`, and adds it if it is new and there is room. */
+/**
+ * Returns the index of a format error in `kinds`. A new error is added if there is room; otherwise KINDS_MAX is
+ * returned.
+ */
 function placeOf(kinds: string[], kind: string | number): number {
   if (typeof kind === "number") return kind;
   const known = kinds.indexOf(kind);
@@ -89,16 +101,16 @@ function shareOf({ kinds, samples, malformed, counts }: MalformedRecord): Malfor
 }
 
 /**
- * Returns the counts of the last complete window. If the run ended before its first window was complete, they are of
- * all its samples. Null: not known yet.
+ * Returns the counts of the last complete window. If the run ended before its first window was complete, returns the
+ * counts of all its samples. Null: not known yet.
  */
 export function malformedShare(record: MalformedRecord, isDone: boolean): MalformedShare | null {
   return record.whole ?? (isDone && record.samples > 0 ? shareOf(record) : null);
 }
 
 /**
- * Returns the counts if nearly all answers are malformed, else undefined. Run summaries of older servers have no
- * counts.
+ * Returns the counts if nearly all answers are malformed, else undefined. Run summaries written by older servers have
+ * no counts.
  */
 export function formatWarning(share: MalformedShare | null | undefined): MalformedShare | undefined {
   if (!share || share.samples === 0) return undefined;

@@ -6,7 +6,10 @@ import type { Arm } from "./types.ts";
 
 type SignalOf = (outcome: GroupOutcome, arm: Pick<Arm, "id" | "rewardRange">) => number | undefined;
 
-/** Returns the function that computes a group's learning signal for this policy. */
+/**
+ * Returns the function that computes a closed group's learning signal for this policy, e.g. the mean absolute
+ * advantage.
+ */
 export function signalOf(definition: PolicyDefinition, config: unknown): SignalOf {
   return (outcome, { id, rewardRange }) =>
     signalNamed(definition.signal?.(config, id) ?? "ABSOLUTE_ADVANTAGE")(outcome, rewardRange);

@@ -1,4 +1,4 @@
-/** Finds which groups update the policy at a draw, how they are divided into updates, and their weights. */
+/** Finds the closed groups from which the policy learns at the draw of an update batch, and their weights. */
 import type { ClosedGroup, Group } from "./batches.ts";
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -6,11 +6,13 @@ import { type ArmCounters, nothingTallied, type Range, type RunState } from "./s
 import type { Remembered } from "./task-memory.ts";
 import type { Policy, RunConfig } from "./types.ts";
 
-/** Closed groups from which the policy learns at a draw. */
+/** Closed groups from which the policy learns at the draw of an update batch. */
 export type Fold =
-  /** Groups of the batches with an index below `batches`, except those that have updated the policy before. */
+  /**
+   * Groups of the update batches with an index below `batches`, except groups from which the policy has learned before.
+   */
   | { readonly kind: "through"; readonly batches: number }
-  /** Closed groups whose cursors lie in these ranges, [first, last]. Used if draws do not wait for feedback. */
+  /** Closed groups whose cursors lie in these ranges, [first, last]. Used if the feedback lag is unbounded. */
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
 /**
@@ -32,7 +34,10 @@ function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {
   return groups.filter((group) => group.kind === "closed");
 }
 
-/** Returns the weight that an update batch's groups have at the next draw. It is lower if their feedback is late. */
+/**
+ * Returns the weight with which an update batch's groups change the policy at the next draw. It is below 1 if their
+ * feedback is late and the run lowers the weight of late feedback.
+ */
 export function feedbackWeight({ config, batchesDrawn }: RunState, batch: number): number {
   const { lateFeedback } = config;
   return lateFeedback === undefined || batchesDrawn - 1 - batch <= lateFeedback.batchesMax ? 1 : lateFeedback.weight;
@@ -52,12 +57,14 @@ export function updatesOf(state: RunState, fold: Fold): readonly (readonly Close
   return [counted.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
 }
 
-/** Returns the hash and outcome of each group in the updates, in order, for the filter's memory. */
+/**
+ * Returns the instance's hash and the outcome of each group in the updates, in order. The filter's memory stores these.
+ */
 export function rememberedOf(updates: readonly (readonly ClosedGroup[])[]): readonly Remembered[] {
   return updates.flat().map(({ task, outcome }) => ({ hash: task.key.hash, outcome }));
 }
 
-/** Returns the arms' counters with the groups of these updates added. */
+/** Returns the arms' counters with the groups of these updates added to `folded`, the sums that policies read. */
 export function withFolded(
   arms: readonly ArmCounters[],
   updates: readonly (readonly ClosedGroup[])[],

@@ -1,4 +1,7 @@
-/** Handles arms that choose their rows by pass rate: keeps what is known of each row, and chooses the rows to draw. */
+/**
+ * Handles arms that choose data rows by pass rate, the share of a row's samples that are solved. Keeps what is known of
+ * each row, and chooses the rows to draw.
+ */
 import { LIMITS } from "../../proto/limits.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import type { ClosedGroup } from "./batches.ts";
@@ -10,10 +13,15 @@ import { type RowGroup, rowTable, type RowTable, withGroups, withRates } from ".
 import type { RunState } from "./state.ts";
 import { type Arm, invalid, type Invalid, type Policy, type RunConfig } from "./types.ts";
 
-/** Number of steps between pass rates 0 and 1 when they are stored. */
+/**
+ * Number of steps from pass rate 0 to pass rate 1. Pass rates that a client gives are stored as whole numbers of such
+ * steps.
+ */
 export const RATE_PARTS = 250;
 
-/** Pass rates of an arm's rows that a client gave. */
+/**
+ * Event that a client gave pass rates (shares of solved samples) of an arm's data rows, e.g. measured before the run.
+ */
 export interface RowsRated {
   readonly kind: "rowsRated";
   readonly arm: number;
@@ -22,7 +30,7 @@ export interface RowsRated {
   readonly first: number;
   /** Rate of each row, in 250ths. */
   readonly rates: Uint8Array;
-  /** Number of samples that each given rate counts as. */
+  /** Number of samples that each given rate counts as, when the run measures further samples of the row. */
   readonly samples: number;
 }
 
@@ -49,13 +57,14 @@ export function withRated(tables: RunState["rows"], { arm, rows, first, rates, s
 }
 
 /**
- * Result of the last call of afterFold for each state. Planning and applying a draw both need it, usually for the same
- * state.
+ * Cache with the last result of afterFold for each list of batches. Planning a draw and applying it both need the
+ * result.
  */
 const folds = new WeakMap<RunState["batches"], { readonly key: string; readonly after: RunState["rows"] }>();
 
 /**
- * Returns the tables of rows after these updates. A group changes nothing if its number of solved samples is not known.
+ * Returns the tables of rows after the policy updates `updates`. A group changes nothing if its number of solved
+ * samples is not known.
  */
 export function afterFold(
   state: Pick<RunState, "rows" | "config" | "batches" | "version">,
@@ -87,9 +96,9 @@ function folded(
 }
 
 /**
- * Returns the arm's rows that are being sampled and should not be drawn again yet. If draws wait for feedback, these
- * are all rows of batches that this draw does not learn from. Groups that have closed count too, so that no draw
- * depends on timing.
+ * Returns the arm's rows that are being sampled, which should not be drawn again yet. If draws wait for feedback, these
+ * are all rows of update batches that this draw does not learn from. Their closed groups count too, so that no draw
+ * depends on when feedback arrives.
  */
 function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: number): ReadonlySet<number> {
   const tasks = batches.flatMap(({ index, groups, reserve }) => {
@@ -135,7 +144,7 @@ function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["ro
   );
 }
 
-/** Returns whether the policy draws the same instances again in later passes. */
+/** Returns whether the policy repeats the same instances in later passes, e.g. in the cycles of a replay. */
 function goesOverAgain(policy: Policy, armCount: number, length: number): boolean {
   const definition = definitionOf(policy);
   const begun = definition.initial(policy.config, armCount, 0);

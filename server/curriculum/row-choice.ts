@@ -1,6 +1,6 @@
 /**
- * Draws rows of an arm by how much can be learned from them according to their pass rates. Every row keeps a minimum
- * probability.
+ * Draws an arm's data rows at random, preferring rows from which most can be learned according to their pass rate
+ * (share of solved samples). Every row keeps a minimum probability.
  */
 import type { Rng } from "../../envs/lib/rng.ts";
 import {
@@ -16,10 +16,16 @@ import {
 } from "./row-table.ts";
 import type { RowRule } from "./types.ts";
 
-/** Maximum number of random attempts to find a row that is not in use. After that, the next free row is used. */
+/**
+ * Maximum number of random attempts to find a row that is not in use. After that, the next row in order that is not in
+ * use is taken.
+ */
 const TRIES_MAX = 64;
 
-/** Returns the interest in rows of a pass rate, at most 1. `share` is the part of the run that is over, in [0, 1]. */
+/**
+ * Returns how much a draw prefers rows of this pass rate, in [0, 1]. `share` is the part of the run that is over, in
+ * [0, 1].
+ */
 function interestIn({ by }: RowRule, rate: number, share: number): number {
   if (by.kind === "learnability") {
     const variance = 4 * rate * (1 - rate);
@@ -33,7 +39,7 @@ function interestIn({ by }: RowRule, rate: number, share: number): number {
 }
 
 /**
- * Returns the relative probability that a draw takes a row of each step of pass rates, and last that of retired rows.
+ * Returns the probability that a draw takes a row of each step of pass rates, and as last item that of retired rows.
  * Retired rows are drawn only if all rows are retired.
  */
 export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): readonly number[] {
@@ -50,8 +56,8 @@ export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): 
 }
 
 /**
- * Returns a function that finds the n-th row of a class, in row order. It sums the pages' counts once for each class
- * that is asked for.
+ * Returns a function that finds the n-th row of a class (a step of pass rates, RETIRED or GONE), in row order. The
+ * counts of the pages are summed once for each class.
  */
 function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) => number {
   const sums = new Map<number, Uint32Array>();
@@ -75,8 +81,8 @@ function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) =>
 }
 
 /**
- * Returns the first row, from `from` on, that is neither gone, in use nor retired. If all rows are retired, retired
- * ones are allowed. If there is no such row, it returns `from`.
+ * Returns the first row, from `from` on, that is not in use, not retired, and still in its pool. If all rows are
+ * retired, it may be a retired one. If there is none, returns `from`.
  */
 function nextFree(table: RowTable, from: number, isTaken: (row: number) => boolean): number {
   const isOver = table.counts[RETIRED]! + table.counts[GONE]! === table.size;

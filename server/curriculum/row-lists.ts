@@ -1,13 +1,14 @@
 /**
- * Lists the rows of pools as a run knows them. A row keeps the index that it got when the run first saw it, even if the
- * file's order changes. New rows get indices at the end, and rows that the pool no longer has are marked as gone.
+ * Lists the rows of data pools as a run knows them. A row keeps the index that it got when the run first saw it, even
+ * if the order in the pool's file changes. New rows are added at the end. Rows that were removed from the file are
+ * marked as gone.
  */
 import { deriveSeed, permuted } from "../../envs/lib/rng.ts";
 
 /** Number of bytes of a row's hash. */
 const HASH_BYTES = 8;
 
-/** First and last of a range of successive indices of the list. */
+/** First and last index of successive rows in a list. */
 type Range = readonly [number, number];
 
 /** Fields of a run's state that this file reads. */
@@ -23,20 +24,23 @@ interface Listed {
   readonly masks: readonly (string | null)[];
 }
 
-/** Successive passes of an arm through the same number of rows. */
+/** Successive passes of an arm through all rows of its list, while the number of rows stays the same. */
 export interface RowPasses {
-  /** Number of the arm's task at which the first of these passes begins. */
+  /** Number of the arm's task, counted from 0, at which the first of these passes begins. */
   readonly from: number;
-  /** Number of passes that the arm had made before. */
+  /** Number of passes that the arm had made before these. */
   readonly epoch: number;
-  /** Number of rows in each of these passes. Rows that are gone count. */
+  /** Number of rows in each of these passes. Rows that were removed from the pool count too. */
   readonly rows: number;
 }
 
 export interface RowWalk {
-  /** Highest task number that earlier passes over the same instances reached, plus 1. 0: there were none. */
+  /**
+   * If the policy repeats the same instances: the task number after the highest one that an earlier repetition reached.
+   * 0: nothing has been repeated.
+   */
   readonly reached: number;
-  /** Passes in order. There is a new entry each time the pool has grown. */
+  /** Passes of the arm through the rows, in order. There is a new entry each time the list has grown. */
   readonly passes: readonly RowPasses[];
 }
 
@@ -50,12 +54,12 @@ export interface RowListName {
 }
 
 export interface RowList extends RowListName {
-  /** Digest of the pool when the run last saw it. `firstDigest` is that of the first time. */
+  /** Digest of the pool's content when the run last saw it. `firstDigest` is the digest when the run first saw it. */
   readonly digest: string;
   readonly firstDigest: string;
-  /** Time at which the server that last reported the pool had read its file. */
+  /** Time at which the pool's file was read by the server that last reported the pool. */
   readonly loadedAtMs: number;
-  /** Position in the list of each arm that draws from it, by arm id. */
+  /** How far each arm has gone through the list, by id of the arms that draw from it. */
   readonly walks: ReadonlyMap<string, RowWalk>;
   /** Hashes of the rows in order of index, 8 bytes each. */
   readonly hashes: Uint8Array;
@@ -63,7 +67,10 @@ export interface RowList extends RowListName {
   readonly gone: ReadonlySet<number>;
 }
 
-/** Changes of a list of rows: added hashes, and ranges of indices of rows that are gone or back. */
+/**
+ * Changes of a list of rows: hashes of added rows, and ranges of indices of rows that were removed from the pool or are
+ * back in it.
+ */
 export interface RowsChanged extends Omit<RowListName, "pool"> {
   /** Ids of arms that draw from the list for the first time. */
   readonly arms: readonly string[];
@@ -73,7 +80,8 @@ export interface RowsChanged extends Omit<RowListName, "pool"> {
 }
 
 /**
- * Hash of a row, and the number of passes that its arm had made through all rows before. Undefined: the row is gone.
+ * Hash of a row, and the number of passes through all rows that its arm had made before. Undefined: the row was removed
+ * from its pool.
  */
 export type ListedRow = { readonly hash: string; readonly epoch: number } | undefined;
 
@@ -82,7 +90,8 @@ export function isList(one: RowListName, { environment, level, split }: Omit<Row
 }
 
 /**
- * Returns the list of rows that an arm draws from. Undefined: its tasks are not rows, or no server has loaded them yet.
+ * Returns the list of rows that an arm draws from. Undefined: the arm draws no rows of a pool, or no server has loaded
+ * the pool yet.
  */
 export function listOf(lists: readonly RowList[], armId: string): RowList | undefined {
   return lists.find(({ walks }) => walks.has(armId));
@@ -99,8 +108,8 @@ export function hashAt({ hashes }: Pick<RowList, "hashes">, place: number): stri
 }
 
 /**
- * Returns the reason why each arm is masked. Null: it is not. An arm whose rows are all gone from its pool counts as
- * masked.
+ * Returns the reason for which each arm is masked (not drawn), or null. An arm whose rows were all removed from their
+ * pool counts as masked.
  */
 export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks" | "lists">): Listed["masks"] {
   if (lists.length === 0) return masks;
@@ -113,7 +122,10 @@ export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks
   });
 }
 
-/** Returns the row of an arm's task. `row` is its index if the arm chooses its rows; else the task's number decides. */
+/**
+ * Returns the row of an arm's task. If the arm chooses rows by pass rate, `row` is the row's index. Otherwise the
+ * task's number, `ordinal`, decides.
+ */
 export function listedRow(
   list: RowList,
   armId: string,
@@ -123,7 +135,10 @@ export function listedRow(
   return list.gone.has(place) ? undefined : { hash: hashAt(list, place), epoch };
 }
 
-/** Returns the row index and the epoch of an arm's task. The rows have another random order in each pass. */
+/**
+ * Returns the row index and the epoch (number of earlier passes) of an arm's task. The rows have another random order
+ * in each pass.
+ */
 function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) {
   const { environment, pool, level, split, walks } = list;
   const passes = walks.get(armId)?.passes.findLast(({ from }) => from <= ordinal);
@@ -135,8 +150,8 @@ function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) 
 }
 
 /**
- * Returns the walk through a list that has grown to `rows` rows. The current pass ends with the rows that it began
- * with.
+ * Returns an arm's walk through a list that has grown to `rows` rows. The current pass still ends after the rows that
+ * it began with; new rows come with the next pass.
  */
 function extended({ reached, passes }: RowWalk, nextOrdinal: number, rows: number): RowWalk {
   const next = Math.max(nextOrdinal, reached);
@@ -151,7 +166,7 @@ export function* placesOfRanges(ranges: readonly Range[]): Generator<number> {
   for (const [first, last] of ranges) for (let place = first; place <= last; place++) yield place;
 }
 
-/** Returns a list after a change. `nextOrdinal` gives the number of an arm's next task. */
+/** Returns a list of rows after a change of its pool. `nextOrdinal` returns the number of an arm's next task. */
 function changedList(list: RowList, change: RowsChanged, nextOrdinal: (armId: string) => number): RowList {
   const gone = new Set(list.gone);
   for (const place of placesOfRanges(change.gone)) gone.add(place);
@@ -164,13 +179,13 @@ function changedList(list: RowList, change: RowsChanged, nextOrdinal: (armId: st
   return { ...list, gone, hashes, walks };
 }
 
-/** Returns all lists after changes of the lists of one pool. */
+/** Returns all lists of rows after changes of the lists of one pool. */
 export function withRowsSeen(
   { lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">,
   { pool, digest, loadedAtMs }: Pick<RowList, "pool" | "digest" | "loadedAtMs">,
   changes: readonly RowsChanged[],
 ): readonly RowList[] {
-  // For an evaluation arm it is the size of the set, because all tasks of the set are used from the start.
+  // An evaluation arm uses all tasks of its set from the start, so its next task number is the size of the set.
   const nextOrdinal = (armId: string): number =>
     arms[config.arms.findIndex(({ id }) => id === armId)]?.nextOrdinal ??
     config.evaluationArms.find(({ id }) => id === armId)?.tasks ??
@@ -196,8 +211,8 @@ export function withRowsSeen(
 }
 
 /**
- * Returns the lists when a new pass over the same instances begins. Each arm's walk records the number of the arm's
- * next task.
+ * Returns the lists of rows when the policy begins to repeat the same instances. Each arm's walk records how far it
+ * got.
  */
 export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">): readonly RowList[] {
   return lists.map((list) => {
@@ -210,7 +225,7 @@ export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "con
   });
 }
 
-/** Returns the numbers of an evaluation arm's tasks whose rows are gone. */
+/** Returns the numbers of an evaluation arm's tasks whose rows were removed from their pool. */
 export function leftOutOf({ lists, config }: Pick<Listed, "lists" | "config">, arm: number): ReadonlySet<number> {
   const { id = "", tasks = 0 } = config.evaluationArms[arm] ?? {};
   const list = listOf(lists, id);

@@ -1,9 +1,9 @@
-/** Makes the report of an arm's rows that clients read. */
+/** Makes the report of what a run knows about an arm's data rows, for clients. */
 import { classOf, expectedRate, GONE, RATE_STEPS, recordAt, RETIRED, type RowTable, SAMPLE } from "./row-table.ts";
 
 export type RowReport = ReturnType<typeof rowReport>;
 
-/** Returns the records of at most `limit` rows, from row `from` on, and totals of all rows. */
+/** Returns the records of at most `limit` rows, from row `from` on, and totals over all rows of the arm. */
 export function rowReport(table: RowTable, from: number, limit: number) {
   const count = Math.max(0, Math.min(limit, table.size - from));
   const rows = Array.from({ length: count }, (_, i) => {

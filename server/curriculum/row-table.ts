@@ -1,8 +1,8 @@
 /**
- * Table of what is known of an arm's rows. For each row it has the numbers of samples seen and solved, which shrink
- * with each new group, so that old samples count less. It also counts successive groups in which all samples were
- * solved. A row takes six bytes. Pages are never changed in place: a new table shares all pages whose rows had no new
- * groups.
+ * Table of what a run knows about an arm's data rows. For each row it has the numbers of samples seen and solved, which
+ * shrink with each new group, so that old samples count less. It also counts successive groups in which all samples
+ * were solved. A row takes six bytes. Pages are never changed in place: a new table shares all pages whose rows had no
+ * new groups.
  */
 import { LIMITS } from "../../proto/limits.ts";
 import type { RowRule } from "./types.ts";
@@ -14,23 +14,23 @@ import type { RowRule } from "./types.ts";
 export const PAGE_ROWS = 1024;
 
 /**
- * Number of units that one sample counts. Sample numbers are kept in these units, so that they stay whole when they
- * shrink.
+ * Number of units that one sample counts. Sample numbers are kept in these units, so that they stay whole numbers when
+ * old samples lose weight.
  */
 export const SAMPLE = 64;
 
-/** Samples seen that are added to each row's own as a prior: one. */
+/** Prior of a row's number of samples seen: one sample. */
 const PRIOR_SEEN = SAMPLE;
-/** Samples solved that are added to each row's own as a prior: half a sample. */
+/** Prior of a row's number of samples solved: half a sample. */
 const PRIOR_SOLVED = SAMPLE / 2;
 
 const COUNT_MAX = 2 ** 16 - 1;
 const STREAK_MAX = LIMITS.RowCurriculum.retire_after.max;
 
-/** Number of steps into which pass rates are divided. A row's class is its step, RETIRED or GONE. */
+/** Number of steps into which pass rates are divided. A row's class is the step of its pass rate, RETIRED or GONE. */
 export const RATE_STEPS = 33;
 export const RETIRED = RATE_STEPS;
-/** Class of rows that the pool no longer has. They are never drawn, but what is known of them is kept. */
+/** Class of rows that were removed from their pool. They are never drawn, but the table keeps what is known of them. */
 export const GONE = RATE_STEPS + 1;
 const CLASSES = RATE_STEPS + 2;
 
@@ -42,7 +42,7 @@ export function rateOf(step: number): number {
 export interface RowRecord {
   /** Number of samples seen, in units of 1/64 sample. Old samples count less. */
   readonly seen: number;
-  /** Number of samples solved, in the same units. Old samples count less. */
+  /** Number of samples solved, in units of 1/64 sample. Old samples count less. */
   readonly solved: number;
   /** Number of successive groups in which every sample was solved. */
   readonly streak: number;
@@ -63,7 +63,7 @@ export interface RowTable {
   readonly size: number;
   readonly retireAfter: number;
   readonly pages: readonly RowPage[];
-  /** Number of the table's rows in each class. */
+  /** Number of the table's rows in each class (step of pass rates, RETIRED or GONE). */
   readonly counts: readonly number[];
 }
 
@@ -84,14 +84,17 @@ export function classOf({ seen, solved, streak, gone }: RowRecord, retireAfter: 
   return gone === 1 ? GONE : presentClass(seen, solved, streak, retireAfter);
 }
 
-/** Returns the index of the n-th row of a class in a page, from 0. Throws if the page has fewer. */
+/**
+ * Returns the index in the page of the n-th row of a class, counted from 0. Throws if the page has no more than n such
+ * rows.
+ */
 export function nthOfClass(page: RowPage, of: number, n: number, retireAfter: number): number {
   let left = n;
   for (let at = 0; at < page.seen.length; at++) if (classAt(page, at, retireAfter) === of && left-- === 0) return at;
   throw new Error(`bug: a page of rows has fewer than ${n + 1} rows of class ${of}`);
 }
 
-/** Returns the pass rate that is expected of a row. */
+/** Returns the pass rate (share of solved samples) that is expected of a row's next group. */
 export function expectedRate({ seen, solved }: Pick<RowRecord, "seen" | "solved">): number {
   return (solved + PRIOR_SOLVED) / (seen + PRIOR_SEEN);
 }
@@ -150,7 +153,7 @@ export function recordAt({ pages }: RowTable, row: number): RowRecord {
   return { seen: page.seen[at]!, solved: page.solved[at]!, streak: page.streak[at]!, gone: page.gone[at]! };
 }
 
-/** Returns whether nothing is known of any row in the page. */
+/** Returns whether the table knows nothing about the rows of a page. */
 export function isBlank({ seen, streak }: RowPage): boolean {
   return seen.every((each) => each === 0) && streak.every((each) => each === 0);
 }
@@ -179,7 +182,7 @@ export function withRecords(table: RowTable, changes: Iterable<readonly [row: nu
   return { ...table, pages, counts };
 }
 
-/** Samples seen and solved in one group of a row. */
+/** Numbers of samples and of solved samples in one group of a row. */
 export interface RowGroup {
   readonly row: number;
   readonly samples: number;
@@ -187,7 +190,7 @@ export interface RowGroup {
 }
 
 /**
- * Returns the table after groups, in order. Before a group is added, its row's numbers are multiplied by `kept`/256.
+ * Returns the table after new groups, in order. Each group first multiplies its row's earlier numbers by `kept`/256.
  */
 export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: number): RowTable {
   const records = new Map<number, RowRecord>();
@@ -216,7 +219,10 @@ export interface Rates {
   readonly samples: number;
 }
 
-/** Returns the table with given rates in place of what was known of these rows. There may be a million rows. */
+/**
+ * Returns the table with rates that a client gave, in place of what was known of these rows. There may be a million
+ * rows.
+ */
 export function withRates(table: RowTable, { rows, first, rateAt, count, samples }: Rates): RowTable {
   const seenParts = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
   const copies = new Map<number, RowPage>();
@@ -274,7 +280,7 @@ export function withListed(table: RowTable, size: number, gone: ReadonlySet<numb
   return tableOf(Math.max(size, table.size), retireAfter, all);
 }
 
-/** Counts the page's rows of each class anew. */
+/** Counts again how many of a page's rows are in each class (step of pass rates, RETIRED or GONE). */
 function recount(page: RowPage, retireAfter: number): void {
   page.counts.fill(0);
   for (let at = 0; at < page.seen.length; at++) page.counts[classAt(page, at, retireAfter)]!++;

@@ -20,7 +20,7 @@ import {
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export type ArmView = ReturnType<typeof armView> & {
-  /** Levels of an arm that grows. Unset: it does not, or an older server wrote the summary. */
+  /** Levels of an arm that grows. Unset: the arm does not grow, or an older server wrote the summary. */
   readonly growth?: GrowthView;
 };
 
@@ -28,7 +28,7 @@ export type ArmView = ReturnType<typeof armView> & {
 export interface EvaluationView {
   readonly armId: string;
   readonly round: number;
-  /** Cursor of the run when the round was opened. */
+  /** Number of tasks that the run had drawn when the round was opened. */
   readonly cursor: number;
   /** Number of tasks in the evaluation arm's set. */
   readonly tasks: number;
@@ -48,7 +48,7 @@ export interface StateView {
   readonly incarnation: string;
   /** Epoch: it starts at 0 and grows with each import. */
   readonly epoch: number;
-  /** Number of changes since creation. */
+  /** Number of events in the run's journal after its creation. */
   readonly version: number;
   readonly cursor: number;
   /** Cursor of the first update batch that is not closed. */
@@ -58,8 +58,8 @@ export interface StateView {
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
   /**
-   * Counts of malformed answers in the last complete window, or in all samples if the run ended before. Null: not known
-   * yet.
+   * Counts of answers that could not be parsed, over the last complete window of scored samples. If the run ended
+   * before, they are over all samples. Null: not known yet.
    */
   readonly malformed: MalformedShare | null;
   readonly paused: boolean;
@@ -84,7 +84,7 @@ export interface PoolView extends Pick<RowList, "digest"> {
   readonly name: string;
   /** Number of the pool's rows in the levels and splits from which the run's arms draw. */
   readonly rows: number;
-  /** Number of rows that the pool had once and no longer has. */
+  /** Number of rows that were removed from the pool since the run first saw it. */
   readonly gone: number;
 }
 
@@ -128,7 +128,7 @@ export function means(groups: readonly RewardSums[]): {
   };
 }
 
-/** Returns the view of a run from which the policy draws the next update batch. */
+/** Returns the run's state in the form that policies read to choose arms for the next update batch. */
 export function viewOf(state: RunState): View {
   const { config, weights, arms, batchesDrawn } = state;
   return {
@@ -143,7 +143,10 @@ export function viewOf(state: RunState): View {
   };
 }
 
-/** Means by list of recent groups. Every change of the run reads them, but few changes close a group. */
+/**
+ * Cache of an arm's mean reward and solved share, by its list of recent groups. Every change of the run reads these,
+ * but few changes close a group.
+ */
 const recentMeans = new WeakMap<readonly RewardSums[], ReturnType<typeof means>>();
 
 function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> {
@@ -204,7 +207,7 @@ function growthViews(state: RunState): readonly (GrowthView | undefined)[] {
   });
 }
 
-/** Returns each arm's probability in the next update batch. All are 0 if no arm can be drawn. */
+/** Returns the probability that the next update batch draws each arm. All are 0 if no arm can be drawn. */
 function nextProbabilities(state: RunState): readonly number[] {
   const { policy, config, weights } = state;
   const definition = definitionOf(policy);
@@ -218,7 +221,7 @@ function nextProbabilities(state: RunState): readonly number[] {
 // Functions for the rounds of evaluation arms. A run's state shows the newest round of each arm, and its history shows
 // all.
 
-/** Sums over the samples on one page of a round. */
+/** Sums over the samples on one page (256 tasks) of an evaluation round. */
 interface Sums {
   readonly samples: number;
   readonly rewards: number;
@@ -226,11 +229,12 @@ interface Sums {
   readonly solved: number;
 }
 
-/** Sums by page. Every change of the run reads them, but most changes touch no page. */
+/** Cache of sums by page. Every change of the run reads them, but most changes leave all pages as they are. */
 const pageSums = new WeakMap<EvaluationPage, Sums>();
 
 /**
- * Adds by task number and sample index, so that a mean has the same bits in whatever order the samples arrived.
+ * Returns the sums over a page's samples. Samples are added in the order of task number and sample index. So the sums
+ * are identical to the last bit, in whatever order samples arrived.
  */
 function sumsOf(page: EvaluationPage): Sums {
   const found = pageSums.get(page);

@@ -26,14 +26,14 @@ const solvedVariance: Signal = ({ count, solved }) => {
 };
 
 /**
- * Returns the share of solved samples. For LEARNING_PROGRESS the bandit turns it into a signal of the whole arm
- * (policies/bandit/progress.ts).
+ * Returns the share of solved samples. For the signal LEARNING_PROGRESS, the bandit then turns the shares of an arm's
+ * groups into one signal of the arm (policies/bandit/progress.ts).
  */
 const solvedShare: Signal = ({ count, solved }) => (solved === null || count === 0 ? undefined : solved / count);
 
 /**
- * Returns 1 if some samples are solved and others are not, else 0. GRPO learns nothing from a group in which all are
- * alike.
+ * Returns 1 if some samples are solved and others are not, else 0. GRPO learns nothing from a group in which all
+ * samples are solved, or none.
  */
 const mixedOutcomes: Signal = ({ count, solved }) => {
   if (solved === null || count < 2) return undefined;
@@ -47,7 +47,9 @@ export const signals = {
   MIXED_OUTCOMES: mixedOutcomes,
 } as const satisfies Readonly<Record<string, Signal>>;
 
-/** Returns (mean reward − min) / (max − min). */
+/**
+ * Returns (mean reward − min) / (max − min), where `min` and `max` are the reward scheme's limits. 0 if both are equal.
+ */
 const rewardShare: Signal = ({ count, sum }, { min, max }) =>
   count === 0 ? undefined : max > min ? Math.min(1, Math.max(0, (sum / count - min) / (max - min))) : 0;
 
@@ -88,7 +90,7 @@ export function signalNamed(name: SignalName | MeasureName): Signal {
   return byName[name];
 }
 
-/** Returns whether a signal compares samples of a group, so that a group of one sample gives none. */
+/** Returns whether a signal compares the samples of a group. Then a group of one sample has no signal. */
 export function needsTwo(name: SignalName | MeasureName): boolean {
   const one = outcomeOf([1], 1);
   return signalNamed(name)(one, { min: 0, max: 1 }) === undefined;

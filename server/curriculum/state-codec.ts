@@ -144,7 +144,7 @@ function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number)
   return { kind: "closed", ...base, results: shared(known.results), outcome: cameTo, folded };
 }
 
-/** Returns the message fields of a batch. `previous` is the batch before it in the state. */
+/** Returns the message fields of an update batch. `previous` is the batch before it in the run's state. */
 function batchDraft(batch: Batch, previous: Batch | undefined): Draft<wire.Batch> {
   const { probabilities, values, toldBefore: told } = batch;
   const isPrevious = previous?.probabilities === told?.probabilities && previous?.values === told?.values;
@@ -193,7 +193,7 @@ function bytesIn({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array): 
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Yields the parts of an arm's row table. Pages without a row of which anything is known are left out. */
+/** Yields the parts of an arm's row table. Pages are left out if the table knows nothing about any of their rows. */
 function* rowParts(arm: number, { pages }: RowTable): Generator<Part> {
   for (const [page, of] of pages.entries()) {
     if (isBlank(of)) continue;
@@ -260,7 +260,7 @@ export function* piecesOf(run: Uint8Array): Generator<Piece> {
         return { kind: field === 1 ? "part" : "record", bytes, length: bytes.length, end: reader.pos };
       }
     } catch {
-      // The data is cut off or has an unknown format; the error follows below.
+      // The data is cut off or has an unknown format. The error below says so.
     }
     throw otherFormat("the state");
   };
@@ -273,7 +273,7 @@ export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonl
 
 /** Returns bytes as 16-bit numbers. The bytes may begin at any address. */
 function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
-  // A Buffer's slice would share its memory and might be unaligned, so the bytes are copied.
+  // A slice of a Buffer would share its memory and might begin at an odd address, so the bytes are copied.
   return new Uint16Array(new Uint8Array(bytes).buffer);
 }
 

@@ -20,7 +20,10 @@ import type { RewardSums } from "./advantages.ts";
 import type { TaskMemory } from "./task-memory.ts";
 import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
 
-/** Round of an evaluation arm, in which each task of its set is sampled once. Every round has the same tasks. */
+/**
+ * Round of an evaluation arm: one scoring of num_generations completions for each task of the arm's fixed set. Every
+ * round has the same tasks.
+ */
 export interface EvaluationRound {
   /** Index of the arm among the run's evaluation arms. */
   readonly arm: number;
@@ -31,7 +34,7 @@ export interface EvaluationRound {
   /** Epoch of the run when the round was opened. */
   readonly epoch: number;
   readonly openedAtMs: number;
-  /** Cursor of the run when the round was opened. */
+  /** Number of tasks that the run had drawn when the round was opened. */
   readonly cursor: number;
   /** Number of tasks in the evaluation arm's set. */
   readonly size: number;
@@ -40,7 +43,7 @@ export interface EvaluationRound {
    * set may have 65,536 tasks.
    */
   readonly pages: readonly EvaluationPage[];
-  /** Numbers of tasks whose rows are gone. The round does not wait for them. */
+  /** Numbers of the tasks whose data rows were removed from their pool. The round does not wait for their samples. */
   readonly leftOut: ReadonlySet<number>;
   /** Number of samples that the round still waits for. */
   readonly missing: number;
@@ -70,11 +73,11 @@ export interface ArmCounters extends NextOrdinals {
   readonly repeats: number;
   /** Number of closed groups with a reward. */
   readonly groups: number;
-  /** Rewards of the latest of these groups, oldest first. */
+  /** Rewards of the arm's latest closed groups, at most 256, oldest first. */
   readonly recent: readonly RewardSums[];
-  /** Sums over the groups from which the policy has learned. */
+  /** Sums over the arm's groups from which the policy has learned. */
   readonly folded: Tally;
-  /** Lengths of the completions in all closed groups. Unset: not known. */
+  /** Total lengths of the completions in all closed groups of the arm. Unset: not known. */
   readonly lengths?: Lengths | undefined;
 }
 
@@ -93,7 +96,10 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** State of the policy. Only the policy's definition reads it. */
   readonly policyState: unknown;
   readonly weights: readonly number[];
-  /** Reason for which each arm is masked. Null: the arm may be drawn if its weight is above 0. */
+  /**
+   * Reason for which each arm is masked (not drawn), e.g. because its judge is down. Null: the arm is drawn if its
+   * weight is above 0.
+   */
   readonly masks: readonly (string | null)[];
   readonly paused: boolean;
   /** Name of the token that paused the run. Empty: the run is not paused, or the name is not known. */
@@ -109,9 +115,9 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly epoch: number;
   /** Ranges of history positions whose entries an import has undone, except control changes. */
   readonly rolledBack: readonly Range[];
-  /** Ranges of history positions whose control changes an import has undone. */
+  /** Ranges of history positions in which an import has undone the control changes, e.g. new weights. */
   readonly controlRolledBack: readonly Range[];
-  /** Progress to which the RPC Advance moved the policy (PolicyDefinition.place). 0: it was not called. */
+  /** Value of PolicyDefinition.place after the RPC Advance last moved the policy. 0: it never did. */
   readonly advancedTo: number;
   /** Number of tasks drawn so far, the spare tasks of dynamic sampling included. */
   readonly cursor: number;
@@ -122,7 +128,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly batchesDrawn: number;
   /** Number of closed batches before the first open one. */
   readonly batchesClosed: number;
-  /** Number of batches that have updated the policy, or that were passed over because the policy takes no feedback. */
+  /** Number of update batches that the policy has learned from, or passed over because it takes no feedback. */
   readonly batchesFolded: number;
   readonly groupsOpen: number;
   readonly samplesRecorded: number;
@@ -133,14 +139,17 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Batches that are open, or whose tasks a client may still ask for, by increasing index. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
-  /** Outcomes of instances, for the policy's filter. Null: the filter does not need them. */
+  /** Last outcomes of instances, for a filter that skips solved or failed ones. Null: the policy has no such filter. */
   readonly memory: TaskMemory | null;
   /**
    * Rows of the pools that the arms draw from. Empty: no arm draws from a pool, or no server with the pool has loaded
    * the run yet.
    */
   readonly lists: readonly RowList[];
-  /** Table of each arm's rows. Null: the arm goes through its tasks in turn. */
+  /**
+   * For each arm that chooses rows by pass rate: the table of what is known of its data rows. Null: the arm takes its
+   * tasks in order.
+   */
   readonly rows: readonly (RowTable | null)[];
   /** Latest rounds of each evaluation arm, in the order in which they were opened. */
   readonly evaluations: readonly EvaluationRound[];
@@ -162,12 +171,14 @@ const OPEN_GROUPS_MAX = 32_768;
 /** Number of tasks of closed groups that a run keeps. Clients may ask for them again or send late results. */
 const TASKS_KEPT = 1024;
 
-/** Number of samples that those tasks may have together, which limits the number of tasks. */
+/**
+ * Maximum number of samples in the kept tasks of closed groups. With many samples per task, a run keeps fewer tasks.
+ */
 const SAMPLES_KEPT = 2 ** 18;
 
 /**
- * Returns the maximum number of open groups if draws do not wait for feedback. A draw beyond it closes the oldest
- * groups.
+ * Returns the maximum number of open groups of a run whose draws do not wait for feedback. Before a draw would exceed
+ * it, the oldest open groups are closed.
  */
 export function openGroupsMax({ numGenerations }: RunConfig): number {
   return Math.min(OPEN_GROUPS_MAX, Math.floor(OPEN_SAMPLES_MAX / numGenerations));

@@ -11,8 +11,8 @@ import type { TaskFilter } from "./types.ts";
 const GENERATION_MAX = 2 ** 17;
 
 /**
- * Record of an instance whose last group had all samples solved. Other records are the number of successive groups
- * without a solved sample.
+ * Value of `record` for an instance whose last group had all samples solved. Other values count the last successive
+ * groups without a solved sample.
  */
 const SOLVED = -1;
 
@@ -27,7 +27,10 @@ interface Entry {
 interface Generation {
   readonly log: Entry[];
   readonly latest: Map<string, number>;
-  /** Number of entries, from the log's start, that belong to this generation. */
+  /**
+   * Number of entries, from the log's start, that belong to this generation. Later entries of the log belong to newer
+   * values.
+   */
   readonly count: number;
 }
 
@@ -93,14 +96,15 @@ export function remember(memory: TaskMemory, groups: readonly Remembered[]): Tas
 }
 
 /**
- * Returns a function that says whether the filter passes over an instance. It uses the memory and these newer groups.
+ * Returns a function that says whether the filter skips an instance. The filter reads the memory and groups that are
+ * not in the memory yet.
  */
 export function passesOver(
   { skipSolved, skipFailedAfter }: TaskFilter,
   memory: TaskMemory,
   groups: readonly Remembered[],
 ): (hash: string) => boolean {
-  // The newer groups are kept apart, because planning a draw must not change the memory.
+  // Newer groups are kept apart, because planning a draw must not change the memory.
   const fresh = new Map<string, number>();
   for (const { hash, outcome } of groups)
     fresh.set(hash, recordAfter(fresh.get(hash) ?? recordOf(memory, hash), outcome));

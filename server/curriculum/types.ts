@@ -10,9 +10,12 @@ export type Source = "synthetic" | "real" | "teacher";
 export interface InstanceKey {
   /** Hash of the instance in canonical form, without spaces. Equal instances have equal hashes, whatever their arm. */
   readonly hash: string;
-  /** Share of the rows ranked together with this one that are easier, in [0, 1]. Unset: not known. */
+  /**
+   * Rank of the row among the rows ranked together with it: the share of these that are easier, in [0, 1). Unset: not
+   * known.
+   */
   readonly rank?: number;
-  /** For a row of a pool: how often its arm had gone through all rows before. Unset: 0. */
+  /** For a row of a data pool: how often its arm had gone through all rows before. Unset: 0. */
   readonly epoch?: number;
 }
 
@@ -28,9 +31,12 @@ export interface RowRule {
      * without an end it stays at `from`.
      */
     | { readonly kind: "target"; readonly from: number; readonly to: number; readonly width: number };
-  /** Share of the arm's draws that is spread evenly over all rows, in [0, 1]. */
+  /** Share of the arm's draws that is spread evenly over all its rows, in [0, 1]. */
   readonly floor: number;
-  /** Factor, in 256ths, by which a row's earlier samples are multiplied with each new group. */
+  /**
+   * Factor, in 256ths, by which each new group of a row multiplies the row's earlier samples, so that old samples count
+   * less.
+   */
   readonly kept: number;
   /**
    * Number of successive groups with all samples solved after which a row is no longer drawn. 0: rows are never
@@ -48,11 +54,11 @@ export interface Arm<Spec = unknown> {
   readonly source: Source;
   /** Weight of the arm at creation, at least 0. */
   readonly weight: number;
-  /** Whether the arm's tasks count for hardShareMin. */
+  /** Whether the arm's tasks count as hard for the constraint hardShareMin. */
   readonly hard: boolean;
   /** Smallest and largest reward of the arm's scheme. Signals are divided by their difference. */
   readonly rewardRange: { readonly min: number; readonly max: number };
-  /** External resource that scoring needs, e.g. a judge. Undefined: none. */
+  /** External resource that scoring the arm's tasks needs, e.g. a judge. Undefined: none. */
   readonly resource: string | undefined;
   /** Whether the arm was removed from the run for good. Its weight is then 0. */
   readonly removed: boolean;
@@ -62,7 +68,7 @@ export interface Arm<Spec = unknown> {
   readonly rows?: RowRule;
   /** Rows of all arms with the same group are ranked together. Unset: arms without a group are ranked together. */
   readonly rankGroup?: string;
-  /** Growth of the arm. Unset: it has one level. */
+  /** How the arm's levels of difficulty open one by one. Unset: the arm has one level. */
   readonly grow?: Growth;
 }
 
@@ -79,7 +85,7 @@ export interface TaskPlace<Spec> {
   readonly level?: number | undefined;
   /** Row that the arm chose by pass rate. Unset: `ordinal` decides. */
   readonly row?: number | undefined;
-  /** Row that the run's list of rows has for this task. Unset: the run has no list for the arm. */
+  /** Row that the run's list of data rows has for this task. Unset: the run has no list for the arm. */
   readonly listed?: { readonly row: ListedRow } | undefined;
   /** Arms whose rows are ranked together with this arm's rows. Unset: the rows are not ranked. */
   readonly among?: readonly Arm<Spec>[] | undefined;
@@ -108,13 +114,16 @@ export interface EvaluationArm<Spec = unknown> extends Pick<Arm<Spec>, "id" | "s
   readonly numGenerations: number;
 }
 
-/** Limits that each update batch must keep (ADSC 3.3). Shares are in [0, 1]; numbers of tasks are rounded up. */
+/**
+ * Limits that each update batch must keep (ADSC 3.3), as shares of its tasks in [0, 1]. Numbers of tasks are rounded
+ * up.
+ */
 export interface Constraints {
   readonly realShareMin: number;
   /** Maximum share of tasks from synthetic and teacher arms together. */
   readonly syntheticShareMax: number;
   readonly hardShareMin: number;
-  /** Number of update batches that are drawn before hardShareMin applies. */
+  /** Number of the run's first update batches to which hardShareMin does not apply. */
   readonly hardWarmupBatches: number;
 }
 
@@ -135,13 +144,13 @@ export interface RankRange {
   readonly rows?: Readonly<Record<string, number>>;
 }
 
-/** Filter that passes over some instances under any policy. */
+/** Rule by which a run skips instances, under any policy. */
 export interface TaskFilter {
-  /** Passes over instances whose last group had every sample solved. */
+  /** Skips instances whose last group had every sample solved. */
   readonly skipSolved: boolean;
-  /** Passes over instances that had no sample solved in this many successive groups. 0: never. */
+  /** Skips instances that had no sample solved in this many successive groups. 0: none. */
   readonly skipFailedAfter: number;
-  /** Passes over rows of real pools outside of this rank range. Undefined: none. */
+  /** Skips rows of data pools outside this rank range. Undefined: none. */
   readonly ranks: RankRange | undefined;
 }
 
@@ -150,13 +159,13 @@ export interface Policy {
   readonly kind: string;
   readonly config: unknown;
   readonly constraints: Constraints;
-  /** Filter that passes over some instances. Undefined: none is passed over. */
+  /** Rule by which instances are skipped. Undefined: none are skipped. */
   readonly filter?: TaskFilter | undefined;
 }
 
 /**
- * Number of update batches by which draws may be ahead of feedback. Batch k is drawn once all batches up to k − 1 −
- * count are closed. "unbounded": draws never wait.
+ * Feedback lag: number of update batches by which draws may be ahead of feedback. Batch k is drawn once all batches up
+ * to k − 1 − count are closed. "unbounded": draws never wait.
  */
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 
@@ -254,7 +263,7 @@ export function isInvalid(value: unknown): value is Invalid {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "invalid";
 }
 
-/** Reason why the caller must ask again later, with details by name. */
+/** Reason why the caller must retry later, with details by name. */
 export interface Wait {
   readonly reason: "PAUSED" | "FEEDBACK_DUE" | "ARMS_MASKED" | "OVERLOADED";
   readonly metadata?: Readonly<Record<string, string>>;
@@ -265,14 +274,14 @@ export type Refusal =
   | { readonly kind: "not_found"; readonly message: string }
   | { readonly kind: "already_exists"; readonly field: string; readonly message: string }
   | { readonly kind: "failed_precondition"; readonly message: string }
-  /** Stored data of the run is missing or was changed after the server wrote it. */
+  /** Stored data of the run is missing, or is not what the server wrote. */
   | { readonly kind: "damaged"; readonly message: string }
   | { readonly kind: "out_of_range"; readonly message: string }
   | {
       readonly kind: "unavailable";
       readonly message: string;
       readonly retryDelayMs: number;
-      /** Reason to wait. Unset: the server cannot make tasks now. */
+      /** Reason to retry later. Unset: the server cannot make tasks now. */
       readonly wait?: Wait;
     }
   /** Other servers kept changing the run at the same time. The caller may try again. */

@@ -1,4 +1,7 @@
-/** Dependencies of the run code, e.g. store, clock and maker of tasks. Its caller provides them. */
+/**
+ * Dependencies of the code for runs, e.g. the store, the clock and the maker of tasks. The code that creates the server
+ * provides them.
+ */
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../stores/store.ts";
@@ -9,9 +12,9 @@ import type { InstanceKey, TaskPlace } from "../curriculum/types.ts";
 
 export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
-  /** The arm has no instance for this task number and never will, so a draw skips it. The message says why. */
+  /** The arm has no instance for this task number and never will, so draws skip the number. The message says why. */
   | { readonly kind: "none"; readonly message: string }
-  /** No instance can be made now, e.g. because the workers' queue is full. */
+  /** No instance can be made now, e.g. because the queue of the worker threads is full. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
   /** The caller's signal aborted before the instance was made. */
   | { readonly kind: "cancelled" };
@@ -25,27 +28,31 @@ export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, 
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly MakeOutcome<Key>[]>;
 }
 
-/** Result of comparing this server's pools with the rows that a run knows. */
+/** Result of comparing the rows of this server's data pools with the rows that a run knows. */
 export type RowsLook =
   | { readonly kind: "same" }
   /**
-   * The rows have changed, and the run must apply these events first. The message describes the change. Empty: there is
-   * nothing to report.
+   * The rows have changed, and the run must apply these events first. The message describes the change for the log.
+   * Empty: nothing is logged.
    */
   | { readonly kind: "changed"; readonly events: readonly RunEvent<never, never>[]; readonly message: string }
-  /** This server has older rows than the run, or lacks a pool. It must not work on the run. */
+  /** The pools of this server are older than the run's, or it lacks one. The server must not work on the run. */
   | { readonly kind: "stale"; readonly message: string };
 
 export interface RunRows<Spec, Key extends InstanceKey> {
-  /** Compares this server's rows with a run's. It is pure, and fast for a state whose lists were compared before. */
+  /**
+   * Compares the rows of this server's data pools with those that a run knows. It is pure, and fast if the same lists
+   * were compared before.
+   */
   look(state: RunState<Spec, Key>): RowsLook;
   /**
-   * Returns whether this server can serve a task: its row, if it has one, and its environment's sources are still the
-   * same.
+   * Returns whether this server can serve a task: it still has the task's data row, if there is one, and the same
+   * source files of the task's environment.
    */
   readonly has: (key: Key, spec: Spec) => boolean;
   /**
-   * Returns why this server cannot make tasks of a specification, because its sources were replaced. Undefined: it can.
+   * Returns why this server cannot make tasks of a specification: the source files of its environment were replaced.
+   * Undefined: it can.
    */
   readonly whyMissing?: (spec: Spec) => string | undefined;
 }
@@ -53,21 +60,25 @@ export interface RunRows<Spec, Key extends InstanceKey> {
 export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
   readonly source: TaskSource<Spec, Key>;
-  /** Rows of this server's pools. Unset: no arm has rows that could change. */
+  /** Comparison of this server's data pools with runs. Unset: no arm draws rows that could change. */
   readonly rows?: RunRows<Spec, Key>;
   /**
-   * Called when this server must not work on a run, because its pools are older than the run's. The message says so.
+   * Called when this server must not work on a run, because its data pools are older than the run's. The message says
+   * so.
    */
   readonly onStale?: (message: string) => void;
   /** Returns whether two specifications describe the same tasks. Unset: they do only if they are equal. */
   readonly haveSameTasks?: (one: Spec, other: Spec) => boolean;
   readonly clock: Clock;
   /**
-   * Returns a new incarnation, the name of a run that each import replaces. It is unique on all servers: at least 64
+   * Returns a new incarnation: a name of a run that each import replaces. It is unique over all servers: at least 64
    * random bits, without slashes.
    */
   readonly newIncarnation: () => string;
-  /** Number of a run's undrawn tasks from which no more are made in advance. A few more may be made. Unset: 0. */
+  /**
+   * Maximum number of a run's tasks that are made in advance, before they are drawn. It may be slightly exceeded.
+   * Unset: 0.
+   */
   readonly aheadMax?: number;
   /** Called with the id of each run that was deleted or has expired. */
   readonly onRemoved?: (runId: string) => void;

@@ -7,28 +7,32 @@ import type { ExpiredRun } from "../stores/store.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
 import type { Ports } from "./dependencies.ts";
 
-/** Interval between searches for expired runs. */
+/** Interval between searches for expired runs, in milliseconds. */
 const SWEEP_MS = 30_000;
 /**
- * Time without removals after a start, a clock jump or a failure. It gives an operator time to read the log and act.
+ * Time after a start, a clock jump or a failure in which no run is removed, in milliseconds. An operator can then read
+ * the log and act.
  */
 const SETTLE_MS = 5 * 60_000;
-/** Minimum deviation of the store's clock from this server's elapsed time that counts as a jump. */
+/**
+ * Minimum difference, in milliseconds, between the time that passed by the store's clock and by this server's, which
+ * counts as a jump.
+ */
 const JUMP_MS = 60_000;
 /** Maximum number of runs named in the log line that announces removals. */
 const NAMED_MAX = 20;
 
 /**
- * Returns how long the store keeps a run after a request. Each sweep reports the runs that had requests since the last
- * sweep, so two sweeps are added to the time to live.
+ * Returns how long, in milliseconds, the store keeps a run after a request. The store may learn of a request only at
+ * the next sweep, so the time of two sweeps is added to the time to live.
  */
 export function keptMs(timeToLiveMs: number): number {
   return timeToLiveMs + 2 * SWEEP_MS;
 }
 
 /**
- * Searches for expired runs periodically and removes them. It calls `onSweep` before each search and `forget` with the
- * key of each removed run. Returns a function that ends this.
+ * Searches for expired runs every SWEEP_MS and removes them. It calls `onSweep` before each search and `forget` with
+ * the key of each removed run. Returns a function that stops the searches.
  */
 export function sweepExpired<Spec, Key extends InstanceKey>(
   { store, clock, onRemoved, log }: Pick<Ports<Spec, Key>, "store" | "clock" | "onRemoved" | "log">,
@@ -79,8 +83,8 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
     if (ended) return;
     cancel = clock.setTimer(SWEEP_MS, () => {
       const swept = sweep().catch((err: unknown) => {
-        // While the store failed, requests could not extend the lives of their runs, so no run is removed
-        // for the next minutes.
+        // While the store failed, requests could not extend the lives of their runs. So no run is removed for the next
+        // minutes.
         settle();
         log?.warn({ err }, "cannot find out which runs have expired: no run is removed for the next minutes");
       });

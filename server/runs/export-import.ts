@@ -100,7 +100,7 @@ export async function exportRun<Spec, Key extends InstanceKey>(ports: Ports<Spec
 
 interface Exported<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
-  /** Bytes of the state as it was exported. */
+  /** Encoded state, as the export has it. */
   readonly bytes: Uint8Array;
   readonly records: readonly StoredRecord[];
 }
@@ -137,8 +137,8 @@ async function readExported<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns the event that restores an exported state. `here` is the state of the run that is replaced. `keeper` is set
- * if that run keeps its own control, e.g. weights and masks.
+ * Returns the event that restores an exported state. `here` is the state of the run that is replaced, if there is one.
+ * `keeper` is set if that run keeps its own control: policy, weights, masks and the like.
  */
 function importEvent<Spec, Key extends InstanceKey>(
   { state, bytes }: Exported<Spec, Key>,
@@ -159,7 +159,7 @@ function placed(
   return records.map(({ seq, body }) => ({ seq: seq + offset, body }));
 }
 
-/** Number of tasks that are looked up before other work can run: about a millisecond. */
+/** Number of tasks that are looked up at a time, before other work can run. They take about a millisecond. */
 const TASKS_PER_TURN = 512;
 
 async function importedRun<Spec, Key extends InstanceKey>(
@@ -232,8 +232,8 @@ export interface ImportOptions {
   readonly runId?: string | undefined;
   readonly by?: string | undefined;
   /**
-   * Whether the control in the export, e.g. weights and masks, replaces that of an existing run. Otherwise an existing
-   * run keeps its own.
+   * Whether an existing run takes its control (policy, weights, masks and the like) from the export. If false, it keeps
+   * its own.
    */
   readonly restoreControl?: boolean;
 }

@@ -17,10 +17,10 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Feedback of one run that waits to be written or is being written. */
+/** Feedback of one run that waits for the store or is being written. */
 interface Gathered {
   calls: Call[];
-  /** Number of items in these calls and in calls that are being written now. */
+  /** Number of feedback items of the run that wait or are being written. */
   items: number;
 }
 

@@ -1,15 +1,19 @@
-/** Lets calls wait until a run changes. All calls that wait for the same run share one reading of its store. */
+/** Lets calls wait until a run changes. All calls that wait for the same run share the readings of the store. */
 import type { Clock } from "../base/clock.ts";
 
-/** Time between two readings of the store while a call waits. */
+/** Time between two readings of the store while a call waits, in milliseconds. */
 const POLL_MS = 250;
 
-/** Function that is called with "fresh" after each change, or with the result of a reading that failed. */
+/**
+ * Function that is called when a run may have changed: with "fresh" after a change, or with the result of a reading of
+ * the store that failed.
+ */
 export type Follower<Looked> = (looked: Looked | Promise<Looked>) => void;
 
 /**
- * Creates the list of functions that wait for a run to change. While there are any, `look` reads the store every
- * POLL_MS, and at once when `listen` reports a change. Readings do not overlap. `tell` calls all waiting functions.
+ * Creates a list of functions to call when a run changes. While the list is not empty, `look` reads the store every
+ * POLL_MS milliseconds, and at once when `listen` reports a change. Readings do not overlap. `tell` calls all functions
+ * of the list.
  */
 export function createFollowers<Looked>(
   clock: Clock,
@@ -26,7 +30,7 @@ export function createFollowers<Looked>(
     let hear = (): void => undefined;
     const endListening = listen(() => hear());
     while (followers.size > 0) {
-      // A reading may miss a change that is reported meanwhile, so another reading follows at once.
+      // If a change is reported during a reading, the reading may have missed it. So another reading follows at once.
       const { promise: due, resolve } = Promise.withResolvers<void>();
       hear = resolve;
       const looked = look();

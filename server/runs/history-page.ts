@@ -1,16 +1,19 @@
-/** Reads one page of a run's history records: as many as requested, or as fit into a response. */
+/** Reads one page of a run's history records: as many as were requested, or as many as fit into a response. */
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { isMany } from "../curriculum/by-arm.ts";
 import type { RunState } from "../curriculum/state.ts";
 
 /**
- * Maximum number of characters of the records in a page. They take about half a megabyte on the wire, and gRPC clients
- * accept 4 MB by default. For a run of 256 arms that is a hundred update batches.
+ * Maximum number of characters of the records in a page. They take about half a megabyte in a response, and gRPC
+ * clients accept 4 MB by default. In a run of 256 arms, they are a hundred update batches.
  */
 export const PAGE_CHARACTERS_MAX = 1024 ** 2;
-/** Number of characters per arm of an update batch's record when it is sent with all numbers. */
+/**
+ * Estimated number of characters for each arm in the record of an update batch, when it is sent with the numbers of all
+ * arms.
+ */
 const CHARACTERS_PER_ARM = 40;
-/** Number of records per reading of the store. Each reading costs a message to the store's thread and back. */
+/** Number of records in each reading of the store. A reading costs a message to the store's thread and back. */
 const AT_A_TIME = 256;
 
 /**
@@ -22,7 +25,8 @@ export async function historyPage(
   key: number,
   { from, limit, armCount }: { readonly from: number; readonly limit: number; readonly armCount: number },
 ) {
-  // The stored record of a draw may hold only the arms that changed, so its length when sent is estimated.
+  // The stored record of an update batch may hold only the arms whose numbers changed, so its length in the response is
+  // estimated.
   const least = isMany(armCount) ? CHARACTERS_PER_ARM * armCount : 0;
   const placed: StoredRecord[] = [];
   let characters = 0;

@@ -10,11 +10,15 @@ import type { HistoryRecord, PlacedRecord } from "../curriculum/history.ts";
 import { policyCodec } from "../curriculum/policies/registry.ts";
 
 /**
- * Number of significant digits of a changed number. The history is only for people to read, and no draw depends on it.
+ * Number of significant digits to which numbers by arm are rounded when they are stored as changes. The history is for
+ * people to read, and no draw depends on it.
  */
 const DIGITS = 5;
 
-/** Encodes a list with a number for each arm: all numbers as a list, or only the changes as `{scale, at, to}`. */
+/**
+ * Encodes a list with a number for each arm: as a list of all numbers, or as the changes `{scale, at, to}` from the
+ * list `before`.
+ */
 function encodeByArm(before: readonly number[] | null, now: readonly number[]): Json {
   const { all, scale, at, to } = changesOf(before, now);
   return all.length > 0 ? all : { scale, at, to: to.map((number) => Number(number.toPrecision(DIGITS))) };
@@ -31,7 +35,8 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
 }
 
 /**
- * Returns as many zeros as the first list has numbers. `before` is an earlier result, and is reused if its length fits.
+ * Returns a list of zeros, as long as the first list. `before` is an earlier result, which is returned again if its
+ * length fits.
  */
 function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
   return before.length === length ? before : Array.from({ length }, () => 0);
@@ -50,7 +55,7 @@ export function encodeRecord({ record, toldBefore = null }: Omit<PlacedRecord, "
   });
 }
 
-/** Parses a record. Numbers by arm that are stored as changes are not decoded. */
+/** Parses a record of the history. Lists with a number for each arm stay as they are stored, whole or as changes. */
 function parse(text: string): { readonly [name: string]: Json } {
   const { format, ...record } = readObject(parseJson(text));
   if (format !== FORMAT)
@@ -60,7 +65,7 @@ function parse(text: string): { readonly [name: string]: Json } {
 
 export type RecordReader = (text: string) => HistoryRecord;
 
-/** Position in a run's history where the next page continues, with the reader's state. */
+/** Position in a run's history where the next page continues, with the reader that has read the records before it. */
 export interface HistoryPlace {
   /** Key of the run. */
   readonly key: number;
@@ -71,8 +76,8 @@ export interface HistoryPlace {
 }
 
 /**
- * Returns a reader for successive records. The first one must hold the numbers of all arms. If `isByArm` is false, the
- * reader leaves out the arms' numbers and can begin anywhere.
+ * Returns a reader for successive history records. The first record of an update batch must hold the numbers of all
+ * arms. If `isByArm` is false, the reader leaves these numbers out and can begin anywhere.
  */
 export function recordReader(isByArm = true): RecordReader {
   let previous: RecordedNumbers | null = null;
@@ -94,8 +99,8 @@ export function recordReader(isByArm = true): RecordReader {
 }
 
 /**
- * Returns whether an update batch's record holds all numbers by arm ("whole") or only changes. "nothing": the record is
- * not that of an update batch.
+ * Returns whether a history record holds the numbers of all arms ("whole") or only changes of them. "nothing": it is
+ * not the record of an update batch.
  */
 function tells({ body }: StoredRecord): "whole" | "changes" | "nothing" {
   const { kind, probabilities } = parse(body);
@@ -103,16 +108,19 @@ function tells({ body }: StoredRecord): "whole" | "changes" | "nothing" {
   return isList(probabilities) ? "whole" : "changes";
 }
 
-/** Returns whether the first update batch in the list holds changes from a batch that is not in the list. */
+/** Returns whether the first update batch in the list holds only changes, from a batch that is not in the list. */
 function isLoose(records: readonly StoredRecord[]): boolean {
   const first = records.find((record) => tells(record) !== "nothing");
   return first !== undefined && tells(first) === "changes";
 }
 
-/** Number of records that are read at a time when searching backwards. */
+/** Number of history records in each reading of the store, when searching backwards. */
 const BACK = 96;
 
-/** Returns the earlier records that are needed to decode these. Empty: the first update batch holds all numbers. */
+/**
+ * Returns the earlier records that are needed to decode `records`. Empty: none are, because the first update batch
+ * among them holds the numbers of all arms.
+ */
 export async function leadingTo(
   records: readonly StoredRecord[],
   store: Pick<Store, "records">,
@@ -132,8 +140,8 @@ export async function leadingTo(
 }
 
 /**
- * Drops the records before the first update batch that holds all numbers by arm, if an earlier one holds only changes.
- * If no batch holds all numbers, all records are dropped.
+ * Drops records at the start of the list that cannot be decoded, because they hold only changes from records that are
+ * not in the list. It drops all records before the first update batch with the numbers of all arms.
  */
 export function withoutLoose(records: readonly StoredRecord[]): readonly StoredRecord[] {
   if (!isLoose(records)) return records;

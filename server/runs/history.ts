@@ -13,26 +13,31 @@ import { gone, type LiveRun } from "./live-run.ts";
 /** Entry of the history, with its position. */
 type PlacedEntry = HistoryEntry & {
   readonly seq: number;
-  /** Whether the entry is final, so that only an import can change it. */
+  /** Whether the entry is final. Then only an import can change it, by undoing it. */
   readonly isSettled: boolean;
 };
 
 export interface HistoryReading {
   /**
-   * Whether a page may have only as many records as fit into a response with all numbers by arm. Defaults to true. If
-   * false, the stored size counts, which is smaller in runs of many arms.
+   * Whether the size of a page is limited by the size of its records when sent with the numbers of all arms. Defaults
+   * to true. If false, the stored size counts, which is smaller in runs of many arms.
    */
   readonly isSentWhole?: boolean;
-  /** Whether entries have their lists with a number for each arm. Defaults to true; false is faster. */
+  /**
+   * Whether entries have their lists with a number for each arm, e.g. probabilities. Defaults to true; false is faster.
+   */
   readonly isByArm?: boolean;
   /** Function that converts each entry before it is returned. Unset: entries are returned unchanged. */
   readonly convert?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
-  /** Position where the previous page ended. It saves searching for the records that this page's records depend on. */
+  /**
+   * Position where the previous page ended. With it, the reader need not search for the earlier records on which this
+   * page's records depend.
+   */
   readonly place?: HistoryPlace | undefined;
 }
 
 export interface HistoryPart extends Page<PlacedEntry, number> {
-  /** Key and epoch of the run. While this value is the same, final entries do not change. */
+  /** Key and epoch of the run. While this text is the same, final entries of the history do not change. */
   readonly of: string;
   /** Position where the next page continues. Undefined: this is the last page. */
   readonly place: HistoryPlace | undefined;
@@ -51,7 +56,7 @@ export async function readHistory<Spec, Key extends InstanceKey>(
     place,
   }: HistoryReading & { readonly from: number; readonly limit: number },
 ): Promise<Result<HistoryPart> | typeof gone> {
-  // Another run may have the same id by now. Its records do not continue these.
+  // Another run may have the same id by now. Its records are not a continuation of the previous page.
   if (place !== undefined && place.key !== run.key) return notFound(run.state().runId);
   // Only the first page reads the newest state. Further pages show the run as it was then.
   const here = place === undefined ? await run.refresh() : "fresh";
@@ -61,7 +66,7 @@ export async function readHistory<Spec, Key extends InstanceKey>(
   const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
   const missing = missingRecord(state, placed, from, next);
   if (missing !== undefined) {
-    // If the run was deleted meanwhile, its records are missing for that reason.
+    // If the run was deleted meanwhile, that explains the missing records.
     if ((await run.refresh()) !== "fresh") return gone;
     throw recordMissing(missing);
   }
@@ -76,7 +81,7 @@ export async function readHistory<Spec, Key extends InstanceKey>(
     const rolledBack = undone.some(([first, last]) => first <= seq && seq <= last);
     // Records that were written after the state was read may still change.
     const isSettled = now === undefined && seq < state.nextSeq;
-    // Entries are converted one by one, so that numbers of many arms are not all in memory at once.
+    // Entries are converted one by one. So the numbers of many arms are not in memory for all entries at once.
     return { ...convert({ ...(now ?? written), rolledBack }), seq, isSettled };
   });
   const of = `${run.key}/${state.epoch}`;

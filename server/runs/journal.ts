@@ -1,4 +1,4 @@
-/** Journal of a run. Writes the run's changes, and reads its state back from snapshots and events. */
+/** Journal of a run: writes the run's changes as events, and restores its state from snapshots and events. */
 import type { ListedRun, Snapshot, Store, StoredRecord, StoredRun, Summary, WrittenSummary } from "../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../curriculum/apply.ts";
 import { isMany, isWhole } from "../curriculum/by-arm.ts";
@@ -17,19 +17,19 @@ import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/clock-turns.ts";
 
 /**
- * A snapshot is due when the journal since the last one has this many times the snapshot's length. A snapshot shorter
- * than SNAPSHOT_MIN counts as that long.
+ * A snapshot of the run's state is saved when the journal since the last one is this many times as long as the
+ * snapshot. A snapshot shorter than SNAPSHOT_MIN counts as that long.
  */
 const JOURNAL_PER_SNAPSHOT = 4;
 /**
- * In a long run a snapshot is due earlier: when the journal since the last one is as long as the snapshot, but at least
- * JOURNAL_LONG. Otherwise loading the run would apply thousands of events, which takes longer than reading the
+ * In a long run, a snapshot is saved earlier: when the journal since the last one is as long as the snapshot, but at
+ * least JOURNAL_LONG. Otherwise loading the run would apply thousands of events, which takes longer than reading the
  * snapshot.
  */
 const JOURNAL_PER_LONG_SNAPSHOT = 1;
 
 /**
- * Minimum size, in bytes, that a snapshot counts as when the next one is planned. Below it, reading the journal is as
+ * Minimum length, in bytes, that counts for a snapshot when the next one is planned. Reading a shorter journal is as
  * fast as reading a snapshot.
  */
 const SNAPSHOT_MIN = 64 * 1024;
@@ -39,15 +39,18 @@ const JOURNAL_LONG = 2 * 1024 * 1024;
 /** Change of a run, with at least one event. */
 export interface Decided<Spec, Key extends InstanceKey> {
   readonly events: readonly RunEvent<Spec, Key>[];
-  /** Returns further events to write together with these. It gets the state after these events and must be pure. */
+  /**
+   * Returns further events to write together with `events`. It gets the state after `events`, and must be a pure
+   * function.
+   */
   readonly following?: (after: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
   /** Name of the caller's token, for the history. Empty or unset: the caller has none. */
   readonly by?: string | undefined;
 }
 
 /**
- * Delay, in milliseconds, between the change that makes a snapshot due and the snapshot, so that the caller of the
- * change is answered first.
+ * Delay, in milliseconds, between the change that makes a snapshot due and the start of saving it. The caller of the
+ * change is thus answered first.
  */
 const SNAPSHOT_AFTER_MS = 50;
 
@@ -59,7 +62,10 @@ export interface Change<Spec, Key extends InstanceKey> {
   readonly summary?: WrittenSummary;
 }
 
-/** Encodes a change. `summarized` is the state from which the summary head in the store was made, if known. */
+/**
+ * Encodes a change for the store. `summarized` is the state from which the head of the stored summary (the part that
+ * seldom changes) was made, if known.
+ */
 export function encodeChange<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   { events: decided, following, by }: Decided<Spec, Key>,
@@ -98,8 +104,8 @@ function refuseEvent(before: RunState | undefined, cause: unknown): never {
 }
 
 /**
- * Reads a run from its newest snapshot and the events after it. If the snapshot cannot be read, the whole journal is.
- * Undefined: the run was deleted. Throws a FormatError if this server cannot read the journal.
+ * Reads a run from its newest snapshot and the events after it. If the snapshot cannot be read, it reads the whole
+ * journal. Undefined: the run was deleted. Throws a FormatError if this server cannot read the journal.
  */
 export async function readState<Spec, Key extends InstanceKey>(
   store: Store,
@@ -109,8 +115,8 @@ export async function readState<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
   const end = snapshot?.version ?? 0;
-  // The store also reads the events before the snapshot while the snapshot is decoded, only to find damage. They are
-  // not applied again.
+  // While the snapshot is decoded, the store also reads the events before it, only to detect damage. They are not
+  // applied again.
   const check = async (): Promise<void> => {
     for (let [at, more] = [0, 1]; at < end && more > 0; at += more)
       more = (await store.read(key, at, STRETCH_BYTES))?.length ?? 0;
@@ -133,7 +139,7 @@ export async function readOn<Spec, Key extends InstanceKey>(
   let state = from;
   const ask = (version: number): ReturnType<Store["read"]> => {
     const asked = store.read(key, version, STRETCH_BYTES);
-    // If an error ends this function early, nobody awaits this promise, so its failure is handled here.
+    // If this function ends early by an error, nobody awaits this promise. So a failure of the promise is handled here.
     asked.catch(() => undefined);
     return asked;
   };
@@ -165,7 +171,8 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   try {
     const state = await readStateInTurns(body, codecs, clock);
-    // If the snapshot's state had another version than stated, events would be applied twice or skipped.
+    // A snapshot whose state has another version than its entry in the store is not used. Events would be applied twice
+    // or skipped.
     return state.version === version ? state : undefined;
   } catch {
     // A snapshot that cannot be read is not needed, because the journal holds everything.
@@ -185,10 +192,10 @@ async function readStateInTurns<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns a function that is called with a run's new events and the state after them. It saves a snapshot when one is
- * due; its promise resolves when that is saved. Snapshots are due by the journal's length, so reading a run back costs
- * at most as much as a few snapshots, and writing them costs a fraction of writing the journal. One snapshot is written
- * at a time, in small pieces while the run continues.
+ * Returns a function that is called with a run's new events and the state after them. If a snapshot is due, it saves
+ * one, and its promise resolves when that is saved. Snapshots are due by the journal's length. So loading a run takes
+ * at most as long as reading a few snapshots, and writing snapshots is cheap beside writing the journal. One snapshot
+ * is written at a time, in small pieces while the run continues.
  */
 export function snapshots<Spec, Key extends InstanceKey>(
   store: Store,
@@ -234,7 +241,7 @@ export interface ListedView extends Omit<RunView, "config" | "configNow"> {
   readonly config: Pick<RunConfig, "given">;
 }
 
-/** Events that occur for each update batch, apart from the draw. */
+/** Kinds of events that occur in each update batch, apart from the draw. */
 const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
   "handedOut",
   "feedback",
@@ -243,7 +250,7 @@ const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
   "evaluated",
 ]);
 
-/** Returns whether a change writes a new summary. */
+/** Returns whether a change writes a new summary of the run, from which runs are listed. */
 export function writesSummary(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
   // In a run of many arms the summary is longer than everything else that a draw writes. So few changes write it, and
   // lists take the newest state from memory or from the journal.
@@ -259,8 +266,8 @@ function openRounds({ evaluations }: RunState): number {
 }
 
 /**
- * Encodes the summary of a run. `written` is the state from which the stored head was made; an unchanged head is not
- * written again. Undefined: not known.
+ * Encodes the summary of a run, which has a head with what seldom changes. `written` is the state from which the stored
+ * head was made; an unchanged head is not written again. Undefined: not known.
  */
 export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
   const { policy, runId, arms, ...plain } = stateView(state);
@@ -287,7 +294,8 @@ export function decodeSummary({ summary, version }: ListedRun): ListedView | und
 function decode(summary: Summary, version: number): ListedView | undefined {
   const state = parseJson(unpacked(summary.state)) as unknown as Omit<StateView, "runId" | "policy">;
   const { format, ...head } = readObject(parseJson(unpacked(summary.head)));
-  // A server that writes no summaries may have added events since. A summary by an older server has no `shape`.
+  // A server that writes no summaries may have added events to the journal since. A summary by an older server has no
+  // `shape`.
   const isWhole = (state as Partial<StateView>).shape !== undefined;
   if (format !== FORMAT || state.version !== version - 1 || !isWhole) return undefined;
   const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];

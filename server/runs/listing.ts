@@ -19,7 +19,7 @@ export type ListItem =
   | { readonly kind: "run"; readonly view: ListedView }
   | { readonly kind: "unreadable"; readonly runId: string; readonly message: string };
 
-/** Number of runs that are listed before other work can run: a few milliseconds. */
+/** Number of runs that are listed at a time, before other work can run. They take a few milliseconds. */
 const LISTED_TOGETHER = 16;
 
 /** Returns a function that lists the runs whose ids come after a given id. */

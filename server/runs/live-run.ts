@@ -12,15 +12,15 @@ import type { Log } from "../base/log.ts";
 import type { Ports } from "./dependencies.ts";
 
 /**
- * Maximum number of attempts to make one change. An attempt fails if another server changed the run meanwhile. With a
- * store that gives turns, the second attempt succeeds. Without turns, one of sixteen writers never fails so often in a
- * row.
+ * Maximum number of attempts to write one change. An attempt fails if another server changed the run meanwhile. If the
+ * store lets servers write in turns, the second attempt succeeds. Otherwise, one of sixteen writers never fails so
+ * often in a row.
  */
 const ATTEMPTS_MAX = 512;
 
 /** Events of a change, and the value that the caller gets. */
 export interface Decision<T, Spec, Key extends InstanceKey> extends Decided<Spec, Key> {
-  /** Further history records to write before those of the events. */
+  /** Further history records to write, before the records of the events. */
   readonly records?: readonly StoredRecord[];
   readonly value: T;
 }
@@ -32,11 +32,12 @@ export interface Gone {
 
 export const gone: Gone = Object.freeze({ kind: "gone" });
 
-/** Result of updating a run in memory from its store. "fresh" means that both are equal now. */
+/** Result of updating a run in memory from the store. "fresh": the run in memory is now the same as in the store. */
 export type RefreshOutcome = "fresh" | Gone | Refusal;
 
 /**
- * Result of one attempt to write a change. "again" means that the state in memory was outdated and has been updated.
+ * Result of one attempt to write a change. "again": the state in memory was outdated and has been updated, so that the
+ * caller should try again.
  */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
 
@@ -62,7 +63,7 @@ function observed<State>(first: State) {
       deleted = true;
       notify();
     },
-    /** Calls `callback` after each change and when the run is deleted. Returns a function that stops this. */
+    /** Calls `callback` after each change and when the run is deleted. Returns a function that ends these calls. */
     onChange: (callback: () => void) => {
       callbacks.add(callback);
       return () => callbacks.delete(callback);
@@ -80,7 +81,10 @@ export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Calls `work` while no other server may write to the run, if the store gives such turns. */
+/**
+ * Calls `work` while no other server may write to the run, if the store supports such turns. Otherwise `work` gets no
+ * turn and other servers may write.
+ */
 async function inStoresTurn<T>(store: Store, key: number, work: (turn: Turn | undefined) => Promise<T>): Promise<T> {
   const turn = await store.turn?.(key);
   try {
@@ -114,8 +118,8 @@ function warnOfFormat(log: Log | undefined, before: RunState, after: RunState): 
 }
 
 /**
- * Returns a queue for calls on a run. A reading of the store also serves calls that were made before it began:
- * `isAnswered` is true for them, and they need not read.
+ * Returns a queue for calls on a run. One reading of the store serves all calls that were made before it began. For
+ * these calls, `isAnswered` returns true, and they need no reading of their own.
  */
 function ordered() {
   const inTurn = serial();
@@ -164,7 +168,8 @@ function followed<Spec, Key extends InstanceKey>(
       if (isGone()) return false;
       const reading = (): Promise<State | undefined> =>
         readOn(store, key, state(), source, clock, (next, events) => {
-          // Other servers wrote these events, so the summary head in the store may be from another state by now.
+          // Other servers wrote these events. So the head of the stored summary may have been made from another state
+          // than `summarized`.
           summarized = undefined;
           takeIn(next, events);
         });
@@ -201,8 +206,8 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const { call, catchUp, append, ...observable } = followed(ports, row, loaded);
   const { state, isGone } = observable;
   /**
-   * Whether another server changed the run at the same time. If so, the next change waits for its turn before its first
-   * attempt.
+   * Whether another server changed the run during the last change. If so, the next change waits for its turn to write
+   * before its first attempt.
    */
   let isContended = false;
 
@@ -221,8 +226,8 @@ export function liveRun<Spec, Key extends InstanceKey>(
     const decision = decide(before);
     const { events, value } = decision;
     if (events.length > 0 && (await append(before, decision, turn))) return { kind: "answer", value };
-    // Either another server changed the run first, or there is nothing to write, so no write could show that the state
-    // is outdated.
+    // Either another server changed the run first, or there is nothing to write. In both cases the store is read,
+    // because the state in memory may be outdated.
     if ((events.length > 0 || !isAnswered()) && !(await catchUp())) return gone;
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };
@@ -249,11 +254,11 @@ export function liveRun<Spec, Key extends InstanceKey>(
     key,
     ...observable,
     /**
-     * Calls a function like `onChange`, and also reads changes of other servers from the store. All callers share these
-     * readings.
+     * Calls a function after each change, like `onChange`, and also reads the changes of other servers from the store.
+     * All callers share these readings.
      */
     follow,
-    /** Applies changes that other servers have written, and changes of the rows in this server's pools. */
+    /** Applies changes that other servers have written, and changes of the rows in this server's data pools. */
     refresh,
     /**
      * Calls `decide` with the newest state, writes its events, applies them, and returns its value. Changes of a run

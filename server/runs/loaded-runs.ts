@@ -16,7 +16,7 @@ import type { Ports } from "./dependencies.ts";
 /** Delay before a retry after the store failed, in milliseconds. */
 const RETRY_MS = 1000;
 
-/** Closes groups of a run when they time out. Returns a function that ends this. */
+/** Closes groups of a run when they time out. Returns a function that stops this. */
 function watchTimeouts<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   { clock, log }: Ports<Spec, Key>,
@@ -26,7 +26,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   let ended = false;
 
   const schedule = (atMs: number | undefined): void => {
-    // The commit in `close` changes the run, and so calls this function again.
+    // Closing groups changes the run, and so calls this function again.
     if (ended || atMs === dueAtMs) return;
     cancel();
     cancel = (): void => undefined;
@@ -70,14 +70,14 @@ export interface OpenRun<Spec, Key extends InstanceKey> {
 
 interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
   askedAtMs: number;
-  /** Whether the run had a request since its expiry was last extended in the store. */
+  /** Whether the run had a request since its time to live was last extended in the store. */
   isAsked: boolean;
   /** Number of calls that use the run now. */
   users: number;
   readonly stop: () => void;
 }
 
-/** Resources that are down and runs that are damaged, as this server knows them. Both are kept in memory only. */
+/** Facts that this server keeps in memory only: which external resources are down, and which runs are damaged. */
 interface Marks {
   readonly masks: Masks;
   readonly damages: Damages;
@@ -107,7 +107,7 @@ async function load<Spec, Key extends InstanceKey>(
   return { run, drawing: draws, stop, askedAtMs: clock.now(), isAsked: false, users: 0 };
 }
 
-/** Extends a run's life in the store. */
+/** Extends a run's time to live in the store, because the run was requested. */
 function touch<Spec, Key extends InstanceKey>({ store }: Ports<Spec, Key>, run: LiveRun<Spec, Key>): Promise<void> {
   return store.touch(run.key, keptMs(run.state().config.timeToLiveMs));
 }
@@ -136,9 +136,9 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
           throw error;
         });
         if (entry !== undefined && !entry.run.isGone()) return entry;
-        // The run was deleted. If another run has its id by now, the next loop loads that one.
+        // The run was deleted. If another run has its id by now, the next iteration loads that run.
         drop(id, loading, entry);
-        // A loading in progress may have begun before the run was created, so a call that waited for it tries again.
+        // The load in progress may have begun before the run was created, so a call that only joined it tries again.
         if (entry === undefined && joined === undefined) return undefined;
       }
     },
@@ -167,8 +167,8 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       return run.key === key;
     });
   /**
-   * Extends the time to live of runs that were requested, retries masks of arms that could not be written, and unloads
-   * idle runs.
+   * Extends the time to live of runs that had requests, tries again to mask arms for which that failed, and drops idle
+   * runs from memory.
    */
   const onSweep = async (): Promise<void> => {
     const all = await runs.loaded();
@@ -227,8 +227,9 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       return all.slice(0, limit).map(({ run }) => run);
     },
     /**
-     * Masks the arms that depend on a resource, in all runs in memory and those loaded later, from the next draw on. If
-     * `reason` is undefined, the resource is up again and the arms are unmasked.
+     * Masks the arms that depend on an external resource, e.g. a judge, so that they are not drawn. This applies to all
+     * runs in memory and to those loaded later. If `reason` is undefined, the resource is up again and the arms are
+     * unmasked.
      */
     maskArms: (resource: string, reason: string | undefined) =>
       masks.set(resource, reason, async () => (await runs.loaded()).map(({ run }) => run)),
@@ -275,8 +276,8 @@ type Decide<T, Spec, Key extends InstanceKey> = (
 ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal;
 
 /**
- * Changes a run. `by` is the name of the caller's token. With `validateOnly` nothing is written, and the result is that
- * which the change would have.
+ * Changes a run. `by` is the name of the caller's token. With `validateOnly`, nothing is written, and the result is the
+ * same as if the change were made.
  */
 export async function change<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,

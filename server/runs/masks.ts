@@ -1,4 +1,6 @@
-/** Masks arms that depend on a resource which is down, e.g. a judge. */
+/**
+ * Masks the arms of runs that depend on an external resource which is down, e.g. a judge. Masked arms are not drawn.
+ */
 import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
@@ -7,7 +9,7 @@ import type { Ports } from "./dependencies.ts";
 
 export type Masks = ReturnType<typeof createMasks>;
 
-/** Returns the events that mask and unmask arms, so that the run's masks match the resources. */
+/** Returns the events that mask arms whose external resource is down, and unmask arms whose resource is up again. */
 function changesFor(
   { config, masks }: RunState,
   whyDown: (resource: string, spec: unknown) => string | undefined,
@@ -26,9 +28,9 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
   const down = new Map<string, string>();
   const whyDown = (resource: string, spec: unknown): string | undefined =>
     down.get(resource) ?? rows?.whyMissing?.(spec as Spec);
-  /** Updates a run's masks to the resources that are down now. */
+  /** Masks and unmasks a run's arms according to the resources that are down now. */
   const bring = async <S, K extends InstanceKey>(run: LiveRun<S, K>): Promise<void> => {
-    // Most runs depend on no resource. For them nothing is read from the store.
+    // Most runs depend on no external resource. For these, nothing is read from the store.
     if (changesFor(run.state(), whyDown).length === 0) return;
     await run.commit((state) => ({ events: changesFor(state, whyDown), value: null }));
   };
@@ -57,7 +59,7 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
       else down.set(resource, reason);
       await bringAll(await loaded());
     },
-    /** Updates the masks of those of `runs` for which it failed before. */
+    /** Masks and unmasks again the arms of those of `runs` for which that failed before. */
     retry: <S, K extends InstanceKey>(runs: readonly LiveRun<S, K>[]) =>
       bringAll(runs.filter((run) => late.delete(run))),
   };

@@ -20,7 +20,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { whenever } from "./watch.ts";
 
-/** Delay, in milliseconds, after which the caller may ask again for a batch that waits for feedback. */
+/** Delay, in milliseconds, after which the caller may ask again, if the next update batch waits for feedback. */
 const RETRY_DELAY_MS = 1000;
 
 export interface NextBatchRequest {
@@ -34,7 +34,8 @@ export interface NextBatchRequest {
 
 export interface NextBatch<Spec, Key extends InstanceKey> {
   /**
-   * Configuration of the run of these tasks. It is returned with them, because another run may have the same id later.
+   * Configuration of the run to which the tasks belong. It is returned with them, because another run may have the same
+   * id later.
    */
   readonly config: RunConfig<Spec>;
   readonly tasks: readonly IssuedTask<Key>[];
@@ -44,7 +45,7 @@ export interface NextBatch<Spec, Key extends InstanceKey> {
   readonly epoch: number;
 }
 
-/** Answer to a request that is possible now. */
+/** Next step of a call of NextBatch, by the run's present state. */
 type Step<Key extends InstanceKey> =
   /** These tasks can be returned. Their cursors are from `from` to `to` − 1. */
   | {
@@ -63,8 +64,8 @@ type Step<Key extends InstanceKey> =
   | Refusal;
 
 /**
- * Returns the cursor of the first task that was never handed out. If there is none, it is that of the next update
- * batch.
+ * Returns the cursor (position in the run) of the first task that was never handed out. If all were, it is the cursor
+ * of the next update batch's first task.
  */
 function firstUnissued({ config, batches, handedOut, cursor }: RunState): number {
   if (config.dynamicSampling === undefined) return handedOut;
@@ -76,24 +77,33 @@ function firstUnissued({ config, batches, handedOut, cursor }: RunState): number
   return cursor;
 }
 
-/** Returns the index of the first batch with open groups and spare (reserve) tasks, which may still become groups. */
+/**
+ * Returns the index of the first batch that has both open groups and spare (reserve) tasks. Such tasks may still become
+ * groups.
+ */
 function withReserve({ batches }: RunState): number | undefined {
   return batches.find(({ open, reserve }) => open > 0 && reserve.length > 0)?.index;
 }
 
-/** Returns whether this server has what a task needs: its row, if it has one, and its environment's sources. */
+/**
+ * Returns whether this server can serve a task: it still has the task's data row, if there is one, and the same source
+ * files of the task's environment.
+ */
 type IsThere<Spec, Key extends InstanceKey> = (key: Key, spec: Spec) => boolean;
 
-/** Tasks that can be returned, from a cursor on. */
+/** Tasks that NextBatch can return now, from a cursor on. */
 interface Available<Key extends InstanceKey> {
   readonly groups: readonly Group<Key>[];
-  /** Number of requested tasks that these groups account for. With a cursor, tasks that are left out count too. */
+  /**
+   * Number of the requested tasks that this result covers. With a cursor in the request, it includes tasks that are
+   * left out.
+   */
   readonly counted: number;
   /** Cursor at which the caller should continue. */
   readonly next: number;
   /**
-   * Index of the batch whose spare (reserve) tasks at `next` may be released when more of its groups close. Undefined:
-   * there is none.
+   * Index of the batch whose spare (reserve) tasks begin at `next` and may be released when more groups of the batch
+   * close. Undefined: there is none.
    */
   readonly pending: number | undefined;
   /** Whether the batch at `next` was closed long ago and dropped. */
@@ -103,8 +113,8 @@ interface Available<Key extends InstanceKey> {
 }
 
 /**
- * Returns drawn tasks to hand out, from a cursor on, at most `count`. Leaves out skipped spare (reserve) tasks, and
- * tasks that this server cannot serve.
+ * Returns at most `count` drawn tasks to hand out, from a cursor on. It leaves out spare (reserve) tasks that were
+ * skipped, and tasks that this server cannot serve.
  *
  * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. That
  * may be early, because spare tasks are released before tasks that other callers have. With a cursor, tasks that are
@@ -139,7 +149,10 @@ function available<Spec, Key extends InstanceKey>(
   return { groups, counted, next, pending: undefined, forgotten: false, taken: false };
 }
 
-/** Returns what can be answered now. If `mayDraw` is false, it asks for a draw only if no drawn task is left. */
+/**
+ * Returns the next step of a call of NextBatch. If `mayDraw` is false, a draw is the answer only if no drawn task is
+ * left.
+ */
 function nextStep<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursor: number | undefined,
@@ -180,7 +193,7 @@ interface Looked<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Returns the event that marks the returned tasks as handed out. Empty: all were handed out before. */
+/** Returns the event that marks the tasks of a response as handed out. Empty: all of them were handed out before. */
 function handingOut<Key extends InstanceKey>(step: Step<Key>, clock: Clock): readonly HandedOut[] {
   if (step.kind !== "serve" || step.groups.every(({ handedOutAtMs }) => handedOutAtMs !== null)) return [];
   return [{ kind: "handedOut", from: step.from, through: step.to, atMs: clock.now() }];
@@ -197,7 +210,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
   const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
     nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw, rows?.has ?? (() => true));
   // If the request has a cursor, the draw also marks the tasks as handed out, which saves a wait for the disk. Without
-  // a cursor, the next reading would return the tasks after these. A caller that left gets none.
+  // a cursor, the marked tasks would be skipped when the tasks to return are looked up. A caller that has disconnected
+  // gets none.
   const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>
     cursor === undefined || signal.aborted ? [] : handingOut(stepOf(drawn, true), clock);
   let refused: Gone | Refusal | undefined;
@@ -214,7 +228,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
       return ok({ config: state.config, tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {
-      // If the draw was refused before, tasks that are already drawn have been tried, and there are none.
+      // A draw was refused before. Tasks that were already drawn have been looked for since, and there are none.
       if (refused !== undefined) return refused;
       const drawn = await drawing.draw(signal, withDraw);
       if (drawn.kind !== "done") refused = drawn;

@@ -33,9 +33,9 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
   /** Index of the arm among the run's evaluation arms. */
   readonly arm: number;
   readonly round: number;
-  /** Incarnation of the run, which an import replaces. */
+  /** Incarnation of the run: a name that each import replaces. */
   readonly incarnation: string;
-  /** Epoch of the run, which an import increases. */
+  /** Epoch of the run: 0 at its creation, and greater after each import. */
   readonly epoch: number;
   readonly tasks: readonly { readonly ordinal: number; readonly key: Key }[];
   readonly nextCursor: number;
@@ -52,7 +52,8 @@ export type EvaluationKeys<Key extends InstanceKey> = ReturnType<typeof evaluati
 const KEYS_KEPT_MAX = 2 ** 17;
 
 export function evaluationKeys<Key extends InstanceKey>() {
-  // The arm object can be the key: it belongs to one run, and is the same object while the run is in memory.
+  // The arm object can be the key of the cache. It belongs to one run, and stays the same object while the run is in
+  // memory.
   const kept = new LRUCache<EvaluationArm, Map<number, Key>>({
     maxSize: KEYS_KEPT_MAX,
     sizeCalculation: (_, { tasks }) => tasks,
@@ -72,7 +73,10 @@ interface OpenEvaluationArm<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Opens the requested round if it is new. Returns a refusal if the run has no such arm or has dropped the round. */
+/**
+ * Opens the requested round of an evaluation arm if it is new. Returns a refusal if the run has no such arm, or no
+ * longer stores the round.
+ */
 function openRound<Spec, Key extends InstanceKey>(
   { run, clock }: Pick<Evaluating<Spec, Key>, "run" | "clock">,
   { armId, round }: EvaluationRequest,
@@ -107,9 +111,9 @@ interface Evaluating<Spec, Key extends InstanceKey> extends Pick<Ports<Spec, Key
 type TaskState = Pick<RunState, "config" | "lists">;
 
 /**
- * Makes the tasks that are not made yet, and adds them to `known`. If a task number has no instance, the number
- * plus the set's size is tried, and so on, because no other task of the set uses it. Gives up after
- * DRY_ORDINALS tries.
+ * Makes the missing tasks and adds them to `known`. If a task number has no instance, the number plus the set's size is
+ * tried, then plus twice the size, and so on. No other task of the set uses these numbers. Gives up after DRY_ORDINALS
+ * tries.
  */
 async function makeTasks<Spec, Key extends InstanceKey>(
   { run, source }: Evaluating<Spec, Key>,
@@ -151,7 +155,7 @@ export async function nextEvaluation<Spec, Key extends InstanceKey>(
   const arm = config.evaluationArms[index] as EvaluationArm<Spec>;
   const from = Math.min(cursor, arm.tasks);
   const to = Math.min(from + count, arm.tasks);
-  // Tasks whose rows are gone are not replaced, so that two rounds compare the same tasks.
+  // Tasks whose data rows were removed from their pool are not replaced, so that all rounds compare the same tasks.
   const leftOut = leftOutOf(state, index);
   const ordinals = Array.from({ length: to - from }, (_, i) => from + i).filter((ordinal) => !leftOut.has(ordinal));
   const known = keys.of(arm);

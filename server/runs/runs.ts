@@ -45,16 +45,22 @@ import { change, createRegistry, read, type Registry, within } from "./loaded-ru
 import { exportRun, importRun } from "./export-import.ts";
 import { watchRun } from "./watch.ts";
 
-/** Effect of a control change: from which cursor on it applies, and which of its parts have none. */
+/**
+ * Effect of a control change, e.g. of new weights: the first task that it can affect, and the parts of it that affect
+ * nothing.
+ */
 export interface AppliesFrom {
   readonly appliesFromCursor: number;
   /** Parts of the change that affect no draw, one sentence each. */
   readonly noEffect: readonly string[];
 }
 
-/** State of a run in memory, for metrics and lists. */
+/** State of a run that is in memory, for metrics and lists. */
 export interface RecentRun extends StateView {
-  /** Share of the last closed update batch's groups that are useful. Undefined: not known. */
+  /**
+   * Share of useful groups in the last update batch whose groups are all closed. A group is useful if an update can
+   * learn from it. Undefined: not known.
+   */
   readonly usefulShare: number | undefined;
 }
 
@@ -66,8 +72,8 @@ function recentRun(state: RunState): RecentRun {
 }
 
 /**
- * Operations on runs. In each, `by` is the name of the caller's token, for the history. With `validateOnly` nothing is
- * written, and the result is that which the operation would have.
+ * Operations on runs. In each, `by` is the name of the caller's token, for the history. With `validateOnly`, nothing is
+ * written, and the result is the same as if the operation were done.
  */
 export type Runs<Spec, Key extends InstanceKey> = ReturnType<typeof createRuns<Spec, Key>>;
 
@@ -76,7 +82,7 @@ function keeping<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ) {
   const prepare = preparation<Spec, Key>(clock);
-  /** Creates a run. `rated` are the pass rates that its arms' rows start with. */
+  /** Creates a run. `rated` are pass rates of its arms' data rows that the client gave. */
   const create = async (
     runId: string,
     config: RunConfig<Spec>,
@@ -84,7 +90,7 @@ function keeping<Spec, Key extends InstanceKey>(
   ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>> => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
-    // An existing run is returned even if this check would refuse to create it.
+    // A run that exists already is returned, even if this check would refuse to create it now.
     const short = checkParts(config, config.policy);
     if (short !== undefined && (await store.find(runId)) === undefined) return short;
     const atMs = clock.now();
@@ -122,7 +128,10 @@ function keeping<Spec, Key extends InstanceKey>(
     /** Creates a run. If it exists with the same configuration, it is returned unchanged. */
     create,
     get: (runId: string) => read(registry, runId, runView<Spec, Key>),
-    /** Returns the names of a run's incarnations. The first is unique among all runs that ever had this id. */
+    /**
+     * Returns the incarnations of a run: random names, one from its creation and one from each import. The first one is
+     * unique among all runs that ever had this id.
+     */
     incarnations: (runId: string) => read(registry, runId, ({ incarnations }) => incarnations),
     remove,
   };
@@ -236,7 +245,7 @@ function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
         (state) => ofWeights(state, changed, weightsIn(state)),
       );
     },
-    /** Sets the pass rates of some rows of an arm. */
+    /** Sets the pass rates of some of an arm's data rows, e.g. ones that were measured before the run. */
     rateRows: (runId: string, ratings: Ratings, by?: string, validateOnly?: boolean) =>
       control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
     /** Advances the policy to its next stage or tier, or opens an arm's next level. Refuses if there is none. */
@@ -277,13 +286,13 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         const here = await run.refresh();
         if (here !== "fresh") return here;
         const exported = await exportRun(ports, run);
-        // If the run was deleted meanwhile, the export may lack history records, so it is not returned.
+        // If the run was deleted during the export, the export may lack history records, so it is not returned.
         return (await run.refresh()) === "fresh" ? ok(exported) : gone;
       }),
     /** Reads the history from position `from` on; 0 is the start. */
     history: (runId: string, from: number, limit: number, reading?: HistoryReading) =>
       within(registry, runId, async ({ run }) => readHistory(ports.store, run, { from, limit, ...reading })),
-    /** Returns what is known of at most `limit` rows of the arm with index `arm`, from row `from` on. */
+    /** Returns what is known of at most `limit` data rows of the arm with index `arm`, from row `from` on. */
     rows: (runId: string, arm: number, from: number, limit: number) =>
       read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
     /**
@@ -292,7 +301,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
      */
     import: (state: Uint8Array, runId: string | undefined, by?: string, restoreControl = false) =>
       importRun(ports, registry, state, { runId, by, restoreControl }),
-    /** Returns the lists of rows of pools that a run knows. */
+    /** Returns the run's lists of data rows, one for each set of rows from which its arms draw. */
     lists: (runId: string) => read(registry, runId, ({ lists }) => lists),
     /** Returns at most `limit` runs in memory, the most recently requested first. This does not count as a request. */
     recent: async (limit: number) => (await registry.recent(limit)).map((run) => recentRun(run.state())),

@@ -33,15 +33,15 @@ export async function whenever<Spec, Key extends InstanceKey>(
 /** Default minimum time, in milliseconds, between two states of a stream. Changes in between are shown together. */
 const COALESCE_MS = 100;
 
-/** Maximum time of one wait for a change, in milliseconds. */
+/** Maximum time that one call on the run waits for a change, in milliseconds. Streams then call again. */
 const LOOK_MS = 60_000;
 
 type WatchedState =
   { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
 
 /**
- * Waits until the run has a newer version than `seen`, or LOOK_MS have passed. The first call returns the stored state
- * at once.
+ * Waits until the run's version is greater than `seen`, or LOOK_MS milliseconds have passed. A negative `seen` returns
+ * the stored state at once.
  */
 async function look<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
@@ -57,8 +57,8 @@ async function look<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Streams a run's state. The stream ends when the run is deleted, even if another run has the same id by then. It also
- * ends when `signal` aborts, and after a refusal, because the run can then no longer be read.
+ * Streams a run's state. The stream ends when the run is deleted, even if a new run has the same id by then. It also
+ * ends when `signal` aborts, and after an error, because the run can then no longer be read.
  */
 export async function* watchRun<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,

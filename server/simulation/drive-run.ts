@@ -1,7 +1,7 @@
 /**
- * Simulates a run: a simulated student under the real curriculum, with its draws and policies, but without a store, a
- * clock or real tasks. The simulated trainer takes an update batch, samples every group, learns from the batch, and
- * asks for the next.
+ * Simulates a run: the server's real curriculum draws tasks for a simulated student, i.e. a model of how a language
+ * model learns. There is no store, clock or real task. The simulated trainer takes an update batch, samples every
+ * group, updates the student, and asks for the next batch.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { apply } from "../curriculum/apply.ts";
@@ -18,8 +18,8 @@ import { scoreOf, type Student } from "./student.ts";
 /** Result of one update batch of a simulated run. */
 export interface Step {
   /**
-   * Number of tasks of each position whose completions were sampled, spare (reserve) tasks that were used included.
-   * Each arm has one position, and an arm that grows has one for each level.
+   * Number of tasks whose completions were sampled, by position: an arm, or a level of an arm that grows. Spare
+   * (reserve) tasks that were used are included.
    */
   readonly counts: readonly number[];
   /** Probability of each arm in the draw. */
@@ -27,17 +27,17 @@ export interface Step {
   /** Number of solved samples. */
   readonly solved: number;
   /**
-   * Number of groups in which some samples are solved and others are not. If answers are graded: groups whose grades
-   * differ.
+   * Number of groups in which some samples are solved and others are not. If the student's answers are graded, it is
+   * the number of groups whose grades differ.
    */
   readonly useful: number;
   /** Mean success of the student over the learnable arms, after the batch. */
   readonly score: number;
-  /** Success of the student on each position, after the batch. */
+  /** Success of the student at each position (an arm, or a level of an arm that grows), after the batch. */
   readonly success: readonly number[];
 }
 
-/** Returns the sampled groups as the feedback that the curriculum takes. */
+/** Converts the sampled groups to feedback, in the form that the curriculum takes. */
 function feedbackOf(
   config: RunConfig,
   tasks: readonly DrawnTask<Key>[],
@@ -50,7 +50,10 @@ function feedbackOf(
   });
 }
 
-/** Returns the student's position for a task of an arm. Positions are counted by arm, and within an arm by level. */
+/**
+ * Numbers the positions at which a student has an ability of its own: each arm, and each level of an arm that grows.
+ * `of` returns the number of a task's position.
+ */
 function positions({ arms }: RunConfig) {
   const firsts: number[] = [];
   let count = 0;
@@ -62,7 +65,7 @@ function positions({ arms }: RunConfig) {
   return { count, of };
 }
 
-/** Draws the next update batch. Returns the state after it, and its probabilities. */
+/** Draws the next update batch. Returns the run's state after the draw, and the arms' probabilities. */
 function drawn<Spec>(state: RunState<Spec, Key>, seed: number, positionOf: (arm: number, ordinal: number) => number) {
   const plan = planDraw(state);
   if (plan.kind !== "plan") throw new Error(plan.message);
@@ -77,8 +80,8 @@ function drawn<Spec>(state: RunState<Spec, Key>, seed: number, positionOf: (arm:
 }
 
 /**
- * Returns the tasks of the newest update batch that have no samples yet, including spare (reserve) tasks that became
- * groups.
+ * Returns the tasks of the newest update batch whose groups are open, i.e. have no samples yet. Spare (reserve) tasks
+ * that became groups are included.
  */
 function waiting({ batches }: RunState<unknown, Key>): readonly DrawnTask<Key>[] {
   return (batches.at(-1)?.groups ?? []).flatMap(({ kind, task }) => (kind === "open" ? [task] : []));

@@ -1,7 +1,7 @@
 /**
- * Laws that every policy must satisfy, both those of Gradus and an operator's own. A law is a function that returns how
- * a policy breaks it. `gradus policies check` applies the laws to a module's policies. The test cases are random, from
- * a fixed seed.
+ * Laws that every policy of a run must satisfy, both those of Gradus and an operator's own. A law is a function that
+ * returns how a policy breaks it. `gradus policies check` applies the laws to the policies that a module exports. The
+ * test cases are random, from a fixed seed.
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
@@ -21,7 +21,10 @@ export interface PolicyLaw {
   readonly broken: (subject: Subject) => string | undefined;
 }
 
-/** Arms with which policies are tested: tiers T0 to T3 of ADSC, each real and synthetic. T2 and T3 are hard. */
+/**
+ * Arms with which policies are tested: the tiers T0 to T3 of the paper ADSC, each with real and with synthetic tasks.
+ * T2 and T3 are hard.
+ */
 export const lawArms: readonly Arm<null>[] = (["real", "synthetic"] as const).flatMap((source: Source) =>
   ["T0", "T1", "T2", "T3"].map((tier, i) => ({
     id: `${source}/${tier}`,
@@ -60,13 +63,16 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 export const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as Json;
 const shown = (value: unknown): string => (JSON.stringify(value) ?? "undefined").slice(0, 200);
 
-/** Feedback between two draws, and whether the policy is advanced. */
+/**
+ * Closed groups that a policy observes between two draws, and whether the policy then advances to its next stage or
+ * tier.
+ */
 export interface Update {
   readonly groups: readonly ObservedGroup[];
   readonly advances: boolean;
 }
 
-/** Returns a random share k/n with n up to 16, like a share of solved samples. */
+/** Returns a random fraction k/n with n up to 16, like a group's share of solved samples. */
 function shareBy(rng: Rng): number {
   const n = rng.int(1, 16);
   return rng.int(0, n) / n;
@@ -92,7 +98,7 @@ function groupBy(rng: Rng, facts: readonly string[], arm = rng.int(0, COUNT - 1)
 
 function updatesBy(rng: Rng, { policy, definition }: Subject): readonly Update[] {
   const facts = definition.reads?.(policy.config) ?? [];
-  // In some cases one arm has all groups, so that its knowledge is that of a long run.
+  // In some cases all groups belong to one arm, as if the arm had been trained for a long time.
   const only = rng.int(0, 3) === 0 ? rng.int(0, COUNT - 1) : undefined;
   return Array.from({ length: rng.int(0, UPDATES_MAX) }, () => ({
     groups: Array.from({ length: rng.int(0, GROUPS_MAX) }, () => groupBy(rng, facts, only)),
@@ -120,8 +126,8 @@ function viewAt(batch: number, weights: readonly number[]): View {
 }
 
 /**
- * Returns the policy's state for the draw of batch `batch`: after an update, and after the start of a new pass if one
- * begins there.
+ * Returns the policy's state for the draw of update batch `batch`: after closed groups were observed, and after a new
+ * pass over the same instances, if one begins.
  */
 function after({ policy, definition }: Subject, state: unknown, { groups, advances }: Update, batch: number): unknown {
   const observed = definition.observe?.(policy.config, state, groups) ?? state;
@@ -130,7 +136,7 @@ function after({ policy, definition }: Subject, state: unknown, { groups, advanc
   return definition.pass?.(policy.config, advanced, progressAt(batch))?.state ?? advanced;
 }
 
-/** Returns the policy's state, probabilities and values before any update and after each one. */
+/** Returns the policy's states, probabilities and values: at the start, and after each update. */
 export function course(subject: Subject, weights: readonly number[], all: readonly Update[]) {
   const { definition, policy } = subject;
   let state = definition.initial(policy.config, COUNT, 0);
@@ -143,7 +149,7 @@ export function course(subject: Subject, weights: readonly number[], all: readon
   }));
 }
 
-/** Calls `look` for random cases, and returns the first problem that it finds. Undefined: none. */
+/** Calls `look` with random updates, and returns the first problem that it finds. Undefined: it finds none. */
 function inCases(
   subject: Subject,
   look: (updates: readonly Update[], rng: Rng) => string | undefined,

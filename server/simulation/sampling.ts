@@ -1,12 +1,12 @@
-/** Samples a simulated student's answers to its tasks, and converts them to results for the curriculum. */
+/** Samples a simulated student's answers to its tasks, and converts them to results in the curriculum's form. */
 import { mix, type Rng } from "../../envs/lib/rng.ts";
 import type { SampleResult } from "../curriculum/batches.ts";
 import type { Arm, InstanceKey, RunConfig } from "../curriculum/types.ts";
 import type { Practice, Student } from "./student.ts";
 
 /**
- * Number of groups in an update batch from which each group has its full effect on a student. In a batch of another
- * size the groups are weighted, so that a whole batch has the same effect.
+ * Number of groups in an update batch for which a group has weight 1 for the student. In batches of another size,
+ * groups are weighted so that a whole batch has the same total weight.
  */
 export const GROUPS_OF_A_STEP = 16;
 
@@ -16,19 +16,22 @@ export interface Key extends InstanceKey {
 
 const hexOf = (number: number): string => number.toString(16).padStart(8, "0");
 
-/** Returns the key of a task. Each task of an arm has another instance, with a random rank. */
+/**
+ * Returns the key of a simulated task. Every task number of an arm is another instance, with a random rank (difficulty)
+ * in (0, 1).
+ */
 export function keyOf(seed: number, arm: number, ordinal: number): Key {
   const rank = (mix(mix(mix(seed) ^ arm) ^ ordinal) + 0.5) / 2 ** 32;
   return { hash: `${hexOf(arm)}${hexOf(ordinal)}`, rank };
 }
 
-/** Task that was drawn: its arm and key. */
+/** Task that was drawn: its position, i.e. an arm or a level of an arm that grows, and its key. */
 interface DrawnTask {
   readonly arm: number;
   readonly key: Key;
 }
 
-/** Group of a simulated student's answers. */
+/** Answers of a simulated student to one task. */
 export interface Group extends Practice {
   /** Grade of each sample's answer, in [0, 1]. Unset: answers are only right or wrong. */
   readonly grades?: readonly number[];
@@ -67,7 +70,8 @@ export function sampled<Mind>(
 }
 
 /**
- * Returns the results of a group's samples. Without grades the solved ones come first; their order affects no signal.
+ * Returns the results of a group's samples, for feedback. If answers are not graded, solved samples come first; the
+ * order affects no learning signal.
  */
 export function resultsOf({ rewardRange: { min, max } }: Arm, { solved, samples, grades }: Group): SampleResult[] {
   const right: SampleResult = { kind: "reward", reward: max, solved: true };

@@ -4,15 +4,15 @@ import type { Student } from "./student.ts";
 
 export interface SimulatedOutcome {
   /**
-   * Number of completions sampled until the end of the update batch in which the score first reached the target. Null:
-   * it never did.
+   * Number of completions sampled until the student's score reached its target, counted to the end of that update
+   * batch. Null: the score never reached the target.
    */
   readonly rolloutsToTarget: number | null;
-  /** Score after the last update batch. */
+  /** Student's score (mean success over the learnable arms) after the last update batch. */
   readonly final: number;
-  /** Mean of the scores after each update batch. */
+  /** Mean over the update batches of the student's score after each batch. */
   readonly successMean: number;
-  /** Share of completions that were spent on arms that cannot be learned. */
+  /** Share of completions that were sampled for arms that the student cannot learn. */
   readonly wasted: number;
   /** Share of groups in which answers differ. */
   readonly useful: number;
@@ -21,8 +21,8 @@ export interface SimulatedOutcome {
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /**
- * Returns a counter that computes a run's outcome. It does not store the steps, because a run may have a hundred
- * thousand.
+ * Returns a counter that computes the outcome of a simulated run from its update batches. It stores no batches, because
+ * a run may have a hundred thousand.
  */
 export function createOutcomeCounter({ learnable, target }: Pick<Student, "learnable" | "target">, samples: number) {
   let [batches, tasks, hopeless, useful, scores, final] = [0, 0, 0, 0, 0, 0];
@@ -45,14 +45,17 @@ export function createOutcomeCounter({ learnable, target }: Pick<Student, "learn
   };
 }
 
-/** Point of a graph: successive update batches of one or several runs, merged. */
+/** Point of a graph: successive update batches of one or several simulated runs, merged. */
 export interface Point extends Pick<Step, "counts" | "probabilities" | "score" | "success"> {
   /** Number of tasks, summed over the merged batches and the runs. */
   readonly tasks: number;
   readonly solvedShare: number;
 }
 
-/** Merges `each` successive update batches into one point. Batches of further runs are added to the same points. */
+/**
+ * Merges each `each` successive update batches into one point of a graph. The batches of further runs are added to the
+ * same points.
+ */
 export function createPointCounter(samples: number, each: number) {
   const points: { steps: number; counts: number[]; probabilities: number[]; solved: number; last: Step }[] = [];
   return {
@@ -75,8 +78,8 @@ export function createPointCounter(samples: number, each: number) {
       point.last = step;
     },
     /**
-     * Returns the points. Counts are sums, and probabilities are means. Score and success are those after the batch
-     * that was added last.
+     * Returns the points of the graph. Counts are sums over the merged batches, and probabilities are means. Score and
+     * success are those of the batch that was added last.
      */
     points: (): readonly Point[] =>
       points.map(({ steps, counts, probabilities, solved, last: { score, success } }) => {

@@ -1,4 +1,6 @@
-/** Computes medians and bootstrap intervals over runs, some of which never reach the target. */
+/**
+ * Computes quantiles and bootstrap confidence intervals over simulated runs, some of which never reach their target.
+ */
 import { rngFor } from "../../envs/lib/rng.ts";
 
 /** Number of bootstrap resamples for an interval. */

@@ -12,20 +12,28 @@ import type { Rng } from "../../envs/lib/rng.ts";
 import type { ArmPosition, Practice, Student } from "./student.ts";
 
 /**
- * How well the simulated student solves the tasks of each arm: the log odds of a right answer to a task of median
- * difficulty.
+ * How well the simulated student solves the tasks of each arm: the log odds (logits) of a right answer to a task of
+ * median difficulty.
  */
 export type Abilities = readonly number[];
 
 export interface Law {
   readonly start: Abilities;
-  /** Maximum effect of a group of each arm on that arm's ability, in logits. 0: practice of the arm teaches nothing. */
+  /**
+   * Maximum effect that a group of each arm has on the arm's own ability, in logits. 0: practice of the arm teaches
+   * nothing.
+   */
   readonly rates: readonly number[];
-  /** Matrix of transfer: transfer[c][d] is T(c, d), the effect of practising arm c on arm d. */
+  /**
+   * Effect of practising one arm on another: transfer[c][d] is T(c, d), the effect of arm c on arm d, relative to that
+   * on c itself.
+   */
   readonly transfer: readonly (readonly number[])[];
-  /** Share f of an arm's gain that is forgotten in each update batch without the arm, in [0, 1). */
+  /**
+   * Share f of an arm's gained ability that is forgotten in each update batch without a group of the arm, in [0, 1).
+   */
   readonly forgetting: number;
-  /** Scale w of the difficulties of an arm's tasks, in logits. */
+  /** Scale w of the difficulties of an arm's tasks, in logits. 0: all tasks of an arm are equally difficult. */
   readonly spread: number;
   readonly learnable: readonly boolean[];
   readonly target: number;
@@ -89,8 +97,8 @@ export function between(rng: Rng, min: number, max: number): number {
 }
 
 /**
- * Returns a transfer matrix. Between two arms of a family, transfer is `within` to the power of their distance in
- * levels, at least 1. Between families it is `across` times `within` to the power of that distance.
+ * Returns a transfer matrix: how much practising one arm helps another. Between arms of one family, it is `within` to
+ * the power of their distance in levels. Between families, it is `across` times `within` to the power of the distance.
  */
 export function ladderTransfer(
   places: readonly ArmPosition[],

@@ -1,7 +1,7 @@
 /**
- * Interface of a simulated student, i.e. a model of how a language model learns. The real curriculum trains one under a
- * policy (drive-run.ts). `node bench/curriculum/run.ts --students FILE` accepts others, where FILE exports `student`, a
- * Family. Students are pure functions.
+ * Interface of a simulated student: a model of how a language model learns from practice. The server's real curriculum
+ * trains the student under a policy (drive-run.ts). `node bench/curriculum/run.ts --students FILE` tests others, where
+ * FILE exports `student`, a Family. Students are pure functions.
  */
 
 import type { Rng } from "../../envs/lib/rng.ts";
@@ -15,12 +15,15 @@ export interface ArmPosition {
   readonly level: number;
 }
 
-/** Group on which the student was trained. */
+/** Group of completions on which the student is trained. */
 export interface Practice {
   readonly arm: number;
   readonly solved: number;
   readonly samples: number;
-  /** Factor of the group's effect on the student, relative to a group in an update batch of 16. Unset: 1. */
+  /**
+   * Factor by which the group's effect on the student is multiplied. It is 1 in update batches of 16 groups, and
+   * smaller in larger batches. Unset: 1.
+   */
   readonly weight?: number;
   /** Population variance of the answers' grades, which are in [0, 1]. Unset: answers are only right or wrong. */
   readonly variance?: number;
@@ -30,7 +33,7 @@ export interface Practice {
 export interface Student<Mind = unknown> {
   /** Whether training can raise the success on each arm. Arms for which it cannot are not part of the score. */
   readonly learnable: readonly boolean[];
-  /** Score, the mean success over the learnable arms, that counts as the goal, in (0, 1]. */
+  /** Score that counts as the goal of training, in (0, 1]. The score is the mean success over the learnable arms. */
   readonly target: number;
   readonly initial: Mind;
   /**
@@ -49,7 +52,7 @@ export interface Student<Mind = unknown> {
   learn(mind: Mind, groups: readonly Practice[]): Mind;
 }
 
-/** Kind of simulated student. Each seed gives another student of the kind. */
+/** Kind of simulated student. Its students share a law of learning, whose parameters are drawn by a seed. */
 export interface Family<Mind = unknown> {
   readonly name: string;
   /** Sentence that says what such a student stands for. */

@@ -1,4 +1,7 @@
-/** Weights of some of a run's arms, by arm id. A stage, tier or domain of a policy is given by such weights. */
+/**
+ * Weights by arm id, for some of a run's arms. A policy has one such set of weights for each of its stages, tiers or
+ * domains.
+ */
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";
 
@@ -36,7 +39,10 @@ export function normalized(shares: readonly number[]): readonly number[] {
   return shares.map((share) => (total > 0 ? share / total : 0));
 }
 
-/** Returns each arm's share in proportion to `weight(id)` times the arm's weight in the run. */
+/**
+ * Returns each arm's share of draws, in proportion to `weight(id)` times the arm's weight in the run. The shares sum to
+ * 1, or are all 0.
+ */
 export function sharesOf(weight: (id: string) => number, arms: readonly ArmRecord[]): readonly number[] {
   return normalized(arms.map((arm) => weight(arm.id) * arm.weight));
 }

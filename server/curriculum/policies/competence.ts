@@ -31,9 +31,9 @@ export interface CompetenceConfig {
   /** Weights of the arms in each tier, from easy to hard. */
   readonly tiers: readonly ArmWeights[];
   readonly step: keyof typeof steps;
-  /** Mean share of solved samples that masters a tier, in (0, 1]. */
+  /** Mean share of solved samples from which a tier counts as mastered, in (0, 1]. */
   readonly threshold: number;
-  /** Number of the newest tier's latest groups over which the mean for `threshold` is taken. */
+  /** Number of the newest tier's latest groups from which the mean share of solved samples is computed. */
   readonly window: number;
   /** Share of draws that is spread evenly over all tiers, also those not yet open, in [0, 1). */
   readonly floor: number;
@@ -42,7 +42,7 @@ export interface CompetenceConfig {
 }
 
 export interface CompetenceState {
-  /** Newest tier that is open, counted from 0. */
+  /** Index of the newest open tier, from 0, the easiest. */
   readonly tier: number;
   /** Share of solved samples in each of the newest tier's latest groups, oldest first. At most `window`. */
   readonly recent: readonly number[];
@@ -54,8 +54,8 @@ function isPassed({ threshold, window }: CompetenceConfig, recent: readonly numb
 }
 
 /**
- * Returns the state after closed groups. Late groups count in full, because their samples show what the model can solve
- * as well.
+ * Returns the state after closed groups, which may open tiers. Late groups count in full, because their samples too
+ * show what the model can solve.
  */
 function observe(config: CompetenceConfig, state: CompetenceState, groups: readonly ObservedGroup[]): CompetenceState {
   let { tier, recent } = state;
@@ -85,7 +85,7 @@ function probabilities(config: CompetenceConfig, { tier }: CompetenceState, { ar
   for (const [t, weights] of config.tiers.entries())
     for (const [i, share] of sharesOf((id) => weightIn(weights, id), arms).entries())
       sums[i] = (sums[i] ?? 0) + share * (shares[t] ?? 0);
-  // If no arm of a tier can be drawn, its share goes to the other tiers.
+  // A tier without an arm that can be drawn leaves its share to the other tiers.
   return normalized(sums);
 }
 
@@ -132,7 +132,7 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
   initial: () => ({ tier: 0, recent: [] }),
   /**
    * Returns the state after a change of configuration. As many tiers as before stay open, if there are so many. The
-   * solved shares are kept if the newest tier has the same arms as before.
+   * shares of solved samples are kept if the newest open tier has the same arms as before.
    */
   inherit(config, { tier: newest, recent }, before) {
     const tier = Math.min(newest, config.tiers.length - 1);

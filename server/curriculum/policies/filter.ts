@@ -1,4 +1,7 @@
-/** Reads, writes and checks the contract's TaskFilter, which passes over some instances under any policy. */
+/**
+ * Reads, writes and checks the contract's TaskFilter: the rule by which a run skips some instances, e.g. solved ones,
+ * under any policy.
+ */
 import { LIMITS } from "../../../proto/limits.ts";
 import type { Json } from "../json.ts";
 import type { Invalid, TaskFilter } from "../types.ts";
@@ -28,7 +31,10 @@ export function checkFilter(filter: TaskFilter | undefined): Invalid | undefined
   );
 }
 
-/** Returns whether the filter needs to know outcomes of earlier groups. */
+/**
+ * Returns whether the filter skips instances because of their earlier groups, e.g. solved ones. The run then stores
+ * outcomes by instance.
+ */
 export function looksBack(filter: TaskFilter | undefined): boolean {
   return filter !== undefined && (filter.skipSolved || filter.skipFailedAfter > 0);
 }

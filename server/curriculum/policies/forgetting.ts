@@ -37,8 +37,8 @@ export interface ForgettingConfig {
 
 /**
  * Returns the domains in training order: the least forgotten first, because most training follows it, or last if
- * `reversed`. Forgetting is the backward transfer BWT_j = P_after,j − P_base,j, averaged over training on the other
- * domains. A domain without such rows has 0, and equal ones keep their order.
+ * `reversed`. Forgetting of domain j is the backward transfer BWT_j = P_after,j − P_base,j: the change of its score P,
+ * averaged over training on the other domains. A domain without measured changes has 0. Equal domains keep their order.
  */
 export function domainOrder({ domains, transfers, reversed }: ForgettingConfig): readonly Domain[] {
   const transfer = (name: string): number => {
@@ -50,7 +50,7 @@ export function domainOrder({ domains, transfers, reversed }: ForgettingConfig):
   return [...domains].sort((a, b) => sign * ((means.get(a.name) ?? 0) - (means.get(b.name) ?? 0)));
 }
 
-/** Returns the number of tasks of each domain, in the order of domainOrder. */
+/** Returns the number of tasks for which each domain is trained, in the order of domainOrder. */
 function lastsOf(config: ForgettingConfig, length: number): readonly number[] {
   const shared = config.domains.reduce((sum, { share = 0 }) => sum + share, 0);
   const unsaid = config.domains.filter(({ share }) => share === undefined).length;
@@ -112,7 +112,7 @@ function checkTransfers({ domains, transfers }: ForgettingConfig): Invalid | und
   return undefined;
 }
 
-/** Returns whether two orders have the same domains up to and including the one at index `stage`. */
+/** Returns whether two training orders have the same domains in the same places, up to and including index `stage`. */
 function agree(a: readonly Domain[], b: readonly Domain[], stage: number): boolean {
   return a.slice(0, stage + 1).every(({ name }, i) => b[i]?.name === name);
 }
@@ -150,8 +150,8 @@ export const forgetting: PolicyDefinition<ForgettingConfig, Standing> = {
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
   /**
-   * Returns the state after a change of configuration. The current domain continues if the order up to it is unchanged,
-   * else the policy starts again.
+   * Returns the state after a change of configuration. The current domain continues if the order up to it is unchanged.
+   * Otherwise the policy starts again with the first domain.
    */
   inherit(config, state, before, progress) {
     const now = standing(before, state, progress);

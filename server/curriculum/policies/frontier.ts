@@ -1,7 +1,7 @@
 /**
  * Default policy, which needs no order of levels (SPEC section 7, our own design). It prefers arms from which most can
- * be learned: interest is greatest at a success share of 2/7, and it falls with practice without progress. If no arm is
- * of interest, all arms are drawn equally often.
+ * be learned. Its interest in an arm is greatest when 2/7 of the answers succeed, and falls as groups are sampled
+ * without progress. If no arm is of interest, all arms are drawn equally often.
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { IMPROVEMENT, type MeasureName, measures } from "../signals.ts";
@@ -15,16 +15,19 @@ import { decodeArm, encodeArm, expected, fresh, interestOf, type Practised, prac
 
 const DEFAULT_EXPLORATION = 0.1;
 /**
- * Minimum of the default practice scale, in groups (see `scaleOf`). It suits models that learn within tens of groups.
+ * Minimum of the default practice scale: the practice without progress, in groups, that halves the interest in an arm.
+ * 8 suits models that learn within tens of groups.
  */
 const PRACTICE_SCALE_MIN = 8;
-/** Default of `practiceScale`: the scale follows how much practice progress takes. */
+/**
+ * Default of `practiceScale`. The scale then follows the measured practice that arms of this run need to make progress.
+ */
 const AUTO = "auto";
-/** Rate of the moving average `pace`, which is updated when an arm makes progress. */
+/** Rate of the moving average `pace`, the practice that progress takes. It is updated when an arm makes progress. */
 const PACE_RATE = 0.2;
 /**
- * Total interest of all arms below which more of a batch than `exploration` is spread evenly. With more than
- * INTEREST_ARMS arms the limit grows in proportion.
+ * Total interest in all open levels below which more of a batch than `exploration` is spread evenly. With more than
+ * INTEREST_ARMS open levels, the limit grows in proportion to their number.
  */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;
@@ -37,23 +40,26 @@ export interface FrontierConfig {
   /** Share of each update batch that is always spread evenly over all arms, in (0, 1]. */
   readonly exploration: number;
   /**
-   * Amount of practice without progress, in groups, that halves an arm's interest, or "auto". Undefined: the default of
-   * servers before "auto", which their journals leave out. See `scaleOf`.
+   * Practice without progress, in groups, that halves the interest in an arm, or "auto" to measure it. Undefined: the
+   * journal is by a server that did not know "auto", and the default of that time applies (see `scaleOf`).
    */
   readonly practiceScale: number | typeof AUTO | undefined;
 }
 
 export interface FrontierState {
-  /** Knowledge about each arm, by arm index. An arm that grows has knowledge about each level once it has a group. */
+  /**
+   * Success and practice of each arm, by arm index. An arm that grows has these for each level, once it has had a
+   * group.
+   */
   readonly arms: readonly (Practised | Growing)[];
   /**
-   * Mean practice, in groups, that an arm takes to change its slow average of success by MOVED. Null: no arm has done
-   * so yet. Undefined: the practice scale is not "auto".
+   * Mean practice, in groups, that an arm needs for progress: a change of its slow average of success by MOVED. Null:
+   * no arm has made progress yet. Undefined: the practice scale is not "auto".
    */
   readonly pace: number | null | undefined;
 }
 
-/** Returns the knowledge about a fixed arm, or about one level of an arm that grows. */
+/** Returns the success and practice of an arm, or of one level of an arm that grows. */
 function knownOf(arm: Practised | Growing | undefined, level: number | undefined): Practised {
   if (level !== undefined) return growingOf(arm).levels[level] ?? fresh;
   return arm === undefined || "levels" in arm ? fresh : arm;
@@ -79,8 +85,9 @@ function pacedBy(pace: number | null, practice: number): number {
 }
 
 /**
- * Returns the amount of practice that halves an arm's interest. A model changes less with each group of a large batch,
- * so a scale that is not given grows with the batch. "auto" also grows with the practice that progress takes.
+ * Returns the practice without progress that halves the interest in an arm. In large batches a model learns less from
+ * each group, so a scale that is not given grows with the batch. "auto" also grows with `pace`, the practice that
+ * progress takes.
  */
 function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdate: number, pace = 0): number {
   return typeof practiceScale === "number" ? practiceScale : Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate, pace);
@@ -89,12 +96,12 @@ function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdat
 /** Share of all draws that the retired (solved) levels of a run get together. */
 const RETIRED_SHARE = 0.05;
 /**
- * Fraction of an arm's even part of all draws, 1 / number of arms, that goes to trials of levels that are not open
- * (peeks).
+ * Share of draws for peeks: trial tasks of levels that are not open yet. It is a fraction of the arm's even part of all
+ * draws, 1 / number of arms.
  */
 const PEEK_SHARE = 0.1;
 
-/** A level of an arm, with the share of all draws that it gets. A fixed arm has one level, 0. */
+/** A level of an arm, with its share of all draws. An arm that does not grow has one level, 0. */
 interface LevelShare {
   readonly arm: number;
   readonly level: number;
@@ -102,7 +109,7 @@ interface LevelShare {
 }
 
 /**
- * Adds the shares of draws in `given` to those of their levels. First all shares are lowered in proportion, so that
+ * Adds each share of draws in `given` to its level. First the shares of all levels are lowered in proportion, so that
  * their sum stays 1.
  */
 function give(shares: readonly number[][], given: readonly LevelShare[]): void {
@@ -113,8 +120,8 @@ function give(shares: readonly number[][], given: readonly LevelShare[]): void {
 }
 
 /**
- * Returns the interest of each open level, and the shares of retired levels and of levels that arms try before they
- * open (peeks).
+ * Returns the interest in each open level, the shares of retired (solved) levels, and the shares of levels that arms
+ * try before they open (peeks).
  */
 function levelsToDraw({ arms }: FrontierState, records: View["arms"], scale: number) {
   const drawable = records.filter(({ weight }) => weight > 0).length;
@@ -140,7 +147,7 @@ function levelsToDraw({ arms }: FrontierState, records: View["arms"], scale: num
   return { open, peeks, retired: retired.map((of) => ({ ...of, share: RETIRED_SHARE / retired.length })) };
 }
 
-/** Returns the share of all draws that each level of each arm has. An arm that does not grow has one level. */
+/** Returns the share of all draws that each level of each arm gets. An arm that does not grow has one level. */
 function sharesOf(config: FrontierConfig, state: FrontierState, { arms: records, progress }: View) {
   const { exploration } = config;
   const scale = scaleOf(config.practiceScale, progress.promptsPerUpdate, state.pace ?? 0);
@@ -269,8 +276,8 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
   },
   initial,
   /**
-   * Returns the state after a change of configuration. The knowledge is discarded only if a success measure changes,
-   * and the pace also if the practice scale was not "auto".
+   * Returns the state after a change of configuration. Success and practice of the arms are discarded only if a success
+   * measure changes. `pace` is also reset if the practice scale changes to or from "auto".
    */
   inherit(config, state, before) {
     const anew = initial(config, state.arms.length);
@@ -289,8 +296,8 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
   sharing: () => [],
   observe,
   /**
-   * Returns the share of success expected of each arm, or of the highest open level of an arm that grows. 0: it has had
-   * no groups.
+   * Returns the expected success of each arm's next group, or of the highest open level of an arm that grows. 0: it has
+   * had no groups.
    */
   values: (_, { arms }) =>
     arms.map((arm) => {

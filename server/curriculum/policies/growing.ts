@@ -1,43 +1,45 @@
 /**
  * Levels of an arm that grows under the frontier policy: which are open, when the next one opens, and which are solved
- * (docs/decisions/0034-growing-levels.md). For each level, the policy knows what it knows about a fixed arm.
+ * (docs/decisions/0034-growing-levels.md). Success and practice are measured for each level.
  */
 import type { LevelPlace } from "../growth.ts";
 import { type Json, readList, readNumber, readNumbers, readObject } from "../json.ts";
 import { decodeArm, encodeArm, expected, fresh, type Practised } from "./practised.ts";
 
-/** Knowledge about an arm that grows. */
+/** State of the frontier policy for an arm that grows, i.e. whose levels open one by one. */
 export interface Growing {
   /** Index of the highest open level. It exceeds the arm's last level after an import into a run with a smaller cap. */
   readonly top: number;
-  /** Knowledge about each level. Levels without groups are left out at the end. */
+  /** Success and practice of each level, from level 0 on. Levels after the last one with groups are left out. */
   readonly levels: readonly Practised[];
-  /** Whether each of these levels is retired, i.e. solved and seldom drawn. */
+  /** Whether each level in `levels` is retired, i.e. solved and seldom drawn. */
   readonly retired: readonly boolean[];
 }
 
 const seedling: Growing = Object.freeze({ top: 0, levels: [], retired: [] });
 
-/** Minimum count of a level's groups in its slow average (slowCount) before the next level opens. */
+/** Minimum number of a level's groups, where older groups count less (slowCount), before the next level opens. */
 const OPEN_GROUPS = 3;
-/** Minimum count of a level's groups in its fast average (fastCount) before the next level opens. */
+/** Minimum number of a level's recent groups (fastCount), before the next level opens. */
 const OPEN_RECENT = 2.7;
-/** Minimum count of a level's groups in its slow average before it is retired as solved. */
+/**
+ * Minimum number of a level's groups, where older groups count less (slowCount), before the level is retired as solved.
+ */
 const SOLVED_GROUPS = 5;
-/** Minimum expected success of a level that is retired as solved. */
+/** Minimum expected success of a level's next group, from which the level is retired as solved. */
 const SOLVED = 0.95;
-/** Minimum slow average of success of a level that is retired as solved. */
+/** Minimum success over a level's last fifty or so groups (slow average), from which the level is retired as solved. */
 const SOLVED_SLOW = 0.8;
 /** Expected success below which a retired level is drawn like an open one again. */
 const RETURN = 0.75;
-/** Minimum count of the highest open level's groups in its slow average before the arm peeks: tries higher levels. */
+/** Minimum number of groups (slowCount) of the highest open level, before the arm peeks: tries levels above it. */
 const PEEK_GROUPS = 12;
 /** Maximum number of levels above the highest open one at which an arm peeks. */
 const PEEK_LEVELS = 3;
 
 /**
- * Returns the knowledge about a growing arm. An arm without groups may still have the entry of a fixed arm, which
- * counts as no knowledge.
+ * Returns what was learned about a growing arm. An arm without groups may still have the entry of an arm that does not
+ * grow. That entry counts as nothing learned.
  */
 export function growingOf(arm: Practised | Growing | undefined): Growing {
   return arm !== undefined && "levels" in arm ? arm : seedling;
@@ -62,7 +64,10 @@ function opensNext(known: Practised | undefined, guess: number): boolean {
   return expected(known) >= threshold(guess);
 }
 
-/** Returns the levels above the highest open one to which the arm gives a few draws. Empty: the arm does not peek. */
+/**
+ * Returns the levels above the highest open one of which the arm draws a few tasks as a trial. Empty: the arm tries
+ * none.
+ */
 export function peeksOf(growing: Growing, count: number, guess: number): readonly number[] {
   const top = topOf(growing, count);
   const known = growing.levels[top] ?? fresh;
@@ -70,7 +75,10 @@ export function peeksOf(growing: Growing, count: number, guess: number): readonl
   return Array.from({ length: Math.min(PEEK_LEVELS, count - 1 - top) }, (_, i) => top + 1 + i);
 }
 
-/** Returns the index of the highest open level after a group of `level`, which may have opened further levels. */
+/**
+ * Returns the index of the highest open level after a group of level `level` has closed. The group may have opened
+ * levels.
+ */
 function risen(levels: readonly Practised[], top: number, { level, levels: count, guess }: LevelPlace): number {
   const isPeek = level > top && level <= top + PEEK_LEVELS && opensNext(levels[level], guess);
   let now = isPeek ? Math.min(level + 1, count - 1) : top;
@@ -85,7 +93,8 @@ function isRetired(known: Practised, wasRetired: boolean): boolean {
 }
 
 /**
- * Returns the knowledge about a growing arm after a group of one level. `after` is the new knowledge about that level.
+ * Returns what is known of a growing arm after one more group of one level. `after` is the new success and practice of
+ * that level.
  */
 export function grown(arm: Growing, after: Practised, place: LevelPlace): Growing {
   const { level } = place;

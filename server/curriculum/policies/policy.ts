@@ -23,8 +23,8 @@ export interface Progress {
 }
 
 /**
- * Data about an arm that a policy may use. Feedback counts only from the draw that includes it, so that no draw depends
- * on timing.
+ * Data about an arm that a policy may use. Feedback counts only once a draw has included it, so that no draw depends on
+ * when feedback arrives.
  */
 export interface ArmRecord {
   readonly id: string;
@@ -75,11 +75,11 @@ export interface ObservedGroup {
   /** Population standard deviation of the rewards. Undefined: as for `rewardMean`. */
   readonly rewardDeviation: number | undefined;
   readonly solvedShare: number | undefined;
-  /** Learning signal of the group, as `signal` chooses it. Undefined: the group gives none. */
+  /** Learning signal of the group, chosen by PolicyDefinition.signal. Undefined: the group gives none. */
   readonly signal: number | undefined;
   /**
-   * Means by name of the extra score values that `reads` names. Each is taken over the samples that have the value.
-   * Unset: no sample has any.
+   * Mean over the group of each extra score value that PolicyDefinition.reads names, by name. Samples without the value
+   * do not count in its mean. Unset: no sample has such a value.
    */
   readonly facts?: Readonly<Record<string, number>> | undefined;
 }
@@ -87,14 +87,17 @@ export interface ObservedGroup {
 /** An instance that could be the next task of an arm. */
 export type KnownTask = Pick<ObservedGroup, "arm" | "hash" | "rank">;
 
-/** Parts of a run's configuration that a policy's own configuration must fit. */
+/** Parts of a run's configuration that a policy's own configuration is checked against. */
 export interface RunShape {
   readonly armIds: readonly string[];
   /** Number of prompts in the whole run. 0: the run has no end. */
   readonly length: number;
 }
 
-/** Rank range from which a policy draws, the path of its field, and a function that says to which arms it applies. */
+/**
+ * Range of ranks (from easy to hard) from which a policy draws rows, with the path of its field and a function that
+ * says to which arms it applies.
+ */
 export interface RankUse {
   readonly field: string;
   readonly range: RankRange;
@@ -115,11 +118,14 @@ export interface Pass<State> {
   /** State from which the policy draws in this pass. */
   readonly state: State;
   /**
-   * Whether a new pass begins. Each arm then starts again at its first instance, and instances of earlier passes may be
+   * Whether a new pass begins. Each arm then starts again at its first instance, and already issued instances may be
    * issued again.
    */
   readonly restarts: boolean;
-  /** Number of update batches since the pass began. The arms of a batch are drawn alike in each pass. */
+  /**
+   * Number of update batches since the pass began. The draw's random numbers depend on it, so that arms are drawn alike
+   * in each pass.
+   */
   readonly batch: number;
 }
 
@@ -135,8 +141,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   read(parameters: Json): Config;
   /**
-   * Reads parameters by the defaults of earlier servers. A journal leaves out a field only if the field had its default
-   * then, so `write` must spell out a default that has changed since. Unset: no default has changed.
+   * Reads parameters of a stored policy with the defaults of earlier servers, which the journal leaves out. So `write`
+   * must write a value whose default has changed since. Unset: no default has changed.
    */
   readFormer?(parameters: Json): Config;
   /** Returns a configuration as parameters, in the field names of the contract's JSON. */
@@ -158,9 +164,9 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Returns the name of the signal that an arm's groups have in `observe`. Unset: ABSOLUTE_ADVANTAGE. */
   signal?(config: Config, armId: string): SignalName | MeasureName;
   /**
-   * Returns names of extra score values that the policy needs in ObservedGroup.facts: "component:" and a part of the
-   * reward, "metadata:" and a number of the instance, or "improvement". The journal stores them while the policy is in
-   * force. Under reported advantages there are none. Unset: none.
+   * Returns names of the extra score values that the policy needs in ObservedGroup.facts. They are "component:" and a
+   * part of the reward, "metadata:" and a number of the instance, or "improvement". The journal stores them while the
+   * policy is in force. With reported advantages there are none. Unset: none.
    */
   reads?(config: Config): readonly string[];
   /**
@@ -190,8 +196,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   probabilities(config: Config, state: State, view: View): readonly number[];
   /**
-   * Returns the sets of arms, by index, from which the policy draws one after another, e.g. one per stage. An arm
-   * outside of the current set has probability 0, and not even a constraint draws it. Unset: all arms, always.
+   * Returns the sets of arms, by index, from which the policy draws one after another, e.g. one set for each stage. An
+   * arm outside the current set has probability 0, and not even a constraint draws it. Unset: all arms, always.
    */
   phases?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
   /**
@@ -204,19 +210,20 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   observe?(config: Config, state: State, groups: readonly ObservedGroup[]): State;
   /** Returns the pass to which the next draw belongs. Undefined or unset: the policy does not repeat instances. */
   pass?(config: Config, state: State, progress: Progress): Pass<State> | undefined;
-  /** Returns a value for each arm that people are shown. Unset: 0. */
+  /** Returns a value for each arm, for display, e.g. its expected success. Unset: 0. */
   values?(config: Config, state: State): readonly number[];
   /** Returns whether an instance may be drawn now. The draw skips refused instances. Unset: all may be drawn. */
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
   /** Returns the rank ranges from which the policy draws, with the arms to which each applies. Unset: none. */
   ranked?(config: Config): readonly RankUse[];
   /**
-   * Returns the configuration with its rank ranges replaced by these, in the same order. These ranges have row counts.
+   * Returns the configuration with its rank ranges replaced by `ranges`: the same ranges in the same order, with
+   * numbers of rows.
    */
   counted?(config: Config, ranges: readonly RankRange[]): Config;
   /**
-   * Returns the levels of each arm that grows, and undefined for the others. Unset: the policy takes no arms that grow.
-   * `top` and `open` are required with `levels`.
+   * Returns the levels of each arm that grows, and undefined for the other arms. Unset: the policy does not support
+   * arms that grow. `top` and `open` are required with `levels`.
    */
   levels?(config: Config, state: State, view: View): readonly (Levels | undefined)[];
   /** Returns the index of the highest open level of an arm with `count` levels. */
@@ -226,8 +233,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Moves the policy to its next part at once, or refuses. Unset: the policy has no parts. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
   /**
-   * Returns how far the policy is, as a number that `advance` increases. An import keeps the value that an operator
-   * reached by the RPC Advance. Required with `advance`.
+   * Returns how far the policy is in its schedule, as a number that `advance` increases. An import keeps the place to
+   * which an operator has moved the policy by the RPC Advance. Required with `advance`.
    */
   place?(config: Config, state: State, progress: Progress): number;
 }
@@ -251,8 +258,8 @@ export function inRange(field: string, value: number, min: number, max: number):
 }
 
 /**
- * Minimum of a number above 0. Smaller ones act like 0 and are mistakes, e.g. a rate that never changes a value, or a
- * weight that never draws an arm.
+ * Minimum of a number that must be above 0. Smaller numbers would act like 0 and are mistakes, e.g. a weight that never
+ * draws an arm.
  */
 export const LEAST = 1e-6;
 

@@ -1,6 +1,6 @@
 /**
- * Knowledge that the frontier policy keeps about an arm, or about a level of an arm that grows, and the interest that it
- * gives.
+ * Success and practice that the frontier policy measures for an arm, or for a level of an arm that grows, and the
+ * interest that follows from them.
  */
 import { FormatError, type Json, readList, readNumber, readNumbers } from "../json.ts";
 
@@ -8,28 +8,36 @@ import { FormatError, type Json, readList, readNumber, readNumbers } from "../js
 const FAST = 0.9;
 /** Factor by which the sums of the slow average are multiplied before a group of weight 1 is added. */
 const SLOW = 0.98;
-/** Prior for an arm without groups: 0.15 successes in 0.3 groups. */
+/** Prior of an arm's expected success: 0.15 successes in 0.3 groups, which are added to the fast average. */
 const PRIOR = 0.15;
-/** Number of groups in the slow average above which an arm's progress is measured. */
+/**
+ * Minimum number of an arm's groups (slowCount), where older ones count less, before the arm's progress is measured.
+ */
 const SETTLED = 8;
-/** Change of the slow average above which it counts as progress. */
+/** Minimum change of the slow average of success that counts as progress. */
 const MOVED = 0.15;
-/** Maximum of m² (1 − m)⁵, reached at m = 2/7. Interest is divided by it. */
+/** Maximum of m² (1 − m)⁵, reached at m = 2/7, where m is the expected success. Interest is divided by it. */
 const PEAK = power(2 / 7, 2) * power(5 / 7, 5);
 
-/** Knowledge about an arm. Each average is kept as a weighted sum and the sum of its weights. */
+/** Success and practice of an arm. Each average of success is kept as a weighted sum and the sum of its weights. */
 export interface Practised {
   /** Sum of successes over about the last ten groups. Older groups count less. */
   readonly fast: number;
-  /** Number of groups that `fast` sums. Older groups count less. */
+  /** Sum of the weights in `fast`: the number of groups, where older groups count less. */
   readonly fastCount: number;
   /** Sum of successes over about the last fifty groups. Older groups count less. */
   readonly slow: number;
-  /** Number of groups that `slow` sums. Older groups count less. */
+  /** Sum of the weights in `slow`: the number of groups, where older groups count less. */
   readonly slowCount: number;
-  /** Sum of q (1 − q) over the groups since the slow average last changed by MOVED, where q is a group's success. */
+  /**
+   * Practice without progress: sum of q (1 − q) over the groups since the slow average last changed by MOVED, where q
+   * is a group's success.
+   */
   readonly practice: number;
-  /** Slow average when it was first measured or last changed by MOVED. Null: the arm has had too few groups. */
+  /**
+   * Slow average of success when it was first measured, or when it last changed by MOVED. Null: the arm has had too few
+   * groups.
+   */
   readonly reference: number | null;
 }
 
@@ -49,7 +57,7 @@ function power(base: number, exponent: number): number {
   return product;
 }
 
-/** Returns the knowledge about an arm after one more group with success `q`. */
+/** Returns an arm's success and practice after one more group with success `q`, in [0, 1]. */
 export function practised(arm: Practised, q: number, weight: number): Practised {
   const { fast, fastCount, slow, slowCount, practice, reference } = arm;
   const keptFast = 1 - (1 - FAST) * weight;
@@ -67,7 +75,7 @@ export function practised(arm: Practised, q: number, weight: number): Practised 
   return Math.abs(settled - reference) > MOVED ? { ...next, reference: settled, practice: 0 } : next;
 }
 
-/** Returns the share of success that is expected of an arm's next group. */
+/** Returns the success, in [0, 1], that is expected of an arm's next group. */
 export function expected({ fast, fastCount }: Practised): number {
   return (fast + PRIOR) / (fastCount + 2 * PRIOR);
 }

@@ -7,8 +7,8 @@ import { weightIn } from "./arm-weights.ts";
 import type { Fields } from "./fields.ts";
 
 /**
- * Reads a rank range. Undefined: it is unset, or covers all ranks and names no value in `by`. With `by`, arms share
- * draws by their numbers of rows even over all ranks.
+ * Reads a rank range. Undefined: it is unset, or covers all ranks without a name in `by`. If `by` is set, even a range
+ * over all ranks is kept, because arms then share draws by their numbers of rows.
  */
 export function readRanks(of: Fields<"ranks">): RankRange | undefined {
   const fields = of.object("ranks", ["min", "max", "by", "rows"]);
@@ -25,7 +25,10 @@ export function writeRanks({ rows, ...range }: RankRange): Json {
   return { ...range, ...(rows && { rows: { ...rows } }) };
 }
 
-/** Returns the number of an arm's rows in a rank range. If rows were not counted, it returns 1. */
+/**
+ * Returns the number of an arm's rows in a rank range. If the rows were not counted, it returns 1, which changes no
+ * share.
+ */
 export function rowsWithin(ranks: RankRange | undefined, id: string): number {
   return ranks?.rows === undefined ? 1 : weightIn(ranks.rows, id);
 }
@@ -39,7 +42,8 @@ export function checkRankRange(field: string, ranks: RankRange | undefined): Inv
 }
 
 /**
- * Returns whether a task of this rank may be drawn. A task without a known rank always may. The hardest row has rank 1.
+ * Returns whether a task of this rank may be drawn. A task without a known rank always may. If `max` is 1, the range
+ * has no upper limit.
  */
 export function isWithin(ranks: RankRange | undefined, rank: number | undefined): boolean {
   if (ranks === undefined || rank === undefined) return true;

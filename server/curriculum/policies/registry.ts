@@ -1,4 +1,4 @@
-/** Registry of policies: those of Gradus, and an operator's own, which must be registered before any run is read. */
+/** Registry of policies. An operator's own policies must be registered before any run is read. */
 import { isDeepStrictEqual } from "node:util";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { type Codec, FormatError, type Json, readObject, readText } from "../json.ts";
@@ -70,7 +70,8 @@ export interface GivenPolicy {
 const DEFAULT_WARMUP_BATCHES = 5;
 
 /**
- * Reads constraints. Unset fields get their defaults, so that a run created again with or without them is the same run.
+ * Reads constraints and fills in defaults. So a repeated CreateRun that spells out a default is recognized as the same
+ * run.
  */
 function readConstraints(json: Json): Constraints {
   const shares = ["real_share_min", "synthetic_share_max", "hard_share_min"] as const;
@@ -92,7 +93,10 @@ function writeConstraints({ hardWarmupBatches, ...shares }: Constraints): Json {
   };
 }
 
-/** Returns the result of `read`, or the invalid field, with a path that begins with "policy", if `read` refuses one. */
+/**
+ * Returns the result of `read`. If `read` refuses a field, returns that field instead, with a path that begins with
+ * "policy".
+ */
 function under<T>(name: string, read: () => T): T | Invalid {
   try {
     return read();
@@ -103,8 +107,8 @@ function under<T>(name: string, read: () => T): T | Invalid {
 }
 
 /**
- * Reads a policy and fills in its defaults: those of earlier servers if `former`. An invalid field is returned as a
- * value.
+ * Reads a policy and fills in its defaults. With `former`, they are the defaults of earlier servers. An invalid field
+ * is returned as a value.
  */
 export function readPolicy(given: GivenPolicy, former = false): Policy | Invalid {
   const { name } = given;
@@ -125,7 +129,7 @@ export function readPolicy(given: GivenPolicy, former = false): Policy | Invalid
   return { kind: name, config, constraints, ...(filter && { filter }) };
 }
 
-/** Returns whether a policy was read from a journal by defaults that have changed since. */
+/** Returns whether the policy came from a journal of an earlier server and holds a default that has changed since. */
 export function isFormer(policy: Policy): boolean {
   const { config } = policy;
   const definition = definitionOf(policy);
@@ -161,8 +165,8 @@ export function rankUsesOf(policy: Policy): readonly RankUse[] {
 export const FILTER_RANKS = "policy.filter.ranks";
 
 /**
- * Returns the policy with its rank ranges replaced by these, which have row counts. They are in the order of
- * rankUsesOf.
+ * Returns the policy with its rank ranges replaced by `ranges`: the same ranges in the order of rankUsesOf, with
+ * numbers of rows.
  */
 export function withRankRanges(policy: Policy, ranges: readonly RankRange[]): Policy {
   const { filter } = policy;

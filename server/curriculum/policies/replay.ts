@@ -30,12 +30,14 @@ export interface ReplayConfig {
   readonly instances: keyof typeof instances;
 }
 
-/** Choices of the instances of later cycles, named as in the contract. */
+/**
+ * Instances of later cycles: FRESH draws new ones, and SAME repeats those of the first cycle. Named as in the contract.
+ */
 const instances = { FRESH: true, SAME: true } as const;
 
 /**
- * Cycle and stage that were last recorded, and the last draw's cycle. The present cycle and stage are computed from
- * these and the run's cursor.
+ * Cycle and stage that were last recorded, and the cycle of the last draw. The present cycle and stage are computed
+ * from them and the run's cursor.
  */
 export interface ReplayState {
   /** Index of the cycle that was last recorded, counted from 0. */
@@ -47,7 +49,7 @@ export interface ReplayState {
   readonly stageFrom: number;
   /** Cycle of the last draw. −1: nothing was drawn yet. */
   readonly drawnCycle: number;
-  /** Index of the first update batch in that cycle. */
+  /** Index of the first update batch in the cycle `drawnCycle`. */
   readonly firstBatch: number;
 }
 
@@ -71,7 +73,8 @@ function stageTasks({ stages }: ReplayConfig, tasks: number): readonly number[] 
 }
 
 /**
- * Returns the cycle and stage at a cursor. They end at the rounded sums of the lengths before, which may be fractions.
+ * Returns the cycle and stage at a cursor. Lengths may be fractions, so each cycle and stage ends at a sum of lengths
+ * that is rounded.
  */
 function standing(config: ReplayConfig, state: ReplayState, { cursor, length }: Progress): ReplayState {
   const tasks = cycleTasks(config, length);
@@ -176,7 +179,7 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
   counted: withCounted,
   phases: stagePhases,
   sharing: stagePhases,
-  /** Returns a number that grows with the cycle, and within a cycle with the stage, for any number of stages. */
+  /** Returns a number that grows with the cycle and, within a cycle, with the stage. */
   place(config, state, progress) {
     const { cycle, stage } = standing(config, state, progress);
     return cycle * STAGES_MAX + stage;

@@ -26,7 +26,7 @@ export interface StagedConfig {
 }
 
 /**
- * Codec of the last recorded stage and the cursor at which it began. The present stage is computed from it and the
+ * Codec of the last recorded stage and the cursor at which it began. The present stage is computed from these and the
  * run's cursor.
  */
 export const standingCodec: Codec<Standing> = {

@@ -16,8 +16,8 @@ export const STAGES_MAX = LIMITS.StagedPolicy.stages.max;
 export const ROUNDING = 1e-9;
 
 /**
- * Length of a stage. "open": the stage lasts until the RPC Advance ends it, or, in a replay's cycle, takes an even part
- * of the rest.
+ * Length of a stage, as a share of the run (in a replay, of the cycle) or as a number of tasks. "open": the RPC Advance
+ * ends the stage; in a replay, open stages share the rest of the cycle evenly.
  */
 export type Extent =
   | { readonly kind: "share"; readonly share: number }
@@ -64,8 +64,8 @@ export function writeStages(stages: readonly Stage[]): Json {
 }
 
 /**
- * Checks stages, except whether their tasks fit together. `whole` is the number of tasks that shares divide. 0: the run
- * has no length.
+ * Checks stages, except whether their numbers of tasks fit together. `whole` is the number of tasks that the stages'
+ * shares divide. If it is 0, the run has no length, and shares are refused.
  */
 export function checkStages(stages: readonly Stage[], armIds: readonly string[], whole: number): Invalid | undefined {
   if (stages.length < 1 || stages.length > STAGES_MAX)
@@ -104,7 +104,9 @@ export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): nu
 /** Fields of a stage that decide which arms it draws. */
 type Sharing = Pick<Stage, "weights"> & Partial<Pick<Stage, "ranks">>;
 
-/** Returns the stage's factor times the number of the arm's rows in the stage's rank range. */
+/**
+ * Returns an arm's weight in a stage: the stage's factor times the number of the arm's rows in the stage's rank range.
+ */
 function drawnWeight(stage: Sharing, id: string): number {
   return stageWeight(stage, id) * rowsWithin(stage.ranks, id);
 }
@@ -119,8 +121,8 @@ export function rankedStages({ stages }: { readonly stages: readonly Stage[] }):
 }
 
 /**
- * Returns the configuration with its stages' rank ranges replaced by these, in the same order. These ranges have row
- * counts.
+ * Returns the configuration with its stages' rank ranges replaced by `ranges`: the same ranges in the same order, with
+ * numbers of rows.
  */
 export function withCounted<Config extends { readonly stages: readonly Stage[] }>(
   config: Config,
@@ -133,7 +135,7 @@ export function withCounted<Config extends { readonly stages: readonly Stage[] }
   return { ...config, stages };
 }
 
-/** Returns each arm's share of draws in a stage. Without a stage all are 0. */
+/** Returns each arm's share of draws in a stage. If `stage` is undefined, all shares are 0. */
 export function stageShares(stage: Sharing | undefined, arms: readonly ArmRecord[]): readonly number[] {
   return sharesOf((id) => (stage === undefined ? 0 : drawnWeight(stage, id)), arms);
 }
@@ -163,7 +165,7 @@ export function standingAt(lasts: readonly number[], standing: Standing, cursor:
   return { stage, from };
 }
 
-/** Returns the parts with the last one extended to the run's end. */
+/** Returns the parts of a run (stages or domains), where the last one lasts until the run's end. */
 export function toTheEnd(parts: readonly Part[], length: number): readonly Part[] {
   const before = parts.slice(0, -1).reduce((sum, { tasks }) => sum + tasks, 0);
   const left = length === 0 || before === Infinity ? Infinity : Math.max(0, length - before);

@@ -1,9 +1,9 @@
-/** Base of most students. Each family of tasks has levels from mostly solved to hardly ever solved. */
+/** Base of most simulated students. Each family of tasks has levels, from mostly solved to hardly ever solved. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import { between, ladderStart, ladderTransfer, type Law } from "../student-law.ts";
 import type { ArmPosition } from "../student.ts";
 
-/** Mean success over the learnable arms that counts as the goal. */
+/** Score (mean success over the learnable arms) at which most students have reached their goal. */
 export const TARGET = 0.75;
 
 /**

@@ -1,4 +1,4 @@
-/** Student that forgets arms which it does not practise. */
+/** Simulated student that forgets what it learned of arms that are not practised. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";

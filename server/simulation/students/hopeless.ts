@@ -1,10 +1,10 @@
-/** Student that can never learn one of the hardest arms. */
+/** Simulated student that can never learn one of the hardest arms. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
 import { ladder, unlearnable } from "./base.ts";
 
-/** Ability, in logits, with which a task is solved about once in some thousand samples. */
+/** Ability, in logits, with which a task of median difficulty is solved about once in 3000 samples. */
 const NEVER = -8;
 
 export const student: Family<Abilities> = {

@@ -1,4 +1,7 @@
-/** Student for whom the order of tasks makes no difference, because all arms are one skill. */
+/**
+ * Simulated student for whom the order of tasks makes no difference, because practice of any arm teaches all arms
+ * alike.
+ */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";

@@ -1,6 +1,6 @@
 /**
- * Student with a misleading arm: one of the easiest arms seems to teach most, because half of its samples are solved,
- * but teaches nothing.
+ * Simulated student with a misleading arm. One of the easiest arms seems to teach most, because half of its samples are
+ * solved, but it teaches nothing.
  */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../student-law.ts";

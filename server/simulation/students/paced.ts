@@ -1,4 +1,4 @@
-/** Students that learn quickly or slowly, with much or little transfer to neighbouring levels. */
+/** Simulated students that learn quickly or slowly, with much or little transfer between levels of a family. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, ladderTransfer, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
@@ -8,11 +8,11 @@ import { ladder } from "./base.ts";
 type Span = readonly [number, number];
 
 interface Pace {
-  /** Factor of a group's effect, relative to the base student. */
+  /** Factor of a group's effect on the student, relative to the base student. */
   readonly times: number;
   /** Range of the transfer between neighbouring levels of a family. */
   readonly within: Span;
-  /** Range of the factor of transfer between families. */
+  /** Range of the factor of transfer between families, relative to transfer within a family. */
   readonly across: Span;
 }
 

@@ -44,7 +44,7 @@ function lessonsOf(groups: readonly ObservedGroup[]): readonly Lesson[] {
 
 function observe(config: BanditConfig, state: BanditState, groups: readonly ObservedGroup[]): BanditState {
   let lessons = lessonsOf(groups);
-  // If draws do not wait for feedback, one may come before any group has closed, and then there is nothing to learn.
+  // If draws do not wait for feedback, a draw may come before any group has closed. Then there is nothing to learn.
   if (lessons.length === 0) return state;
   let { tracks, window } = state;
   if (tracks !== undefined) ({ tracks, lessons } = track(config, tracks, lessons));
@@ -53,8 +53,8 @@ function observe(config: BanditConfig, state: BanditState, groups: readonly Obse
 }
 
 /**
- * Returns the rule's columns after a change of rule. Rules with equal `keeps` use the same columns. Other rules convert
- * each arm's mean if both can, else start from `begin`.
+ * Returns the columns (numbers by arm) of the new rule after a change of rule. Rules with equal `keeps` take over the
+ * columns. Otherwise each arm's mean signal is converted, if both rules can; if not, the columns are `begin`.
  */
 function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): Columns {
   if (from.keeps === to.keeps) return columns;
@@ -64,8 +64,8 @@ function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): C
 }
 
 /**
- * Returns the state after a change of configuration. Values learned from another signal, or on another scale, are
- * discarded.
+ * Returns the state after a change of the bandit's configuration. Arm values are discarded if the signal changes, or if
+ * its rescaling is turned on or off.
  */
 function inherit(config: BanditConfig, state: BanditState, before: BanditConfig): BanditState {
   const armCount = state.columns[0]?.length ?? 0;
@@ -78,8 +78,8 @@ function inherit(config: BanditConfig, state: BanditState, before: BanditConfig)
 }
 
 /**
- * Returns the state after arms were added. If the rule keeps means, a new arm starts at the mean of the others, so that
- * it is drawn neither too rarely nor too often.
+ * Returns the state after arms were added. If the rule keeps means, a new arm starts at the mean of the other arms, so
+ * that it is drawn neither too rarely nor too often.
  */
 function resize({ rule }: BanditConfig, { columns, tracks, window }: BanditState, armCount: number): BanditState {
   const { keeps, initial: begin } = rules[rule];
@@ -96,8 +96,8 @@ function readAverages(json: Json | undefined): readonly (number | null)[] {
 }
 
 /**
- * Codec of the state. It writes little, because the journal stores the state with each draw. A single column without
- * other state, as in EMA-softmax, is written as a list of numbers.
+ * Codec of the bandit's state. It writes little, because the journal stores the state with each draw. A single column
+ * without other state, as in EMA-softmax, is written as a list of numbers.
  */
 const stateCodec: Codec<BanditState> = {
   encode({ columns, tracks, window }) {

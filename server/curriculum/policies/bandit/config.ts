@@ -12,7 +12,7 @@ import type { TrackRates } from "./progress.ts";
 import { checkRescale, readRescale, type Rescale, writeRescale } from "./rescale.ts";
 import type { Rule, RuleNumbers } from "./rule.ts";
 
-/** Rules by name. Their names are those of the contract's messages. */
+/** Rules by name. The names are those of the contract's messages, in upper case. */
 export const rules = {
   EMA_SOFTMAX: emaSoftmax,
   EXP3_S: exp3S,
@@ -25,7 +25,7 @@ type RuleName = keyof typeof rules;
 export interface BanditConfig extends RuleNumbers, TrackRates {
   readonly rule: RuleName;
   readonly signal: SignalName;
-  /** Share of draws that is spread evenly over the arms, in [0, 1], under every rule. */
+  /** Share ε of draws that is spread evenly over the arms, in [0, 1], under every rule. */
   readonly epsilon: number;
   /** Rescaling of signals by their quantiles. Undefined: signals are not rescaled. */
   readonly rescale: Rescale | undefined;

@@ -8,12 +8,13 @@ import { type Columns, type Lesson, type Rule, type RuleNumbers, sumByArm } from
 /** Number of values that Thompson sampling draws for each arm to compute the probabilities. */
 const SAMPLES = 256;
 
-/** Number of bisection steps that find UCB's common bound to the precision of a double. */
+/** Number of bisection steps after which UCB's common bound λ is exact to the precision of a double. */
 const HALVINGS = 128;
 
 /**
- * Returns the columns N and S after an update: N(c) ← γ N(c) + Σ w and S(c) ← γ S(c) + Σ w s. N is the discounted
- * number of an arm's signals, and S their discounted sum.
+ * Returns the columns N and S after an update: N(a) ← γ N(a) + Σ w and S(a) ← γ S(a) + Σ w s. The sums are over the new
+ * signals s of arm a with their weights w; γ is `discount`. N is the discounted number of an arm's signals, and S their
+ * discounted sum.
  */
 function observe({ discount }: RuleNumbers, [seen = [], sums = []]: Columns, lessons: readonly Lesson[]): Columns {
   const fresh = sumByArm(seen.length, lessons);
@@ -23,7 +24,7 @@ function observe({ discount }: RuleNumbers, [seen = [], sums = []]: Columns, les
   ];
 }
 
-/** Returns the mean signal S(c) / N(c) of each arm, or 0 for an arm without signals. */
+/** Returns the mean signal S(a) / N(a) of each arm a, or 0 for an arm without signals. */
 function means([seen = [], sums = []]: Columns): readonly number[] {
   return seen.map((count, arm) => (count > 0 ? (sums[arm] ?? 0) / count : 0));
 }
@@ -44,9 +45,9 @@ function gaussian(rng: Rng): number {
 }
 
 /**
- * Thompson sampling. An arm's value has the prior N(0, σ²), and a signal is the value plus noise N(0, σ²). So after N
- * signals with sum S its posterior is N(S / (N + 1), σ² / (N + 1)). An arm's probability is the share of sampled values
- * in which it is the greatest of all arms.
+ * Thompson sampling. An arm's value has the prior N(0, σ²), and a signal is the value plus noise N(0, σ²). So after n
+ * signals with sum S its posterior is N(S / (n + 1), σ² / (n + 1)). An arm's probability is the share of draws from the
+ * posteriors in which it has the greatest value of all arms.
  */
 export const thompson: Rule = {
   ...kept,
@@ -76,11 +77,14 @@ function greedy(worths: readonly number[]): readonly number[] {
 }
 
 /**
- * Upper confidence bound of discounted means, m(c) + c · √(ln(1 + ΣN) / N(c)) (D-UCB, Garivier and Moulines 2011, with
- * c = 2B√ξ), for a whole update batch of B tasks. Each task given to an arm counts as seen and lowers its bound. Tasks
- * are given so that the bounds of all arms that get some reach one level λ: v(c) = max(0, c² L / (λ − m(c))² − N(c)), L
- * = ln(1 + ΣN + B), Σ v = B, p(c) = v(c) / B. With one task at a time this is the paper's rule, except for ties. Giving
- * the whole batch to the best arm would starve the others for a batch at a time.
+ * Upper confidence bound of discounted means, for a whole update batch of B tasks. An arm a with mean m(a) and N(a)
+ * signals has the bound m(a) + c · √(ln(1 + ΣN) / N(a)), where c is `exploration` (D-UCB, Garivier and Moulines 2011).
+ * Each task given to an arm counts as a signal and lowers the arm's bound. Arm a gets v(a) tasks, such that the bounds
+ * of all arms with tasks reach one level λ.
+ *
+ * So v(a) = max(0, c² L / (λ − m(a))² − N(a)), L = ln(1 + ΣN + B), Σ v = B, p(a) = v(a) / B. With one task at a time
+ * this is the paper's rule, except for ties; c is 2B√ξ in the paper's letters. Giving the whole batch to the best arm
+ * would starve the others for a batch at a time.
  */
 export const ucb: Rule = {
   ...kept,

@@ -8,7 +8,7 @@ const STEP_MAX = 1;
 /** Minimum probability by which a signal is divided. A smaller one would be cut to STEP_MAX anyway. */
 const PROBABILITY_MIN = 1e-9;
 
-/** Takes logarithms of weights and returns those of the weights scaled to the mean 1. */
+/** Scales weights so that their mean is 1. Takes and returns the weights' logarithms. */
 function atMeanOne(logs: readonly number[]): readonly number[] {
   const greatest = Math.max(...logs);
   const mean = logs.reduce((sum, log) => sum + Math.exp(log - greatest), 0) / logs.length;
@@ -22,8 +22,8 @@ function logOfSum(log: number, added: number): number {
 }
 
 /**
- * The rule keeps logarithms of weights, which do not underflow. The weights' mean is 1, so a new arm starts with an
- * average weight.
+ * Rule EXP3.S. It keeps logarithms of weights, which do not underflow. The weights' mean is 1, so a new arm starts with
+ * an average weight.
  */
 export const exp3S: Rule = {
   keeps: "log weights",
@@ -34,7 +34,8 @@ export const exp3S: Rule = {
     return normalized(logs.map((log) => Math.exp(log - greatest)));
   },
   /**
-   * Computes ŝ(c) = 1/B · Σ w s / p(c) over the groups of arm c, where B counts all groups of the batch. The new weight
+   * Returns the logarithms of the weights after an update batch. The estimate of arm c is ŝ(c) = 1/B · Σ w s / p(c).
+   * The sum is over the arm's groups with signal s and weight w, and B counts all groups of the batch. The new weight
    * is w(c) · exp(η ŝ(c)) + σ · mean of w. The paper draws one arm at a time; its η is γ/K, and its σ is e α.
    */
   observe({ exp3Rate, exp3Share }, [logs = []], lessons) {

@@ -28,9 +28,9 @@ export function resizeTracks({ fast, slow }: Tracks, armCount: number): Tracks {
 }
 
 /**
- * Updates the averages with a batch whose signals are solved shares, and returns lessons whose signal is their arm's
- * new |fast − slow|. An average starts as the arm's first mean. With weights w of n groups, an average a becomes a +
- * rate/n · Σ w (s − a).
+ * Updates the averages with the groups of a batch, whose signals are shares of solved samples. Returns the groups with
+ * their arm's new |fast − slow| as signal. An average starts as the arm's first mean. With weights w of an arm's n
+ * groups, an average a becomes a + rate/n · Σ w (s − a).
  */
 export function track(
   { progressFastRate, progressSlowRate }: TrackRates,

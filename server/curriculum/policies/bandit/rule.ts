@@ -25,7 +25,7 @@ export interface Lesson extends Pick<ObservedGroup, "arm" | "weight" | "probabil
   readonly signal: number;
 }
 
-/** Numbers that a rule keeps. Each column has one number for each arm. */
+/** Numbers that a rule keeps about the arms: lists (columns) with one number for each arm. */
 export type Columns = readonly (readonly number[])[];
 
 export interface Rule {
@@ -33,11 +33,14 @@ export interface Rule {
   readonly keeps: "means" | "log weights" | "discounted sums";
   /** Number in each column for an arm that has had no signal. */
   readonly initial: readonly number[];
-  /** Returns each arm's probability; their sum is 1. The bandit mixes in an even share afterwards. */
+  /**
+   * Returns each arm's probability; their sum is 1. The bandit then spreads a share ε of the draws evenly over the
+   * arms.
+   */
   probabilities(numbers: RuleNumbers, columns: Columns, view: View): readonly number[];
   /** Returns the columns after one more update batch. */
   observe(numbers: RuleNumbers, columns: Columns, lessons: readonly Lesson[]): Columns;
-  /** Returns a value for each arm that people are shown, e.g. its mean signal. */
+  /** Returns a value for each arm, for display, e.g. its mean signal. */
   values(columns: Columns): readonly number[];
   /** Returns the number in each column for an arm with this mean signal. Unset: the rule cannot start from a mean. */
   fromMean?(mean: number): readonly number[];
