@@ -35,9 +35,9 @@ export interface RewardRange {
   readonly max: number;
 }
 
-// Functions that compute the advantages of a group. Rewards are in the order of sample_index, so that sums do not
-// depend on the order of arrival.
-// The first reward is subtracted from all, so that equal rewards have advantages of exactly 0.
+// Functions that compute the advantages of a group's rewards. The rewards have a fixed order, so that sums do not
+// depend on the order of arrival. The first reward is subtracted from all, so that equal rewards have advantages of
+// exactly 0.
 
 /**
  * A group's rewards minus its first reward, and the sum, mean and population standard deviation of these differences.
@@ -129,7 +129,7 @@ export function outcomeOf(
   };
 }
 
-/** Returns the mean of each named value over the samples that have it. Undefined: no sample has any. */
+/** Returns the mean of each named value over the samples that have the value. Undefined: no sample has any value. */
 export function meanFacts(
   samples: readonly (Readonly<Record<string, number>> | undefined)[],
 ): Readonly<Record<string, number>> | undefined {

@@ -208,13 +208,14 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly toldBefore: RecordedNumbers | null;
   /** Number of completions of each prompt. */
   readonly numGenerations: number;
-  /** Groups whose tasks may be handed out. They have successive cursors, beginning with the batch's cursor. */
+  /** Groups whose tasks clients may get. They have successive cursors, beginning with the batch's cursor. */
   readonly groups: readonly Group<Key>[];
   /** Number of groups that the trainer uses for one update. */
   readonly prompts: number;
   /**
-   * Spare tasks for dynamic sampling; their cursors follow those of `groups`. Each useless group releases the first
-   * spare task as a new group. When no group is open, the remaining spare tasks are skipped.
+   * Spare tasks for dynamic sampling; their cursors follow those of `groups`. For each group from which an update
+   * learns nothing, the first spare task becomes a new group. When no group is open, the remaining spare tasks are
+   * skipped.
    */
   readonly reserve: readonly DrawnTask<Key>[];
   /** Number of the batch's groups that are open. */

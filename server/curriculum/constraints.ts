@@ -1,4 +1,7 @@
-/** Chooses the arms of an update batch under masks and hard constraints (ADSC 3.3). */
+/**
+ * Chooses the arms of an update batch. Masked arms are left out, and constraints are kept, e.g. a minimum share of real
+ * tasks (ADSC 3.3).
+ */
 import type { Rng } from "../../envs/lib/rng.ts";
 import { rowsWithin } from "./policies/ranks.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -67,7 +70,7 @@ export interface Quotas {
 export interface ArmClass {
   readonly real: boolean;
   readonly hard: boolean;
-  /** Whether the arm can be drawn at all, also to meet a quota. */
+  /** Whether the arm can be drawn at all, even to meet a quota. */
   readonly possible: boolean;
 }
 

@@ -24,7 +24,10 @@ export interface NewShape<Spec> {
   readonly promptsPerUpdate: number | undefined;
   readonly length: number | undefined;
   readonly policy: Policy | undefined;
-  /** Pass rates that new arms' rows start with, before the run has measured any. */
+  /**
+   * Pass rates (shares of solved samples) that the client gives for the rows of new arms. The run starts with them and
+   * then measures its own.
+   */
   readonly rated?: readonly RowsRated[];
 }
 

@@ -27,7 +27,7 @@ const MASKED_RETRY_MS = 1000;
 export type DrawReadiness =
   | { readonly kind: "ready" }
   | { readonly kind: "paused" }
-  /** The run has drawn as many prompts as its length says. */
+  /** The run has drawn all prompts of its length. */
   | { readonly kind: "finished" }
   /** The next draw needs the missing feedback of the batch with this index. */
   | { readonly kind: "waiting"; readonly batch: number };
@@ -62,7 +62,9 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly rows: readonly (number | undefined)[];
   /** Level of each task of the batch, if its arm grows (its levels open one by one). Undefined for the other tasks. */
   readonly levels: readonly (number | undefined)[];
-  /** Cursors of open groups to close before the draw: the oldest ones, so that at most openGroupsMax stay open. */
+  /**
+   * Cursors of open groups to close before the draw, so that at most openGroupsMax stay open. They are the oldest ones.
+   */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
   /**

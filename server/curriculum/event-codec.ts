@@ -324,7 +324,7 @@ function drawnDraft(event: Of<"drawn">, before: RunState, { keys }: Codecs): Dra
 }
 
 function drawnFrom(message: wire.Drawn, before: RunState, { keys }: Codecs): Of<"drawn"> {
-  const { batches, ranges } = required(message.fold, "the fold of a draw");
+  const { batches, ranges } = required(message.fold, "the list of groups from which a draw learned");
   const { policyChanges: _changes, ...drawn } = bare(message);
   return {
     kind: "drawn",

@@ -58,7 +58,7 @@ export interface Imported<Spec, Key extends InstanceKey> {
   readonly incarnation: string;
   readonly epoch: number;
   readonly atMs: number;
-  /** State that the export holds. */
+  /** State of the run in the export. */
   readonly state: RunState<Spec, Key>;
   /** `state` in encoded form. */
   readonly bytes: Uint8Array;
@@ -80,7 +80,10 @@ export interface HandedOut {
   readonly atMs: number;
 }
 
-/** The run's arms or sizes changed. `config` is the new configuration; `policy` is null if the policy stayed. */
+/**
+ * The run's arms or sizes (e.g. num_generations) changed. `config` is the new configuration; `policy` is null if the
+ * policy is unchanged.
+ */
 export interface Reshaped<Spec> {
   readonly kind: "reshaped";
   readonly config: RunConfig<Spec>;
@@ -95,10 +98,10 @@ export interface Paused {
   readonly atMs: number;
 }
 
-/** A server loaded a pool that was new to the run, or whose rows had changed. */
+/** A server loaded a data pool that was new to the run, or whose rows had changed. */
 export interface RowsSeen extends Pick<RowList, "pool" | "digest" | "loadedAtMs"> {
   readonly kind: "rowsSeen";
-  /** Description of the change for the history. Empty: the history shows nothing. */
+  /** Description of the change for the run's history. Empty: the history gets no entry. */
   readonly reason: string;
   readonly lists: readonly RowsChanged[];
   /**

@@ -99,7 +99,7 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
   return found.kind !== "open" && found.kind !== "closed";
 }
 
-/** Task whose results are recorded: one of training, with its group, or one of an evaluation arm. */
+/** Task to which results belong: a task of training, or a task of an evaluation arm. */
 interface Target {
   /** Digests of the completions that have results, by sample index. */
   readonly digests: readonly (string | null)[];
@@ -135,7 +135,7 @@ function recordedResult(item: FeedbackItem, { reads, record }: Recording): Sampl
 /** Parts of a run's state that decide how a result is recorded. */
 interface Recording {
   /**
-   * Names of values of a score that the run's policy needs in addition to reward and success, e.g. a reward component.
+   * Names of extra score values that the run's policy needs beside reward and success, e.g. a component of the reward.
    */
   readonly reads: readonly string[];
   readonly record: MalformedRecord;
@@ -222,7 +222,7 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
   return { digests, hash: undefined, closed: false };
 }
 
-/** Returns a key that identifies the item's task within one incarnation. */
+/** Returns a map key for the item's task. It is unique within one incarnation of the run. */
 function keyOf({ cursor, evaluation }: FeedbackItem): number | string {
   return evaluation === undefined ? cursor : `${evaluation.arm}/${evaluation.round}/${cursor}`;
 }

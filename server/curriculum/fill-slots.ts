@@ -17,7 +17,7 @@ import type { InstanceKey } from "./types.ts";
 export const SKIPS_MAX = 64;
 
 /**
- * Maximum number of an arm's instances that one search skips because the policy or the filter's rank range refuses
+ * Maximum number of an arm's instances that one search skips because the policy or the filter's range of ranks excludes
  * them.
  */
 export const REFUSALS_MAX = 16_384;
@@ -166,7 +166,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
 /** Counter of one arm's tasks, or of the tasks of one level of an arm that grows, while an update batch is filled. */
 interface Lane {
   readonly arm: number;
-  /** Task number at which the search for the next instance begins. */
+  /** Number of the arm's task at which the search for the next instance begins. */
   next: number;
   /** Number of the batch's tasks that still need an instance. Tasks whose row was chosen by pass rate do not count. */
   left: number;
@@ -221,7 +221,7 @@ function wanted<Key extends InstanceKey>(
   });
 }
 
-/** Returns the event of a plan whose slots are filled. */
+/** Returns the event "drawn" of an update batch, from its plan and the tasks that were chosen for it. */
 export function drawnEvent<Key extends InstanceKey>(
   { batch, cursor, prompts, policyState, fold, restarts, ...plan }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],

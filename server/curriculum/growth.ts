@@ -1,7 +1,7 @@
 /**
- * Levels of arms that grow: levels of difficulty that open one by one during a run. The ordinal of a task in such an
- * arm is its level times LEVEL_SPAN, plus its number in that level. So an arm and an ordinal identify a task, as for
- * other arms.
+ * Levels of arms that grow: levels of difficulty that open one by one during a run. A task's ordinal (its number within
+ * the arm) is its level times LEVEL_SPAN, plus its number in the level. So an arm and an ordinal identify a task, as
+ * for other arms.
  */
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 
@@ -16,7 +16,7 @@ export interface Growth {
   readonly step: number;
   /** Limit of the levels' values. The last level is the greatest that does not exceed it. */
   readonly cap: number;
-  /** Share of the arm's tasks that guessing solves, in [0, 1). */
+  /** Share of the arm's tasks that a guessed answer solves, in [0, 1). */
   readonly guess: number;
 }
 
@@ -53,7 +53,7 @@ export interface LevelPlace {
   readonly level: number;
   /** Number of levels that the arm has. */
   readonly levels: number;
-  /** Share of the arm's tasks that guessing solves, in [0, 1). */
+  /** Share of the arm's tasks that a guessed answer solves, in [0, 1). */
   readonly guess: number;
 }
 
@@ -100,7 +100,7 @@ export interface Levels {
   readonly retired: readonly boolean[];
 }
 
-/** Draws a level for each slot of an update batch. Undefined for slots of arms that do not grow. */
+/** Draws a level at random for each task (slot) of an update batch. Undefined for tasks of arms that do not grow. */
 export function drawLevels(
   arms: readonly { readonly id: string }[],
   levels: readonly (Levels | undefined)[],

@@ -36,7 +36,10 @@ interface BatchRecord {
   readonly rewardCounts?: readonly number[] | undefined;
   /** Total lengths of the batch's completions that have results. Unset: not known. */
   readonly lengths?: Lengths | undefined;
-  /** Value of each arm's highest open level, or 0 if the arm does not grow. Unset: no arm grows. */
+  /**
+   * For each arm that grows (its levels open one by one): the value of its highest open level. 0: the arm does not
+   * grow. Unset: no arm grows.
+   */
   readonly frontiers?: readonly number[];
 }
 
@@ -163,7 +166,9 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
   };
 }
 
-/** Returns the sum and number of rewards by arm. Runs of many arms leave them out, because most would be zeros. */
+/**
+ * Returns the sum and the number of each arm's rewards. They are left out in runs of many arms, where most would be 0.
+ */
 function rewardsByArm(groups: readonly Group[], sums: readonly RewardSums[], armCount: number) {
   const rewardSums = new Array<number>(armCount).fill(0);
   const rewardCounts = new Array<number>(armCount).fill(0);
@@ -248,8 +253,8 @@ export function historyWrites(
 }
 
 /**
- * Returns the rounds whose records an event writes. These are rounds that it opens, closes, drops unfinished, or
- * reopens by an import.
+ * Returns the evaluation rounds whose records an event writes. An event may open a round, complete it, or drop it
+ * before it is complete. An import may make rounds incomplete again.
  */
 function roundsToWrite(before: RunState | undefined, event: RunEvent, after: RunState): readonly EvaluationRound[] {
   const { evaluations } = after;

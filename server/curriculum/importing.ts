@@ -163,7 +163,7 @@ export function imported<Spec, Key extends InstanceKey>(
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,
-    // An export made under any of these incarnations has its history at the same positions as this run.
+    // An export that was made under one of these incarnations has its history at the same positions as this run.
     incarnations: [...(before ?? state).incarnations, incarnation],
     rolledBack: undoneBy(before, exported, "rolledBack"),
     controlRolledBack: keeping

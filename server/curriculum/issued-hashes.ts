@@ -169,7 +169,8 @@ export function addIssued(issued: IssuedHashes, hashes: readonly string[]): Issu
 }
 
 /**
- * Returns the generation's log if no later value has added to it. Else it returns a copy of the generation's hashes.
+ * Returns the generation's log if it has no hashes of later values. Otherwise returns a copy of the generation's
+ * hashes.
  */
 function newestLog({ log, count }: Generation): HashLog {
   if (log.length === count) return log;

@@ -16,8 +16,8 @@ export type Fold =
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
 /**
- * Returns whether draws wait for feedback that is due. They do if the policy, its filter or an arm's choice of rows
- * learns from it.
+ * Returns whether draws wait for feedback that is due. They do if something learns from feedback: the policy, its
+ * filter, or an arm that chooses rows by pass rate.
  */
 export function takesFeedback({
   policy,

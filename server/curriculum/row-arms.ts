@@ -28,7 +28,7 @@ export interface RowsRated {
   /** Indices of the rows. Empty: the rows from `first` on, one for each rate. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** Rate of each row, in 250ths. */
+  /** Pass rate of each row, in multiples of 1/250. */
   readonly rates: Uint8Array;
   /** Number of samples that each given rate counts as, when the run measures further samples of the row. */
   readonly samples: number;
@@ -108,7 +108,10 @@ function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: n
   return new Set(tasks.flatMap((task) => (task.arm === arm ? (task.row ?? []) : [])));
 }
 
-/** Returns the row for each slot of a draw. Undefined: the slot's arm goes through its tasks in turn. */
+/**
+ * Returns the row for each task (slot) of a draw. Undefined: the task's arm does not choose rows by pass rate, but
+ * takes its tasks in order.
+ */
 export function chosenRows(
   state: RunState,
   tables: RunState["rows"],
@@ -118,7 +121,8 @@ export function chosenRows(
   const share = config.length === 0 ? 0 : Math.min(1, prompts / config.length);
   const chosen = tables.map((table, arm) => {
     const rule = config.arms[arm]?.rows;
-    // Slots are searched only for arms that choose their rows, because most arms of a large run do not.
+    // The tasks of an arm are counted only if the arm chooses rows by pass rate, because most arms of a large run do
+    // not.
     if (table === null || rule === undefined) return [][Symbol.iterator]();
     const count = slots.filter((slot) => slot === arm).length;
     if (count === 0) return [][Symbol.iterator]();

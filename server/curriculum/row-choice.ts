@@ -94,7 +94,10 @@ function nextFree(table: RowTable, from: number, isTaken: (row: number) => boole
   return from;
 }
 
-/** Draws `count` rows, all different if there are enough. Rows in `taken` are drawn only if no others are left. */
+/**
+ * Draws `count` rows, all different if there are enough. Rows in `taken`, which are being sampled, are drawn only if no
+ * others are left.
+ */
 export function chooseRows(
   rule: RowRule,
   table: RowTable,

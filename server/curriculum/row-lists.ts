@@ -63,7 +63,7 @@ export interface RowList extends RowListName {
   readonly walks: ReadonlyMap<string, RowWalk>;
   /** Hashes of the rows in order of index, 8 bytes each. */
   readonly hashes: Uint8Array;
-  /** Indices of rows that the pool no longer has. */
+  /** Indices of rows that were removed from the pool. */
   readonly gone: ReadonlySet<number>;
 }
 

@@ -10,18 +10,21 @@ export function rowReport(table: RowTable, from: number, limit: number) {
     const record = recordAt(table, from + i);
     const { seen, streak } = record;
     const of = classOf(record, table.retireAfter);
-    // `rate` is the expected pass rate. `samples` is the number of samples on which it rests, where old samples count
-    // less.
+    // `rate` is the pass rate that is expected of the row's next group. `samples` is the number of samples from which
+    // it was estimated, where old samples count less.
     return { rate: expectedRate(record), samples: seen / SAMPLE, streak, retired: of === RETIRED, gone: of === GONE };
   });
   const { counts, size: total } = table;
   return {
     rows,
     total,
-    /** Number of rows by step of their pass rates, without retired and gone rows. */
+    /**
+     * Number of rows in each step of pass rates, from 0 to 1. Retired rows and rows that were removed from the pool are
+     * left out.
+     */
     histogram: counts.slice(0, RATE_STEPS),
     retired: counts[RETIRED] ?? 0,
-    /** Number of rows that the pool no longer has. */
+    /** Number of rows that were removed from the pool. */
     gone: counts[GONE] ?? 0,
   };
 }

@@ -46,7 +46,7 @@ export interface RowRecord {
   readonly solved: number;
   /** Number of successive groups in which every sample was solved. */
   readonly streak: number;
-  /** 1 if the pool no longer has the row, else 0. */
+  /** 1 if the row was removed from its pool, else 0. */
   readonly gone: number;
 }
 
@@ -208,7 +208,7 @@ export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: n
   return withRecords(table, records);
 }
 
-/** Pass rates of rows that a client gave. Each counts as `samples` samples. */
+/** Pass rates of rows that a client gave. Each counts as much as `samples` samples of the run. */
 export interface Rates {
   /** Indices of the rows. Empty: the rows from `first` on, one for each rate. */
   readonly rows: readonly number[];
@@ -242,7 +242,10 @@ export function withRates(table: RowTable, { rows, first, rateAt, count, samples
   return tableOf(table.size, table.retireAfter, pages);
 }
 
-/** Returns the table with stored pages, by page index. The other pages stay blank. */
+/**
+ * Returns the table with pages from the store, by page index. The other pages stay blank: nothing is known of their
+ * rows.
+ */
 export function withPages(
   table: RowTable,
   pages: ReadonlyMap<number, Pick<RowPage, "seen" | "solved" | "streak">>,

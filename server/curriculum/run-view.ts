@@ -79,7 +79,7 @@ export interface StateView {
   readonly pools?: readonly PoolView[];
 }
 
-/** Pool of real tasks, as the run knows it. */
+/** Data pool, as the run knows it. */
 export interface PoolView extends Pick<RowList, "digest"> {
   readonly name: string;
   /** Number of the pool's rows in the levels and splits from which the run's arms draw. */
@@ -182,7 +182,7 @@ export interface GrowthView extends Pick<Growth, "axis" | "cap"> {
   /** Levels that are open or have had a group, in ascending order. */
   readonly levels: readonly {
     readonly value: number;
-    /** Share of the level in the arm's next tasks. */
+    /** Share of the arm's next tasks that are of the level. */
     readonly share: number;
     /** Expected success of the level's next group. 0: the level has had no group. */
     readonly success: number;
@@ -218,8 +218,8 @@ function nextProbabilities(state: RunState): readonly number[] {
   return drawable?.probabilities ?? p.map(() => 0);
 }
 
-// Functions for the rounds of evaluation arms. A run's state shows the newest round of each arm, and its history shows
-// all.
+// Functions for evaluation rounds. A run's state shows the newest round of each evaluation arm, and its history shows
+// all rounds.
 
 /** Sums over the samples on one page (256 tasks) of an evaluation round. */
 interface Sums {

@@ -65,8 +65,8 @@ const quality: Signal = (outcome, range) => {
 };
 
 /**
- * Returns how far the answers are from a trivial answer (0) to the optimum (1). If that is not known, it returns the
- * mean quality.
+ * Returns how far the answers are on the way from a trivial answer, which takes no thought (0), to the optimum (1). If
+ * that is not known, returns the mean quality.
  */
 const improvement: Signal = (outcome, range) => outcome.facts?.[IMPROVEMENT] ?? quality(outcome, range);
 

@@ -47,11 +47,15 @@ import type { InstanceKey, RunConfig } from "./types.ts";
 
 type Part = Draft<wire.StatePart["part"]>;
 
-/** Maximum number of samples, or of entries of other lists, in one part: about 100 KB. */
+/**
+ * Maximum number of samples, or of entries of another list, in one part of a stored state. Such a part has about 100
+ * KB.
+ */
 const SAMPLES_PER_PART = 4096;
 
 /**
- * Yields slices of a list, each with at most SAMPLES_PER_PART samples. Each entry of the list has `samples` samples.
+ * Yields successive parts of a list, with at most SAMPLES_PER_PART samples in each. `samples` is the number of samples
+ * in each entry of the list.
  */
 function* slices<T>(list: readonly T[], samples = 1): Generator<readonly T[]> {
   const size = Math.max(1, Math.floor(SAMPLES_PER_PART / samples));
@@ -241,7 +245,7 @@ export function* encodeRecords(records: readonly Draft<wire.SavedRecord>[]): Gen
   for (const record of records) yield bytesOf(wire.SavedRunSchema, { parts: [], records: [record] });
 }
 
-/** Piece of a SavedRun, with its length and the byte position where it ends. */
+/** Piece of a SavedRun (an encoded state with its history), with its length and the byte position where it ends. */
 export interface Piece {
   readonly kind: "part" | "record";
   readonly bytes: Uint8Array;
@@ -284,7 +288,7 @@ function pageFrom({ page, seen, solved, streak }: wire.RowPage, { rows }: RunCon
   return { seen: numbersIn(seen), solved: numbersIn(solved), streak: new Uint8Array(streak) };
 }
 
-/** Returns a partly read state. Its lists grow in place until all parts are read. */
+/** Returns a state of which only the first part, `head`, is read. Its lists grow in place until all parts are read. */
 function startReading(head: ReturnType<typeof headFrom>) {
   return {
     head,

@@ -45,7 +45,7 @@ export interface EvaluationRound {
   readonly pages: readonly EvaluationPage[];
   /** Numbers of the tasks whose data rows were removed from their pool. The round does not wait for their samples. */
   readonly leftOut: ReadonlySet<number>;
-  /** Number of samples that the round still waits for. */
+  /** Number of samples whose results the round still waits for. */
   readonly missing: number;
 }
 
@@ -123,7 +123,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly cursor: number;
   /** Number of prompts drawn so far, without the spare tasks of dynamic sampling. A run's length counts prompts. */
   readonly prompts: number;
-  /** Cursor after the last task that was handed out to a client. */
+  /** Cursor after the last task that a client has got. Tasks from this cursor on were never handed out. */
   readonly handedOut: number;
   readonly batchesDrawn: number;
   /** Number of closed batches before the first open one. */
@@ -136,14 +136,14 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Probabilities of the last draw, by arm. Null: nothing was drawn yet. */
   readonly probabilities: readonly number[] | null;
   readonly arms: readonly ArmCounters[];
-  /** Batches that are open, or whose tasks a client may still ask for, by increasing index. */
+  /** Update batches that are open, or whose tasks a client may still ask for, in the order of their indices. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
   /** Last outcomes of instances, for a filter that skips solved or failed ones. Null: the policy has no such filter. */
   readonly memory: TaskMemory | null;
   /**
-   * Rows of the pools that the arms draw from. Empty: no arm draws from a pool, or no server with the pool has loaded
-   * the run yet.
+   * Lists of the data rows from which the arms draw. Empty: no arm draws from a data pool, or no server with the pool
+   * has loaded the run yet.
    */
   readonly lists: readonly RowList[];
   /**

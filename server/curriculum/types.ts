@@ -6,9 +6,14 @@ import { type ListedRow, listedRow, listOf, type RowList } from "./row-lists.ts"
 
 export type Source = "synthetic" | "real" | "teacher";
 
-/** Fields of an instance's key that the curriculum reads. Only the TaskSource reads the others. */
+/**
+ * Fields of an instance's key that the curriculum reads. The key has further fields, which only the TaskSource reads.
+ */
 export interface InstanceKey {
-  /** Hash of the instance in canonical form, without spaces. Equal instances have equal hashes, whatever their arm. */
+  /**
+   * Hash of the instance in its environment's canonical form, 16 hex digits. Equal instances have equal hashes,
+   * whatever their arm.
+   */
   readonly hash: string;
   /**
    * Rank of the row among the rows ranked together with it: the share of these that are easier, in [0, 1). Unset: not
@@ -24,11 +29,11 @@ export interface RowRule {
   /** Number of the arm's rows. */
   readonly rows: number;
   readonly by:
-    /** Interest in a row of pass rate p is (4p(1 − p)) to the power `sharpness`, a whole number. */
+    /** A row of pass rate p is preferred in proportion to (4p(1 − p)) to the power `sharpness`, a whole number. */
     | { readonly kind: "learnability"; readonly sharpness: number }
     /**
-     * Interest is a bell curve around a target pass rate, which moves from `from` to `to` during the run. In a run
-     * without an end it stays at `from`.
+     * Rows are preferred by a bell curve around a target pass rate, which moves from `from` to `to` during the run. In
+     * a run without an end it stays at `from`.
      */
     | { readonly kind: "target"; readonly from: number; readonly to: number; readonly width: number };
   /** Share of the arm's draws that is spread evenly over all its rows, in [0, 1]. */
@@ -64,7 +69,7 @@ export interface Arm<Spec = unknown> {
   readonly removed: boolean;
   /** KL coefficient that the trainer receives with each task. Unset: the trainer uses its own. */
   readonly klCoefficient?: number;
-  /** Rule by which the arm chooses its rows by pass rate. Unset: it goes through its tasks in turn. */
+  /** Rule by which the arm chooses its rows by pass rate. Unset: the arm takes its tasks in order. */
   readonly rows?: RowRule;
   /** Rows of all arms with the same group are ranked together. Unset: arms without a group are ranked together. */
   readonly rankGroup?: string;
@@ -83,7 +88,7 @@ export interface TaskPlace<Spec> {
   readonly runSeed: bigint;
   /** Level of an arm that grows. Unset: the arm does not grow. */
   readonly level?: number | undefined;
-  /** Row that the arm chose by pass rate. Unset: `ordinal` decides. */
+  /** Index of the row that the arm chose by pass rate. Unset: the task's number, `ordinal`, decides. */
   readonly row?: number | undefined;
   /** Row that the run's list of data rows has for this task. Unset: the run has no list for the arm. */
   readonly listed?: { readonly row: ListedRow } | undefined;
@@ -134,7 +139,10 @@ export const noConstraints: Constraints = Object.freeze({
   hardWarmupBatches: 0,
 });
 
-/** Range of ranks, from `min` (included) to `max` (excluded). If `max` is 1, rank 1 is included. */
+/**
+ * Range of ranks (from easy, 0, to hard), from `min` (included) to `max` (excluded). If `max` is 1, it has no upper
+ * limit.
+ */
 export interface RankRange {
   readonly min: number;
   readonly max: number;
@@ -154,7 +162,10 @@ export interface TaskFilter {
   readonly ranks: RankRange | undefined;
 }
 
-/** Policy of a run, which chooses the next arms. Only the definition registered under `kind` reads `config`. */
+/**
+ * Policy of a run: the rule that gives each arm its probability. Only the definition registered under `kind` reads
+ * `config`.
+ */
 export interface Policy {
   readonly kind: string;
   readonly config: unknown;
@@ -170,13 +181,16 @@ export interface Policy {
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 
 /**
- * Settings of dynamic sampling (DAPO 3.2): update batches have spare (reserve) tasks, and for each useless group a
- * spare task becomes a new group.
+ * Settings of dynamic sampling (DAPO 3.2). Update batches have spare (reserve) tasks, and for each group from which an
+ * update learns nothing, a spare task becomes a new group.
  */
 export interface DynamicSampling {
   /** Number of tasks drawn for each prompt, in [1, 16]. */
   readonly oversampleMax: number;
-  /** Criterion for a useless group: "rewards": all rewards are equal; "solved": all samples are solved, or none is. */
+  /**
+   * When an update learns nothing from a group. "rewards": all rewards are equal. "solved": all samples are solved, or
+   * none is.
+   */
   readonly alike: "rewards" | "solved";
 }
 
@@ -239,7 +253,7 @@ export interface RunConfig<Spec = unknown> {
   readonly groupTimeoutMs: number | undefined;
   /** Time in milliseconds without any request for the run after which it is deleted. */
   readonly timeToLiveMs: number;
-  /** Configuration as the client wrote it, for display only. Runs that differ only in it count as equal. */
+  /** Configuration as the client wrote it, for display only. Runs that differ only in this text count as equal. */
   readonly given: string;
 }
 

@@ -16,8 +16,8 @@ export function createDamages(store: Pick<Store, "find">, log: Log | undefined) 
   const found = new Map<string, string>();
   return {
     /**
-     * Turns the error of reading a run's journal into a refusal: `damaged` for damage, which is remembered, or
-     * `failed_precondition` if this server cannot read the format. Throws any other error again.
+     * Converts the error of reading a run's journal to a refusal. It is `damaged` for damage, which is remembered, or
+     * `failed_precondition` if this server cannot read the format. Any other error is thrown again.
      */
     refusal: (id: string, error: unknown): Refusal => {
       if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;

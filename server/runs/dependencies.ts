@@ -20,8 +20,8 @@ export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "cancelled" };
 
 /**
- * Makes the instances of tasks. An instance depends only on its TaskPlace, unless a teacher model makes it: then two
- * calls may give different instances. A run stores the keys of drawn instances, so it gets the same ones again.
+ * Makes the instances of tasks. The same TaskPlace always gives the same instance, unless a teacher model makes it. A
+ * run stores the keys of drawn instances, so it also gets those of a teacher again.
  */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
   /** Makes instances of one arm of a run. Returns a result for each of `places`, in order. */

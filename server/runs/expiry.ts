@@ -1,7 +1,7 @@
 /**
  * Removes runs that had no requests during their time to live. The store's clock decides this, and it may be wrong. So
- * nothing is removed in the first minutes after a start, after a jump of that clock, or after a failure of the store.
- * Removals are logged before and after.
+ * no run is removed in the first minutes after a start, a jump of that clock, or a failure of the store. Removals are
+ * logged beforehand and afterwards.
  */
 import type { ExpiredRun } from "../stores/store.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
@@ -19,7 +19,7 @@ const SETTLE_MS = 5 * 60_000;
  * counts as a jump.
  */
 const JUMP_MS = 60_000;
-/** Maximum number of runs named in the log line that announces removals. */
+/** Maximum number of runs that are named in the log line about coming removals. */
 const NAMED_MAX = 20;
 
 /**

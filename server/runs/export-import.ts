@@ -123,7 +123,7 @@ async function readExported<Spec, Key extends InstanceKey>(
     await inTurns(clock, piecesOf(expanded), (piece) => {
       if (piece.kind === "record") records.push(decodeRecord(piece.bytes));
       else if (records.length > 0)
-        throw new FormatError("the exported state has parts after the history, where there must be none");
+        throw new FormatError("the export is damaged, because it has parts of the state after the history: export the run again");
       else {
         reader.take(piece.bytes);
         end = piece.end;
@@ -239,7 +239,7 @@ export interface ImportOptions {
 }
 
 /**
- * Imports a run. If a run with the exported run's id exists and no other id is given, its state is replaced. Otherwise
+ * Imports a run. If no other id is given and a run with the exported run's id exists, its state is replaced. Otherwise
  * a new run is created.
  */
 export async function importRun<Spec, Key extends InstanceKey>(

@@ -1,6 +1,6 @@
 /**
- * Queue of feedback. Feedback that arrives while its run is being written is combined into one later write. Samples
- * arrive a few at a time, so one write for each would be expensive.
+ * Queue of feedback. Feedback that arrives while its run is being written waits, and is then written together. Samples
+ * arrive a few at a time, so a write for each call would be expensive.
  */
 import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../curriculum/feedback.ts";
 import { type InstanceKey, ok, type Result } from "../curriculum/types.ts";

@@ -48,8 +48,7 @@ export async function historyPage(
 
 /**
  * Returns the first history position, from `from` on, that should have a record but has none. `end` is the position
- * after the records that were read. Imported runs are not checked, because an export has only the newest part of the
- * history.
+ * after the records that were read. Runs that were imported are not checked, because an export may lack older records.
  */
 export function missingRecord(
   { incarnations, nextSeq }: RunState,

@@ -1,5 +1,5 @@
 /**
- * Reads a run's history. Records that may still change are made from the run's current state; the others come from the
+ * Reads a run's history. Records that may still change are made from the run's current state. All others come from the
  * store.
  */
 import { recordMissing, type Store } from "../stores/store.ts";

@@ -92,7 +92,10 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   return writesSummary(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
 }
 
-/** Number of bytes of events that are read and applied before other work can run: a few milliseconds. */
+/**
+ * Number of bytes of events that are read and applied at a time, before other work can run. They take a few
+ * milliseconds.
+ */
 const STRETCH_BYTES = 48 * 1024;
 
 /**
@@ -252,8 +255,8 @@ const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
 
 /** Returns whether a change writes a new summary of the run, from which runs are listed. */
 export function writesSummary(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
-  // In a run of many arms the summary is longer than everything else that a draw writes. So few changes write it, and
-  // lists take the newest state from memory or from the journal.
+  // In a run of many arms, the summary is longer than everything else that a draw writes. Only few changes write a
+  // summary, therefore, and lists of runs read the newest state from memory or from the journal.
   if (isMany(after.config.arms.length))
     return events.some((event) => (event.kind === "drawn" ? isWhole(event.batch) : !ofEachBatch.has(event.kind)));
   const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);

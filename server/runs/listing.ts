@@ -14,7 +14,7 @@ export interface Page<Item, Next> {
   readonly next: Next | undefined;
 }
 
-/** Run in a list. If a run cannot be read, the list has the reason in its place. */
+/** Item in a list of runs: a run, or the reason why it cannot be read. */
 export type ListItem =
   | { readonly kind: "run"; readonly view: ListedView }
   | { readonly kind: "unreadable"; readonly runId: string; readonly message: string };
@@ -28,7 +28,7 @@ export function listing<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ): (afterId: string, limit: number) => Promise<Page<ListItem, string>> {
   const { damages } = registry;
-  // Lists are made one at a time, so that many of them together do not block the event loop longer than one.
+  // Lists are made one after the other, so that many lists at a time do not block the event loop longer than one.
   const inTurn = serial();
   /**
    * Returns a run from its summary. If the summary is outdated, the run comes from memory, or else from its journal,
@@ -47,7 +47,7 @@ export function listing<Spec, Key extends InstanceKey>(
       records: [],
       summary: encodeSummary(state, undefined),
     };
-    // Another server may have written a summary meanwhile. If writing fails, the list is still right.
+    // Another server may have written a summary meanwhile. If writing fails, the returned list is still right.
     await store.append(row.key, mended).catch((err: unknown) => {
       if (!(err instanceof StoreDamaged)) throw err;
       log?.warn(

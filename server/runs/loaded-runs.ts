@@ -62,7 +62,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
 /** Time without requests, in milliseconds, after which a run is dropped from memory. The store still has it. */
 const IDLE_MS = 10 * 60_000;
 
-/** Run in memory, with the functions that draw its batches. */
+/** Run in memory, with the functions that draw its update batches. */
 export interface OpenRun<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly drawing: Drawing<Spec, Key>;
@@ -125,7 +125,10 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
     return all.filter((entry) => entry !== undefined);
   };
   return {
-    /** Loads a run, or waits for a loading in progress. Undefined: the run does not exist. */
+    /**
+     * Returns a run, which is loaded if it is not in memory. If it is being loaded, waits for that. Undefined: the run
+     * does not exist.
+     */
     get: async (id: string): Promise<Run | undefined> => {
       for (;;) {
         const joined = entries.get(id);

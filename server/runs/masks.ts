@@ -34,7 +34,7 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
     if (changesFor(run.state(), whyDown).length === 0) return;
     await run.commit((state) => ({ events: changesFor(state, whyDown), value: null }));
   };
-  /** Runs whose masks could not be updated yet. */
+  /** Runs whose masks could not be updated. The next sweep tries again. */
   const late = new WeakSet();
   const bringAll = async <S, K extends InstanceKey>(runs: readonly LiveRun<S, K>[]): Promise<void> => {
     const all = await Promise.allSettled(runs.map((run) => bring(run)));

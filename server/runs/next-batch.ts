@@ -69,7 +69,7 @@ type Step<Key extends InstanceKey> =
  */
 function firstUnissued({ config, batches, handedOut, cursor }: RunState): number {
   if (config.dynamicSampling === undefined) return handedOut;
-  // A group that was closed without being handed out was closed by force, so its task is skipped.
+  // A group that is closed although no client got its task was closed by force, so its task is skipped.
   for (const { groups } of batches) {
     const found = groups.find(({ kind, handedOutAtMs }) => kind === "open" && handedOutAtMs === null);
     if (found !== undefined) return found.task.cursor;
@@ -167,7 +167,8 @@ function nextStep<Spec, Key extends InstanceKey>(
     if (batch !== undefined) return { kind: "wait", batch };
     return { kind: "serve", groups: [], from: state.cursor, to: state.cursor, done: true };
   }
-  // Callers may be one update batch ahead of each other. The tasks between them are drawn even if nobody asks for them.
+  // Callers may be one update batch ahead of each other. The tasks between them are drawn even if no caller asks for
+  // them.
   const { promptsPerUpdate, dynamicSampling } = state.config;
   if (from > state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)) {
     const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;

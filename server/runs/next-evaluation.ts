@@ -43,8 +43,8 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
 }
 
 /**
- * Cache of the tasks of evaluation arms, by arm and number. Every round has the same tasks, and making them again is
- * expensive.
+ * Cache of the tasks of evaluation arms, by arm and task number. All rounds have the same tasks, and making them again
+ * is expensive.
  */
 export type EvaluationKeys<Key extends InstanceKey> = ReturnType<typeof evaluationKeys<Key>>;
 

@@ -9,7 +9,7 @@ import type { Registry } from "./loaded-runs.ts";
 
 /**
  * Waits until `isMet` returns true for the run's state, the run is deleted, `delayMs` has passed, or `signal` aborts.
- * All waiting callers share one reading of the store. If a reading fails, its failure is returned.
+ * All waiting callers share the readings of the store. If a reading fails, its failure is returned.
  */
 export async function whenever<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone" | "follow">,

@@ -1,4 +1,4 @@
-/** Summarizes a simulated run: its outcome, and successive update batches merged into points of a graph. */
+/** Summarizes a simulated run: computes its outcome, and merges successive update batches into points of a graph. */
 import type { Step } from "./drive-run.ts";
 import type { Student } from "./student.ts";
 

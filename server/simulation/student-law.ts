@@ -47,7 +47,7 @@ export function offsetOf(rank: number): number {
   return Math.log(rank / (1 - rank));
 }
 
-/** Difficulties (`offsetOf`) at 16 evenly spaced ranks. An arm's success is averaged over them. */
+/** Difficulties (`offsetOf`) at 16 evenly spaced ranks. A student's success on an arm is averaged over them. */
 export const offsets: readonly number[] = Array.from({ length: 16 }, (_, i) => offsetOf((i + 0.5) / 16));
 
 export function logistic(logit: number): number {
@@ -90,7 +90,7 @@ export function studentOf(law: Law): Student<Abilities> {
   };
 }
 
-// Functions that choose parameters of simulated students, which stand for models under training.
+// Functions that choose parameters of simulated students.
 
 export function between(rng: Rng, min: number, max: number): number {
   return min + (max - min) * rng.float();
@@ -113,7 +113,10 @@ export function ladderTransfer(
   );
 }
 
-/** Returns start abilities that fall by `step` with each level, with a small random difference for each arm. */
+/**
+ * Returns the abilities at the start. They fall by `step` with each level, and have a small random difference for each
+ * arm.
+ */
 export function ladderStart(
   places: readonly ArmPosition[],
   rng: Rng,

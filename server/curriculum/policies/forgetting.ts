@@ -1,5 +1,6 @@
 /**
- * Policy that trains on domains one after another, beginning with the one that is forgotten least (Omni-Thinker 4.3).
+ * Policy that trains on domains (sets of arms, e.g. mathematics or code) one after another, beginning with the one that
+ * is forgotten least (Omni-Thinker 4.3).
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { invalid, type Invalid } from "../types.ts";
@@ -12,7 +13,7 @@ import { checkShare, nextPart, stagePhases, stageShares, type Standing, standing
 const DOMAINS_MAX = LIMITS.ForgettingPolicy.domains.max;
 const NAME_BYTES_MAX = 64;
 
-/** Maximum change of a domain's score. Real scores are far smaller. */
+/** Maximum absolute value of a change of a domain's score. Real changes are far smaller. */
 const CHANGE_MAX = 1e12;
 
 interface Domain {

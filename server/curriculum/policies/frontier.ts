@@ -79,7 +79,10 @@ function observe(_: FrontierConfig, state: FrontierState, groups: readonly Obser
   return { arms, pace };
 }
 
-/** Returns the new `pace`, the mean practice that progress takes, after an arm made progress that took `practice`. */
+/**
+ * Returns the new `pace`: the mean practice, in groups, that progress takes. An arm has just made progress that took
+ * `practice`.
+ */
 function pacedBy(pace: number | null, practice: number): number {
   return pace === null ? practice : pace + PACE_RATE * (practice - pace);
 }

@@ -34,7 +34,7 @@ const SOLVED_SLOW = 0.8;
 const RETURN = 0.75;
 /** Minimum number of groups (slowCount) of the highest open level, before the arm peeks: tries levels above it. */
 const PEEK_GROUPS = 12;
-/** Maximum number of levels above the highest open one at which an arm peeks. */
+/** Maximum number of levels above the highest open one that an arm tries before they open (peeks). */
 const PEEK_LEVELS = 3;
 
 /**

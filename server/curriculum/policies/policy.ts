@@ -12,7 +12,10 @@ import { invalid, type Invalid, type RankRange, type Source } from "../types.ts"
 export interface Progress {
   /** Index of the update batch, counted from 0. */
   readonly batch: number;
-  /** Number of prompts before the batch. Without dynamic sampling this equals the cursor of the batch's first task. */
+  /**
+   * Number of prompts drawn before the batch. Without dynamic sampling this equals the cursor of the batch's first
+   * task.
+   */
   readonly cursor: number;
   /** Number of prompts in the whole run. 0: the run has no end. */
   readonly length: number;
@@ -32,17 +35,20 @@ export interface ArmRecord {
   readonly hard: boolean;
   /** Current weight of the arm. */
   readonly weight: number;
-  /** Number of tasks drawn from the arm. */
+  /** Number of the arm's tasks that the run has drawn. */
   readonly issued: number;
-  /** Number of closed groups with a reward that earlier draws have used. */
+  /** Number of the arm's closed groups with a reward that earlier draws have taken into account. */
   readonly groups: number;
-  /** Mean reward in those groups. Undefined: there are no such groups, or it is not known. */
+  /** Mean reward in the closed groups that `groups` counts. Undefined: there are none, or the mean is not known. */
   readonly rewardMean: number | undefined;
-  /** Share of solved samples in those groups. Undefined: there are no such groups, or it is not known. */
+  /**
+   * Share of solved samples in the closed groups that `groups` counts. Undefined: there are none, or the share is not
+   * known.
+   */
   readonly solvedShare: number | undefined;
   /** Number of levels of an arm that grows. Unset: the arm does not grow. */
   readonly levels?: number;
-  /** Success rate of guessing in an arm that grows. Unset: the arm does not grow. */
+  /** Success rate of guessed answers in an arm that grows. Unset: the arm does not grow. */
   readonly guess?: number;
 }
 
@@ -63,7 +69,10 @@ export interface ObservedGroup {
   readonly armId: string;
   /** Probability with which the draw chose the arm, before constraints. */
   readonly probability: number;
-  /** Weight of the group, in (0, 1]. It is below 1 for late feedback if the run's LateFeedback says so. */
+  /**
+   * Weight of the group in the policy's learning, in (0, 1]. It is below 1 if the feedback is late and the run's
+   * LateFeedback lowers its weight.
+   */
   readonly weight: number;
   /** Hash of the instance. */
   readonly hash: string;
@@ -155,8 +164,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Checks that the values of a configuration are in range and fit the run. */
   check(config: Config, run: RunShape): Invalid | undefined;
   /**
-   * Returns the parts of a run with this length (0: no end) and their numbers of tasks. Infinity: the part has no end.
-   * Unset: the policy has no parts.
+   * Returns the parts, e.g. stages, of a run with this length (0: no end), with their numbers of tasks. Infinity: the
+   * part has no end. Unset: the policy has no parts.
    */
   lasts?(config: Config, length: number): readonly Part[];
   /** Whether a draw must wait for feedback that is due and pass it to `observe`. */
@@ -201,12 +210,15 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   phases?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
   /**
-   * Returns the sets of arms, by index, within which draws are in proportion to weights. New weights that leave each
-   * arm's share of its sets unchanged change no draw. Empty: weights decide only which arms are drawn. Unset: one set
-   * of all arms.
+   * Returns the sets of arms, by index, within which draws are in proportion to weights, e.g. the arms of one stage.
+   * New weights with the same proportions within each set then change no draw. Empty: weights only decide whether an
+   * arm is drawn. Unset: one set of all arms.
    */
   sharing?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
-  /** Returns the state after one more update batch. `groups` are its closed groups in cursor order. */
+  /**
+   * Returns the state after the policy has learned from one more update batch. `groups` are the batch's closed groups
+   * in cursor order.
+   */
   observe?(config: Config, state: State, groups: readonly ObservedGroup[]): State;
   /** Returns the pass to which the next draw belongs. Undefined or unset: the policy does not repeat instances. */
   pass?(config: Config, state: State, progress: Progress): Pass<State> | undefined;
@@ -230,7 +242,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   top?(state: State, arm: number, count: number): number;
   /** Opens the next level of an arm with `count` levels, or refuses. */
   open?(state: State, arm: number, count: number): Advance<State>;
-  /** Moves the policy to its next part at once, or refuses. Unset: the policy has no parts. */
+  /** Moves the policy to its next part, e.g. stage, at once, or refuses. Unset: the policy has no parts. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
   /**
    * Returns how far the policy is in its schedule, as a number that `advance` increases. An import keeps the place to

@@ -95,7 +95,7 @@ export function checkShare(field: string, share: number, before: number, whole: 
     : undefined;
 }
 
-/** Returns the factor by which the stage multiplies an arm's weight in the run. */
+/** Returns the stage's factor for an arm. The arm's weight in the run is multiplied by it. */
 export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): number {
   for (const _ in weights) return weightIn(weights, id);
   return 1;

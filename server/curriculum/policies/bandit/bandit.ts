@@ -20,7 +20,7 @@ import { rescaled, windowFromText, windowToText } from "./rescale.ts";
 import type { Columns, Lesson, Rule } from "./rule.ts";
 
 interface BanditState {
-  /** Numbers that the bandit's rule keeps for each arm. */
+  /** Numbers that the bandit's rule keeps: lists (columns) with one number for each arm. */
   readonly columns: Columns;
   /** Moving averages from which learning progress is computed. Undefined: the bandit uses another signal. */
   readonly tracks: Tracks | undefined;
@@ -134,8 +134,8 @@ export const bandit: PolicyDefinition<BanditConfig, BanditState> = {
   resize,
   state: stateCodec,
   /**
-   * Returns (1 − ε) times the rule's probabilities plus ε/n. Arms of weight 0 are left out first, because the rule
-   * would give them a share.
+   * Returns (1 − ε) times the rule's probabilities plus ε/n, for the n arms of weight above 0. Arms of weight 0 get 0;
+   * the rule does not see them.
    */
   probabilities(config, { columns }, view) {
     const { epsilon } = config;
