@@ -55,7 +55,7 @@ export function soFar(group: TaskSamples, range?: RewardRange): GroupOutcome {
   return known === undefined ? outcome : { ...outcome, facts: meanFacts(known) };
 }
 
-/** Returns the group closed with this outcome. */
+/** Converts an open group to a closed one with this outcome. */
 export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome: GroupOutcome): ClosedGroup<Key> {
   const { task, handedOutAtMs, digests, results, lengths } = group;
   const base = { task, handedOutAtMs, digests, ...(lengths && { lengths }) };

@@ -10,7 +10,7 @@ import { type Rng, rngFor } from "../../envs/lib/rng.ts";
  * opens them one after the other. Level i has the value start + i · step.
  */
 export interface Growth {
-  /** Name of the axis, e.g. "vertices". */
+  /** Name of the axis: the parameter whose values are the levels, e.g. "vertices". */
   readonly axis: string;
   readonly start: number;
   readonly step: number;
@@ -43,7 +43,10 @@ export function valueOf({ start, step }: Growth, level: number): number {
   return start + level * step;
 }
 
-/** Returns the level of a growing arm's task by its ordinal. Undefined: the arm does not grow. */
+/**
+ * Returns the level of a task, by its ordinal, in an arm that grows (its levels open one by one). Undefined: the arm
+ * does not grow.
+ */
 export function levelOf({ grow }: Grower, ordinal: number): number | undefined {
   return grow && Math.floor(ordinal / LEVEL_SPAN);
 }
@@ -75,7 +78,7 @@ export interface NextOrdinals {
   readonly nextInLevels: readonly number[];
 }
 
-/** Returns the ordinal of the next task of an arm, or of one of its levels. */
+/** Returns the ordinal of the task that an arm draws next, or that it draws next of one level. */
 export function nextOrdinalOf({ nextOrdinal, nextInLevels }: NextOrdinals, level: number | undefined): number {
   return level === undefined ? nextOrdinal : level * LEVEL_SPAN + (nextInLevels[level] ?? 0);
 }
@@ -89,7 +92,7 @@ export function afterDrawn(arm: Grower, { nextOrdinal, nextInLevels }: NextOrdin
   return { nextOrdinal, nextInLevels: next };
 }
 
-/** Levels of a growing arm, as a policy sees them. */
+/** Levels of an arm that grows (its levels open one by one), as a policy sees them. */
 export interface Levels {
   /** Index of the highest open level. */
   readonly top: number;

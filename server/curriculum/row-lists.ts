@@ -72,7 +72,7 @@ export interface RowList extends RowListName {
  * back in it.
  */
 export interface RowsChanged extends Omit<RowListName, "pool"> {
-  /** Ids of arms that draw from the list for the first time. */
+  /** Ids of arms that draw from this list of rows for the first time. */
   readonly arms: readonly string[];
   readonly added: Uint8Array;
   readonly gone: readonly Range[];

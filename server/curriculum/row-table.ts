@@ -14,8 +14,8 @@ import type { RowRule } from "./types.ts";
 export const PAGE_ROWS = 1024;
 
 /**
- * Number of units that one sample counts. Sample numbers are kept in these units, so that they stay whole numbers when
- * old samples lose weight.
+ * Number of units that count as one sample. Numbers of samples are kept in these units, so that they stay whole numbers
+ * when old samples lose weight.
  */
 export const SAMPLE = 64;
 

@@ -46,7 +46,7 @@ export interface EvaluationView {
 export interface StateView {
   readonly runId: string;
   readonly incarnation: string;
-  /** Epoch: it starts at 0 and grows with each import. */
+  /** Epoch of the run: 0 at its creation, and greater after each import. */
   readonly epoch: number;
   /** Number of events in the run's journal after its creation. */
   readonly version: number;
@@ -175,7 +175,7 @@ function armView(state: RunState, i: number, probability: number, value: number)
   };
 }
 
-/** Levels of an arm that grows, as clients read them. */
+/** Levels of an arm that grows (its levels of difficulty open one by one), as clients read them. */
 export interface GrowthView extends Pick<Growth, "axis" | "cap"> {
   /** Value of the arm's highest open level. */
   readonly frontier: number;
@@ -190,7 +190,7 @@ export interface GrowthView extends Pick<Growth, "axis" | "cap"> {
   }[];
 }
 
-/** Returns the levels of each arm that grows. Undefined for other arms. */
+/** For each arm that grows (its levels open one by one), returns its levels. Undefined for the other arms. */
 function growthViews(state: RunState): readonly (GrowthView | undefined)[] {
   const { policy, policyState, config } = state;
   if (!grows(config)) return [];

@@ -62,7 +62,7 @@ export interface EvaluationResults {
 
 /** Sums of the rewards of several groups. */
 export interface Tally extends RewardSums {
-  /** Number of groups with a reward. */
+  /** Number of groups with at least one reward. */
   readonly groups: number;
 }
 
@@ -71,7 +71,7 @@ export const nothingTallied: Tally = Object.freeze({ groups: 0, count: 0, sum: 0
 export interface ArmCounters extends NextOrdinals {
   readonly issued: number;
   readonly repeats: number;
-  /** Number of closed groups with a reward. */
+  /** Number of the arm's closed groups with at least one reward. */
   readonly groups: number;
   /** Rewards of the arm's latest closed groups, at most 256, oldest first. */
   readonly recent: readonly RewardSums[];
@@ -89,7 +89,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Number of events in the run's journal. */
   readonly version: number;
   readonly config: RunConfig<Spec>;
-  /** Configuration that the run was created with, before any change of shape. */
+  /** Configuration with which the run was created, before any change of its arms or sizes (e.g. num_generations). */
   readonly configCreated: RunConfig<Spec>;
   readonly createdAtMs: number;
   readonly policy: Policy;
@@ -111,7 +111,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
    * the last name counts. Earlier names show whether an export comes from this run. No draw depends on the names.
    */
   readonly incarnations: readonly string[];
-  /** Epoch: it starts at 0 and grows with each import. */
+  /** Epoch of the run: 0 at its creation, and greater after each import. */
   readonly epoch: number;
   /** Ranges of history positions whose entries an import has undone, except control changes. */
   readonly rolledBack: readonly Range[];
@@ -153,7 +153,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly rows: readonly (RowTable | null)[];
   /** Latest rounds of each evaluation arm, in the order in which they were opened. */
   readonly evaluations: readonly EvaluationRound[];
-  /** Position of the next entry in the history. */
+  /** Position of the next entry in the run's history. */
   readonly nextSeq: number;
 }
 
@@ -230,7 +230,7 @@ export function progressOf({ batchesDrawn: batch, prompts, config }: RunState): 
   return { batch, cursor: prompts, length, size: slotsFor(left, dynamicSampling), promptsPerUpdate };
 }
 
-/** Returns whether all prompts of the run's length are drawn. */
+/** Returns whether the run has drawn all its prompts. Always false for a run without an end. */
 export function isDrawn({ config, prompts }: RunState): boolean {
   return config.length > 0 && prompts >= config.length;
 }

@@ -71,8 +71,8 @@ function recordOf({ older, recent }: TaskMemory, hash: string): number {
 }
 
 /**
- * Returns an instance's record after one more group. A group whose number of solved samples is not known leaves it
- * unchanged.
+ * Returns the record of an instance (SOLVED, or its number of successive groups without a solved sample) after one more
+ * group. If it is not known which samples are solved, the record is unchanged.
  */
 function recordAfter(before: number, { count, solved }: RewardSums): number {
   if (count === 0 || solved === null) return before;

@@ -57,7 +57,7 @@ export interface Arm<Spec = unknown> {
   /** Specification of the arm's tasks. Only the TaskSource reads it. */
   readonly spec: Spec;
   readonly source: Source;
-  /** Weight of the arm at creation, at least 0. */
+  /** Weight of the arm when it is added to the run, at least 0. An arm of weight 0 is not drawn. */
   readonly weight: number;
   /** Whether the arm's tasks count as hard for the constraint hardShareMin. */
   readonly hard: boolean;
@@ -86,7 +86,7 @@ export interface TaskPlace<Spec> {
   readonly seed: bigint;
   /** Seed of the run. It decides the order in which an arm goes through its rows. */
   readonly runSeed: bigint;
-  /** Level of an arm that grows. Unset: the arm does not grow. */
+  /** Level of the task, if its arm grows (its levels open one by one). Unset: the arm does not grow. */
   readonly level?: number | undefined;
   /** Index of the row that the arm chose by pass rate. Unset: the task's number, `ordinal`, decides. */
   readonly row?: number | undefined;

@@ -123,7 +123,7 @@ async function readExported<Spec, Key extends InstanceKey>(
     await inTurns(clock, piecesOf(expanded), (piece) => {
       if (piece.kind === "record") records.push(decodeRecord(piece.bytes));
       else if (records.length > 0)
-        throw new FormatError("the export is damaged, because it has parts of the state after the history: export the run again");
+        throw new FormatError("the export is damaged (its history is not its last part): export the run again");
       else {
         reader.take(piece.bytes);
         end = piece.end;

@@ -67,7 +67,7 @@ export type RecordReader = (text: string) => HistoryRecord;
 
 /** Position in a run's history where the next page continues, with the reader that has read the records before it. */
 export interface HistoryPlace {
-  /** Key of the run. */
+  /** Key of the run in the store. */
   readonly key: number;
   /** History position of the next record. */
   readonly next: number;

@@ -29,8 +29,8 @@ const JOURNAL_PER_SNAPSHOT = 4;
 const JOURNAL_PER_LONG_SNAPSHOT = 1;
 
 /**
- * Minimum length, in bytes, that counts for a snapshot when the next one is planned. Reading a shorter journal is as
- * fast as reading a snapshot.
+ * Minimum length, in bytes, that is assumed for a snapshot when the next one is planned. Reading a journal of this
+ * length is as fast as reading a snapshot.
  */
 const SNAPSHOT_MIN = 64 * 1024;
 /** Length of a journal, in bytes, that takes about 0.2 s to apply. */
@@ -99,7 +99,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
 const STRETCH_BYTES = 48 * 1024;
 
 /**
- * Throws a FormatError that names the event which cannot be read or applied. The event is damaged or has another
+ * Throws a FormatError with the number of the event that cannot be read or applied. The event is damaged or has another
  * format.
  */
 function refuseEvent(before: RunState | undefined, cause: unknown): never {

@@ -189,7 +189,7 @@ function levels(config: FrontierConfig, state: FrontierState, view: View): reado
   });
 }
 
-/** Opens the next level of an arm that grows. */
+/** Opens the next level of an arm that grows, or refuses if all levels are open. */
 function open({ arms, ...state }: FrontierState, arm: number, count: number): Advance<FrontierState> {
   const growing = growingOf(arms[arm]);
   const top = topOf(growing, count);
@@ -235,7 +235,10 @@ function initial({ practiceScale }: FrontierConfig, armCount: number): FrontierS
   return { arms: new Array<Practised>(armCount).fill(fresh), pace: practiceScale === AUTO ? null : undefined };
 }
 
-/** Encodes the state. Without a pace it has the form of servers before "auto": a list of the arms. */
+/**
+ * Encodes the policy's state. Without `pace` the result is a list of the arms, as servers that did not know the
+ * practice scale "auto" wrote it.
+ */
 function encode({ arms, pace }: FrontierState): Json {
   const encoded = arms.map((arm) => ("levels" in arm ? encodeGrowing(arm) : encodeArm(arm)));
   return pace === undefined ? encoded : { arms: encoded, pace };

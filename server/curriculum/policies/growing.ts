@@ -8,7 +8,9 @@ import { decodeArm, encodeArm, expected, fresh, type Practised } from "./practis
 
 /** State of the frontier policy for an arm that grows, i.e. whose levels open one by one. */
 export interface Growing {
-  /** Index of the highest open level. It exceeds the arm's last level after an import into a run with a smaller cap. */
+  /**
+   * Index of the highest open level. It may exceed the arm's last level: after an import into a run with a smaller cap.
+   */
   readonly top: number;
   /** Success and practice of each level, from level 0 on. Levels after the last one with groups are left out. */
   readonly levels: readonly Practised[];

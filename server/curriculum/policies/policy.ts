@@ -46,7 +46,7 @@ export interface ArmRecord {
    * known.
    */
   readonly solvedShare: number | undefined;
-  /** Number of levels of an arm that grows. Unset: the arm does not grow. */
+  /** Number of levels of an arm that grows (its levels open one by one). Unset: the arm does not grow. */
   readonly levels?: number;
   /** Success rate of guessed answers in an arm that grows. Unset: the arm does not grow. */
   readonly guess?: number;
@@ -77,7 +77,7 @@ export interface ObservedGroup {
   /** Hash of the instance. */
   readonly hash: string;
   readonly rank: number | undefined;
-  /** Level of the group's task, among the levels of its arm. Unset: the arm does not grow. */
+  /** Level of the group's task, if its arm grows (its levels open one by one). Unset: the arm does not grow. */
   readonly place?: LevelPlace | undefined;
   /** Mean of the group's rewards. Undefined: no sample has a reward, or the mean is not known. */
   readonly rewardMean: number | undefined;

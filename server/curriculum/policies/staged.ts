@@ -66,7 +66,7 @@ export const staged: PolicyDefinition<StagedConfig, Standing> = {
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
   /**
    * Returns the state after a change of configuration. The stage with the same index, or the last one if there are
-   * fewer, continues and keeps its beginning.
+   * fewer, continues. Its length still counts from the cursor at which it began.
    */
   inherit(config, state, before, progress) {
     const { stage, from } = standing(before, state, progress);

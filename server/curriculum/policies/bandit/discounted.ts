@@ -34,7 +34,7 @@ const kept = {
   initial: [0, 0],
   observe,
   values: means,
-  /** Returns an arm's numbers in the columns for this mean, as after one signal. */
+  /** Returns the numbers in the columns for an arm with this mean signal: the numbers after one signal of that size. */
   fromMean: (mean: number): readonly number[] => [1, mean],
 } as const;
 

@@ -42,7 +42,7 @@ export interface Rule {
   observe(numbers: RuleNumbers, columns: Columns, lessons: readonly Lesson[]): Columns;
   /** Returns a value for each arm, for display, e.g. its mean signal. */
   values(columns: Columns): readonly number[];
-  /** Returns the number in each column for an arm with this mean signal. Unset: the rule cannot start from a mean. */
+  /** Returns the numbers in the columns for an arm with this mean signal. Unset: the rule cannot start from a mean. */
   fromMean?(mean: number): readonly number[];
 }
 
