@@ -15,7 +15,10 @@ export function checkGrowth({ arms, policy }: Pick<RunConfig, "arms" | "policy">
   for (const [i, { id, grow, removed, rows }] of arms.entries()) {
     if (grow === undefined) continue;
     if (rows !== undefined)
-      return invalid(`arms[${i}].grow`, "an arm that grows makes new tasks, and rows are a fixed set: remove `grow` or `rows`");
+      return invalid(
+        `arms[${i}].grow`,
+        "an arm that grows makes new tasks, and rows are a fixed set: remove `grow` or `rows`",
+      );
     levels += levelCount(grow);
     if (!removed && definitionOf(policy).levels === undefined)
       return invalid(

@@ -273,7 +273,7 @@ export function resultsFrom({ cursor, samples, lengths }: wire.GroupResults): Gr
   return { cursor, ...samplesFrom(samples), ...lengthsFrom(lengths) };
 }
 
-/** Returns the field `lengths` of an object, or no field if the message has none. */
+/** Returns an object with the field `lengths`, or without fields if the message has no lengths. */
 export function lengthsFrom(lengths: wire.Lengths | undefined): { readonly lengths?: Lengths } {
   return lengths === undefined ? {} : { lengths: bare(lengths) };
 }

@@ -55,7 +55,7 @@ export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => 
 
 export type Filled<Key extends InstanceKey> =
   | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
-  /** The caller must make these instances and then fill the slots again. */
+  /** The caller must make the instances in `wanted`, and then fill the slots again. */
   | { readonly kind: "wanted"; readonly wanted: readonly MissingInstances[] }
   /** No acceptable instance was found for the arm's next `tries` task numbers. */
   | { readonly kind: "barren"; readonly arm: number; readonly tries: number }

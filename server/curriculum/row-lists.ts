@@ -20,7 +20,7 @@ interface Listed {
     readonly evaluationArms: readonly { readonly id: string; readonly tasks: number }[];
   };
   readonly arms: readonly { readonly nextOrdinal: number }[];
-  /** Reason for which each arm is masked. Null: it is not masked. */
+  /** Reason for which each arm is masked (not drawn), e.g. because its judge is down. Null: it is not masked. */
   readonly masks: readonly (string | null)[];
 }
 

@@ -59,7 +59,9 @@ export function encodeRecord({ record, toldBefore = null }: Omit<PlacedRecord, "
 function parse(text: string): { readonly [name: string]: Json } {
   const { format, ...record } = readObject(parseJson(text));
   if (format !== FORMAT)
-    throw new FormatError("a record of the run's history has a format that this server does not read: use the version of Gradus that wrote it");
+    throw new FormatError(
+      "a record of the run's history has a format that this server does not read: use the version of Gradus that wrote it",
+    );
   return record;
 }
 

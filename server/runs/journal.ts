@@ -197,8 +197,8 @@ async function readStateInTurns<Spec, Key extends InstanceKey>(
 /**
  * Returns a function that is called with a run's new events and the state after them. If a snapshot is due, it saves
  * one, and its promise resolves when that is saved. Snapshots are due by the journal's length. So loading a run takes
- * at most as long as reading a few snapshots, and writing snapshots is cheap beside writing the journal. One snapshot
- * is written at a time, in small pieces while the run continues.
+ * at most as long as reading a few snapshots, and all snapshots together are hardly longer than the journal. One
+ * snapshot is written at a time, in small pieces while the run continues.
  */
 export function snapshots<Spec, Key extends InstanceKey>(
   store: Store,

@@ -1,7 +1,7 @@
 /**
  * Interface of a simulated student: a model of how a language model learns from practice. The server's real curriculum
- * trains the student under a policy (drive-run.ts). `node bench/curriculum/run.ts --students FILE` tests others, where
- * FILE exports `student`, a Family. Students are pure functions.
+ * trains the student under a policy (drive-run.ts). `node bench/curriculum/run.ts --students FILE` tests other
+ * students, where FILE exports `student`, a Family. Students are pure functions.
  */
 
 import type { Rng } from "../../envs/lib/rng.ts";

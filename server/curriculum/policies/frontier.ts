@@ -26,8 +26,8 @@ const AUTO = "auto";
 /** Rate of the moving average `pace`, the practice that progress takes. It is updated when an arm makes progress. */
 const PACE_RATE = 0.2;
 /**
- * Total interest in all open levels below which more of a batch than `exploration` is spread evenly. With more than
- * INTEREST_ARMS open levels, the limit grows in proportion to their number.
+ * If the total interest in all open levels is below this value, more of a batch than the share `exploration` is spread
+ * evenly over them. With more than INTEREST_ARMS open levels, the value grows in proportion to their number.
  */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;
@@ -206,7 +206,7 @@ function isSameMeasure(a: FrontierConfig, b: FrontierConfig): boolean {
   return a.measure === b.measure && ids.every((id) => measureOf(a, id) === measureOf(b, id));
 }
 
-/** Reads the configuration. `practiceScale` is the default of the field of that name. */
+/** Reads the configuration. If its field practice_scale is unset, `practiceScale` is used. */
 function read(parameters: Json, practiceScale: FrontierConfig["practiceScale"]): FrontierConfig {
   const fields = fieldsOf(parameters, ["measure", "arm_measures", "exploration", "practice_scale"]);
   return {

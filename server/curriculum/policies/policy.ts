@@ -170,7 +170,10 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   lasts?(config: Config, length: number): readonly Part[];
   /** Whether a draw must wait for feedback that is due and pass it to `observe`. */
   readonly takesFeedback: boolean;
-  /** Returns the name of the signal that an arm's groups have in `observe`. Unset: ABSOLUTE_ADVANTAGE. */
+  /**
+   * Returns the name of the learning signal that is computed for an arm's groups before `observe` gets them. Unset:
+   * ABSOLUTE_ADVANTAGE.
+   */
   signal?(config: Config, armId: string): SignalName | MeasureName;
   /**
    * Returns names of the extra score values that the policy needs in ObservedGroup.facts. They are "component:" and a

@@ -47,7 +47,7 @@ export interface ReplayState {
   readonly stage: number;
   /** Cursor at which the recorded stage began. */
   readonly stageFrom: number;
-  /** Cycle of the last draw. −1: nothing was drawn yet. */
+  /** Index of the cycle in which the last draw was. −1: nothing was drawn yet. */
   readonly drawnCycle: number;
   /** Index of the first update batch in the cycle `drawnCycle`. */
   readonly firstBatch: number;

@@ -71,8 +71,8 @@ const discounted: readonly NumberField[] = [
 ];
 
 /**
- * Fields of a bandit that are only for one rule or one signal, by the name of that rule or signal. In the contract,
- * each such set of fields is a message of its own.
+ * Fields of the bandit policy that apply only to one rule or one signal, by the name of the rule or signal. In the
+ * contract, they are the fields of a message of their own.
  */
 const parts: Readonly<Record<RuleName | "LEARNING_PROGRESS", readonly NumberField[]>> = {
   EMA_SOFTMAX: [
