@@ -17,11 +17,11 @@ export interface EndpointOptions {
   readonly key: string | undefined;
   /** Maximum time to wait for a whole reply, in milliseconds. */
   readonly timeoutMs: number;
-  /** Sampling temperature. Defaults to the endpoint's own. */
+  /** Sampling temperature. Undefined: requests name none, so the endpoint uses its default. */
   readonly temperature?: number;
   /** Returns headers to add to each request, e.g. for tracing. Defaults to none. */
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** Maximum output tokens of a reply, reasoning included. Defaults to OUTPUT_TOKENS_MAX. */
+  /** Maximum output tokens of a reply, including a reasoning model's thoughts. Defaults to OUTPUT_TOKENS_MAX. */
   readonly outputTokensMax?: number;
 }
 
@@ -56,7 +56,10 @@ export type AskModel = (prompt: readonly ChatMessage[], signal: AbortSignal) => 
 const BODY_BYTES_MAX = 1024 ** 2;
 const OUTPUT_TOKENS_MAX = 8192;
 const WORDS_MAX = 200;
-/** Maximum retry delay, in milliseconds. If the endpoint's Retry-After header asks for more, this is used. */
+/**
+ * Maximum delay before a retry, in milliseconds. If the endpoint's Retry-After header asks for a longer delay, the
+ * maximum is used.
+ */
 const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
@@ -120,7 +123,7 @@ const fetchBounded =
     if (status >= 300 && status < 400) {
       reply.destroy();
       const error = {
-        message: `${status}: it redirects to another address, to which the API key is not sent: give that address`,
+        message: `${status}: the endpoint redirects to another address, to which the API key is not sent: give that address as its URL`,
       };
       return Response.json({ error }, { status });
     }
@@ -129,8 +132,8 @@ const fetchBounded =
   };
 
 /**
- * Returns the first choice of a reply. The endpoint's JSON is untrusted: any field may be missing
- * or of another type.
+ * Returns the first entry of `choices` in a reply, or an empty object. The endpoint's JSON is untrusted: any field may
+ * be missing or of another type.
  */
 function firstChoice(reply: unknown): Readonly<Record<string, unknown>> {
   const { choices } = (reply ?? {}) as { readonly choices?: unknown };

@@ -1,7 +1,8 @@
 /** Reads the body of an HTTP reply up to a maximum size, and describes errors of requests. */
 
 /**
- * Returns the whole body of a reply. Throws if it has more than `bytesMax` bytes; the error names the reply as `what`.
+ * Returns the whole body of a reply. Throws if the body has more than `bytesMax` bytes. The error's text calls the
+ * reply `what`, e.g. "the reply".
  */
 export async function readBounded(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -19,8 +20,8 @@ export async function readBounded(
 }
 
 /**
- * Returns the message of the innermost cause of an error, which says most about a lost connection. If that message is
- * empty, returns the error's code.
+ * Returns the message of the innermost cause of an error. For a lost connection, that message says most. If the message
+ * is empty, returns the error's code.
  */
 export function wordsOf(error: unknown): string {
   let innermost = error;

@@ -12,25 +12,31 @@ import { ConfigProblem, isWebAddress, type OptionSpec } from "../runtime/option-
 
 export type PortOptions = Readonly<Record<string, OptionSpec<unknown>>>;
 
-/** Limits on a service's jobs that the operator may set. They replace the limits that environments ask for. */
+/**
+ * Limits on a service's jobs (e.g. verifications) that the operator may set. They replace the limits that environments
+ * ask for.
+ */
 export type PortLimits = Partial<Pick<Resource, "concurrencyMax" | "waitingMax" | "timeLimitMs">>;
 
 export interface PortKind<Config = unknown> {
   readonly options: PortOptions;
-  /** Reads the service's options. Undefined: the operator configured none. Throws ConfigProblem. */
+  /**
+   * Reads the service's options. Returns undefined if the operator did not configure the service. Throws ConfigProblem.
+   */
   read(values: object): Config | undefined;
   /**
-   * Error texts if the service is missing: on a server, in a command without a server, and for a run that requires it.
+   * Error texts for a missing service: on a server; in a command that runs without a server; for a run that requires
+   * the service.
    */
   readonly words: { readonly missing: string; readonly missingHere: string; readonly needs: string };
   limits(config: Config): PortLimits;
-  /** Opens the service. Undefined: verifiers do not use it. */
+  /** Opens the service. Undefined: verifiers do not use the service, which is then opened elsewhere. */
   open?(this: void, config: Config, context: PortOpening): Promise<OpenedPort>;
 }
 
 export interface PortOpening {
   readonly clock: Clock;
-  /** Returns HTTP headers that connect a request to the current trace. */
+  /** Returns HTTP headers that make a request part of the current trace (distributed tracing). */
   readonly traceHeaders: () => Readonly<Record<string, string>>;
   /** Called with the reason when the service itself fails. */
   readonly onFault: (why: string) => void;

@@ -21,7 +21,7 @@ export type PortKindName = keyof Kinds;
 export type PortConfigs = { readonly [Name in PortKindName]: ReturnType<Kinds[Name]["read"]> };
 
 /**
- * Configuration of all that runs in other processes than the server: services for verifiers, and mounted environments.
+ * Configuration of everything that runs outside the server's process: services for verifiers, and mounted environments.
  */
 export interface OutsideConfig extends PortConfigs {
   readonly mounted: MountSettings;
@@ -37,8 +37,8 @@ export const portOptions = Object.assign({}, mountOptions, ...portKinds.map(([, 
 type All<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer Both) => void ? Both : never;
 
 /**
- * Reads the options of all services and mounts. `hidden` are the server's own files and folders, which mounted code may
- * not read. Throws ConfigProblem.
+ * Reads the options of all services and of mounted environments. `hidden` are the server's own files and folders, which
+ * the code of mounted environments may not read. Throws ConfigProblem.
  */
 export function readPorts(values: Parameters<typeof readMounts>[0], hidden: readonly string[]): OutsideConfig {
   const ports = Object.fromEntries(portKinds.map(([name, kind]) => [name, kind.read(values)])) as PortConfigs;

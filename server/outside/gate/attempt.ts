@@ -16,7 +16,10 @@ import type { Limits } from "./limit.ts";
  * or several attempts.
  */
 export interface Job {
-  /** The caller and connection whose share of the resource the job uses. */
+  /**
+   * Caller that asked for the job, and its connection. A queue serves callers, and each caller's connections, fairly by
+   * the time that their jobs took.
+   */
   readonly party: Party;
   /** Size of the completion in bytes. A gate limits the total of all waiting jobs, because they stay in memory. */
   readonly bytes: number;
@@ -28,7 +31,10 @@ export interface Job {
   readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
 }
 
-/** A job of a caller, or a test of the resource by the server itself. A test has no `party`. */
+/**
+ * A job of a caller, or the server's own test of whether a resource works. Only the job has a `party` (caller and
+ * connection).
+ */
 export type AttemptedJob = Omit<Job, "bytes" | "party"> & Partial<Pick<Job, "party">>;
 
 export interface Cancelled {
@@ -51,7 +57,8 @@ export interface AttemptOptions {
 }
 
 /**
- * Runs one attempt. Calls `answer` exactly once, by the time limit. Resolves later, when the verifier has really ended.
+ * Runs one attempt to verify an answer or to carry out a call. Calls `answer` exactly once, at the latest at the time
+ * limit. Resolves when the verifier has ended, which may be later.
  */
 export async function attemptJob(
   { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,

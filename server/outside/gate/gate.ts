@@ -14,16 +14,16 @@ import { createHealth, type Health } from "./resource-health.ts";
 import { createLimits, type Limits } from "./limit.ts";
 
 /**
- * Delay before the second attempt, in milliseconds, unless the failure names another one. It doubles with each further
- * attempt.
+ * Delay between the first and the second attempt, in milliseconds, unless the failure names another delay. Doubles with
+ * each further attempt.
  */
 const BACKOFF_MS = 250;
 /**
- * Maximum delay before a retry, in milliseconds, for which the server itself waits. After a longer one the client must
- * retry, so that the job does not block others meanwhile.
+ * Maximum delay before a retry, in milliseconds, during which the server keeps the job. If the delay is longer, the job
+ * fails and the client must retry, so that the job does not block others.
  */
 const WAIT_MAX_MS = 5000;
-/** Duration of a verification that is assumed until one was measured, in milliseconds. */
+/** Duration, in milliseconds, that is assumed for a verification before any has been measured. */
 const FIRST_GUESS_MS = 1000;
 const DELAY_MIN_MS = 100;
 const DELAY_MAX_MS = 60_000;
@@ -48,12 +48,17 @@ export interface Gate {
   close(): void;
 }
 
-/** An attempt that is waiting for its turn. */
+/**
+ * A job (e.g. one answer to verify) in the queue of a resource. Its next attempt starts when the fair queue chooses it.
+ */
 interface Entry {
   readonly job: Job;
-  /** Runs the attempt. Resolves when another attempt can run. Never rejects. */
+  /**
+   * Runs the job's next attempt. Resolves when the verifier has ended, so that another attempt can run in its place.
+   * Never rejects.
+   */
   readonly begin: () => Promise<void>;
-  /** Refuses the attempt while it waits, so that another caller's job can wait instead. */
+  /** Refuses the waiting job with this failure, so that another caller's job can take its place in the queue. */
   readonly makeRoom: (refusal: Failed) => void;
 }
 
@@ -75,7 +80,8 @@ export function createGate(
   const health = createHealth({ resource, clock, onChange, probe: ask });
 
   /**
-   * Runs an attempt when its turn comes, and resolves with the outcome. It counts as running until the verifier ends.
+   * Queues one attempt of a job, and resolves with its outcome. The attempt counts as running until the verifier has
+   * really ended, even after a timeout.
    */
   const inTurn = (job: Job, attempt: number, leaveRoom: () => void): Promise<JobOutcome> => {
     const { signal } = job;
@@ -136,14 +142,14 @@ export function createGate(
 }
 
 /**
- * Returns whether the server should retry after this failure. After a timeout or an overload, a retry would take as
- * long again.
+ * Returns whether the server itself should retry after this failure. After a timeout or an overload it should not,
+ * because a retry would take as long again.
  */
 function helpsAgain({ retryable, reason }: Failed): boolean {
   return retryable && reason !== "timeout" && reason !== "overloaded";
 }
 
-/** Counts the running verifications, and chooses which waiting one runs next. */
+/** Counts the running attempts, and chooses which waiting attempt runs next. */
 function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock }: AttemptOptions, room: Room) {
   const turns = fairTurns<Entry>();
   const runningOf = new Map<string, number>();
@@ -155,8 +161,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     else runningOf.set(caller, own);
   };
   /**
-   * Starts waiting attempts while fewer than `concurrencyMax` run. Beyond that, starts those of `caller` while fewer
-   * than `concurrencyEach` of its own run.
+   * Starts waiting attempts of any caller while fewer than `concurrencyMax` run. At that limit, still starts attempts
+   * of `caller` while fewer than `concurrencyEach` of this caller's run.
    */
   const dispatch = (caller: string): void => {
     for (;;) {
@@ -190,8 +196,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
     /**
-     * Refuses a waiting job of a caller that has more waiting jobs than this job's caller. Returns whether there was
-     * one.
+     * Refuses the newest waiting job of the caller whose waiting jobs take up most of the limits. Returns false,
+     * and refuses none, if this job's caller, with this job, takes up as much.
      */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));
@@ -205,7 +211,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
 
 type Room = ReturnType<typeof createRoom>;
 
-/** Limits how many jobs a resource has, running and waiting, and how many bytes their completions have. */
+/** Limits how many jobs a resource has, running and waiting together, and how many bytes their completions have. */
 function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource) {
   let admitted = 0;
   let heldBytes = 0;
@@ -227,8 +233,8 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
      */
     shareOf: ({ bytes }: Job): number => Math.max(1 / (concurrencyMax + waitingMax), bytes / Math.max(1, heldBytesMax)),
     /**
-     * Returns why a job is refused; undefined if it fits. Calls `makeRoom` to refuse another caller's job in its place,
-     * if that is possible.
+     * Returns the failure with which a job is refused; undefined if the limits allow the job. Calls `makeRoom` to
+     * refuse another caller's job instead, if possible.
      */
     full: (job: Job, makeRoom: (job: Job, refusal: Failed) => boolean): Failed | undefined => {
       const { bytes } = job;
@@ -265,15 +271,16 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
 const TIMER_EARLY_MS = 2;
 
 /**
- * Returns whether the job only failed because its caller's deadline was short, which says nothing about the resource.
+ * Returns whether a job failed only because its own caller set a short deadline. Such a failure says nothing about the
+ * resource.
  */
 function isOwnLate(outcome: JobOutcome, { deadlineMs = Infinity }: Job, nowMs: number): boolean {
   return outcome.kind === "failed" && outcome.reason === "timeout" && nowMs >= deadlineMs - TIMER_EARLY_MS;
 }
 
 /**
- * Reports an outcome to the resource's health. Overloads, and failures that concern only this answer, do not count
- * against it.
+ * Tells the resource's health tracker whether an attempt succeeded. Overloads count neither as success nor as failure;
+ * a failure that concerns only this answer counts as success.
  */
 function tell(health: Health, outcome: JobOutcome): void {
   if (outcome.kind === "cancelled") return;

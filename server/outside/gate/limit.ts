@@ -1,6 +1,6 @@
 /**
- * Time limits of attempts to verify answers. Attempts of one caller that begin in the same millisecond share a timer
- * and an abort signal, because creating these takes longer than many verifications.
+ * Time limits of attempts to verify answers. Attempts that one caller begins in the same millisecond share a timer and
+ * an abort signal, because creating these takes longer than many verifications.
  */
 import type { Resource } from "../../../envs/resource.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -15,7 +15,10 @@ export interface Limit {
 }
 
 export interface Limits {
-  /** Begins an attempt. If it is not over at its time limit, `onLate` is called with the reason. */
+  /**
+   * Starts the time limit of an attempt. If the attempt has not ended when the limit is reached, calls `onLate` with a
+   * text that names the limit.
+   */
   begin(caller: AbortSignal | undefined, onLate: (detail: string) => void): Limit;
 }
 

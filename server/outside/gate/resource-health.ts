@@ -1,8 +1,8 @@
 /**
- * Tracks whether a resource (e.g. a judge) works. After FAILURES_MAX failures in a row it counts as down, and
+ * Tracks whether a resource (e.g. a judge) works. After FAILURES_MAX failures in a row the resource counts as down, and
  * verifications that need it are refused at once.
  *
- * It is tried again after a pause, which doubles with each failure.
+ * A pause later, the resource is tried again. The pause doubles with each further failure.
  */
 import type { Resource } from "../../../envs/resource.ts";
 import type { Failed } from "../../../envs/facts.ts";
@@ -14,19 +14,22 @@ const DOWN_MIN_MS = 1000;
 const DOWN_MAX_MS = 60_000;
 
 export interface Health {
-  /** Returns the failure for verifications that arrive while the resource is down. Undefined: it is not down. */
+  /**
+   * Returns the failure with which verifications are refused while the resource is down. Undefined: the resource is not
+   * down.
+   */
   refusal(): Failed | undefined;
   /** Records that the resource worked. */
   answered(): void;
   failed(failure: Failed): void;
-  /** Stops the tests of the resource. */
+  /** Cancels the next test of the resource, if one is due. */
   close(): void;
 }
 
 type State =
   | { readonly kind: "up"; readonly failures: number }
   | { readonly kind: "down"; readonly failure: Failed; readonly untilMs: number; readonly delayMs: number }
-  /** The resource was down and is tried again. One more failure makes it down at once. */
+  /** The resource was down, and verifications may use it again. A single failure takes it down again. */
   | { readonly kind: "trial"; readonly delayMs: number };
 
 const UP: State = { kind: "up", failures: 0 };

@@ -17,7 +17,10 @@ export interface Resources {
    * removes the listener.
    */
   onChange(listener: ResourceListener): () => void;
-  /** Forgets a resource that is no longer used. A new resource with this name starts without a history of failures. */
+  /**
+   * Forgets a resource that is no longer used. If a new resource gets the same name, it starts without a history of
+   * failures.
+   */
   retire(name: string): void;
   load(): readonly ResourceLoad[];
   close(): void;

@@ -10,10 +10,13 @@ import type { Counter } from "./judge-metrics.ts";
 
 /** Maximum number of requests for one verdict. */
 export const REQUESTS_MAX = 4;
-/** Maximum number of replies without a verdict. After that the judge gives up on this prompt. */
+/**
+ * Maximum number of replies to one prompt in which no verdict can be read. Then the judge gives no verdict on this
+ * prompt.
+ */
 export const UNREADABLE_MAX = 2;
 /**
- * Delay before the second request, in milliseconds, unless the endpoint names another one. It doubles with each further
+ * Delay before the second request, in milliseconds, unless the endpoint names another delay. Doubles with each further
  * request.
  */
 const BACKOFF_MS = 250;
@@ -26,7 +29,7 @@ export interface AskDeps {
   readonly counter: Pick<Counter, "requested" | "paid">;
 }
 
-/** Requests a verdict, with retries. Never rejects, and resolves by the deadline. */
+/** Asks a judge model for its verdict on one prompt, with retries. Never rejects. Resolves by the caller's deadline. */
 export async function askForVerdict(
   { ask, clock, counter }: AskDeps,
   prompt: readonly ChatMessage[],

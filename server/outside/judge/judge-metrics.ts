@@ -21,17 +21,17 @@ import type { Tokens } from "../chat-endpoint.ts";
 export type RequestOutcome = "verdict" | "unreadable" | "timeout" | "status" | "connection" | "cancelled";
 export type CanaryOutcome = "right" | "wrong" | "failed";
 
-/** Results of the canaries: test prompts that tell how far the judge can be trusted. */
+/** Results of the canaries: test pairs that show whether the judge can be trusted. */
 export interface Standing {
   /** Share of right verdicts among the most recent canaries. Undefined: no canary has been judged. */
   readonly rightShare: number | undefined;
-  /** Tricks that the judge fell for, i.e. their most recent canary was judged wrong. */
+  /** Names of the tricks that the judge fell for, i.e. whose most recent canary was judged wrong. */
   readonly obeyed: readonly string[];
 }
 
 export interface JudgeFigures extends Omit<Standing, "rightShare"> {
   readonly requests: ReadonlyMap<RequestOutcome, number>;
-  /** Number of prompts whose verdict came from the cache. */
+  /** Number of prompts whose verdict came from the cache, without a request. */
   readonly remembered: number;
   /**
    * Number of compared pairs whose verdicts agree in both orders ("consistent"), or depend on the order
@@ -39,16 +39,16 @@ export interface JudgeFigures extends Omit<Standing, "rightShare"> {
    */
   readonly comparisons: ReadonlyMap<"consistent" | "inconsistent", number>;
   /**
-   * Number of verdicts by winner, A or B. Each pair is judged in both orders, so an unbiased judge names A as often as
-   * B.
+   * Number of verdicts by winner: A, B or tie. Each pair is judged in both orders, so an unbiased judge names A as
+   * often as B.
    */
   readonly verdicts: ReadonlyMap<Verdict["winner"], number>;
   readonly canaries: ReadonlyMap<CanaryOutcome, number>;
-  /** Share of right verdicts among the most recent canaries. Undefined: no canary has been judged. */
+  /** Share of right verdicts among the most recent canaries (test pairs). Undefined: the judge has judged none yet. */
   readonly canariesRightShare: number | undefined;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Number of replies whose endpoint sent no token counts. The sums of tokens lack them. */
+  /** Number of replies for which the endpoint sent no token counts. Their tokens are missing in the sums of tokens. */
   readonly repliesWithoutUsage: number;
   /** Cost of the counted tokens in dollars. Undefined: the operator gave no prices. */
   readonly cost: number | undefined;
@@ -99,7 +99,10 @@ export function createCounter(prices: Prices | undefined) {
   };
 }
 
-/** Returns whether the verdicts on a pair agree, the second of which judged the texts in the opposite order. */
+/**
+ * Returns whether two verdicts on a pair of texts agree. The second verdict judged the same texts in the opposite
+ * order, so the winners must be A and B, or both a tie.
+ */
 export function agree([order, swapped]: readonly [Verdict, Verdict]): boolean {
   return order.winner === "tie" ? swapped.winner === "tie" : swapped.winner === (order.winner === "A" ? "B" : "A");
 }

@@ -18,31 +18,31 @@ const options = optionTable({
   }),
   judgeModel: optionalText({
     placeholder: "name",
-    description: "the model that is asked there; the paper's is gpt-4.1-mini",
+    description: "name of the judge model at the endpoint of --judge-url; the paper on writing tasks uses gpt-4.1-mini",
   }),
   judgeKey: optionalText({
     placeholder: "key",
-    description: "the endpoint's key; better by its variable, for others see flags",
+    description: "API key of the endpoint; better set GRADUS_JUDGE_KEY, because other users of the machine can see options",
     secret: true,
   }),
   judgeTimeoutMs: integer({
-    description: "longest that judging one completion may take, in both orders and with what is asked again, in ms",
+    description: "maximum time to judge one completion, in ms; includes both orders of the texts, retries and waits",
     range: [10, 3_600_000],
     defaultValue: 60_000,
   }),
   judgeConcurrency: integer({
-    description: "completions that are judged at once, by two requests each; further ones wait",
+    description: "maximum number of completions that are judged at the same time, by two requests each; further ones wait",
     range: [1, 4096],
     defaultValue: 16,
   }),
-  judgeTemperature: decimal({ description: "temperature of the judge", range: [0, 2], defaultValue: 0.4 }),
+  judgeTemperature: decimal({ description: "sampling temperature of the judge model", range: [0, 2], defaultValue: 0.4 }),
   judgePriceIn: decimal({
-    description: "dollars for a million tokens of the judge's prompts, for /metrics",
+    description: "price of the judge's prompts, in dollars per million tokens; only for the cost in /metrics",
     range: [0, 1e6],
     defaultValue: undefined,
   }),
   judgePriceOut: decimal({
-    description: "dollars for a million tokens of the judge's replies, for /metrics",
+    description: "price of the judge's replies, in dollars per million tokens; only for the cost in /metrics",
     range: [0, 1e6],
     defaultValue: undefined,
   }),

@@ -1,6 +1,8 @@
 /**
  * A judge model behind an OpenAI-compatible endpoint. Verdicts are cached by model, temperature and prompt, and equal
- * prompts share one request. So equal texts in a group get the same reward; across a run they mostly do.
+ * prompts share one request.
+ *
+ * So equal texts in a group get the same reward. Across a run they usually do, until the cache drops a verdict.
  */
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../../envs/facts.ts";
@@ -18,13 +20,16 @@ import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Stand
 import type { OpenedPort, PortOpening } from "../port-kind.ts";
 
 /**
- * Maximum output tokens of a reply. They must suffice for the reasons, the verdict, and the reasoning that some models
- * put into their replies.
+ * Maximum output tokens of a reply: enough for the judge's reasons, its verdict, and the thoughts that some models put
+ * into their replies.
  */
 const OUTPUT_TOKENS_MAX = 4096;
 /** Maximum bytes of the cache of verdicts. That is enough for about 50,000 verdicts. */
 const CACHE_BYTES_MAX = 32 * 1024 ** 2;
-/** If less time is left, in milliseconds, no further request is sent, because no model replies that fast. */
+/**
+ * Minimum time, in milliseconds, that must be left before a deadline for another request to be sent. No model replies
+ * faster.
+ */
 const WORTH_ASKING_MS = 250;
 /** Bytes that an entry of the cache is assumed to need in addition to its text. */
 const ENTRY_BYTES = 256;
@@ -42,8 +47,8 @@ export interface JudgeConfig extends JudgeOptions {
 export interface JudgeDeps {
   readonly clock: Clock;
   /**
-   * Called when the canaries (pairs with known verdicts) show that the judge can no longer be trusted, or can be
-   * trusted again.
+   * Called when the judge's verdicts on canaries (test pairs) show that it can no longer be trusted, or can be trusted
+   * again.
    */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
   /** Sends a request to the model. Defaults to the endpoint in the options. Tests replace it. */
@@ -56,7 +61,7 @@ export interface OpenedJudge extends Required<Judge> {
   close(): void;
 }
 
-/** A prompt whose request has no reply yet. Callers with the same prompt wait for the same reply. */
+/** A prompt that was sent to the model and has no reply yet. Callers with an equal prompt wait for the same reply. */
 interface OpenQuestion {
   readonly answer: Promise<Answered>;
   readonly leave: AbortController;
@@ -119,10 +124,11 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
   };
 
   /**
-   * Returns the verdict on a prompt: from the cache, or from a new request or one that another caller has sent.
+   * Returns the verdict on a prompt: from the cache, from a new request, or from a request that another caller has
+   * sent.
    *
-   * The first caller's deadline limits the request. If it times out, other callers with time left send another. If all
-   * callers leave, it is aborted.
+   * The deadline of the caller that sent the request limits it. After a timeout, a waiting caller with time left sends
+   * a new request. If all callers leave, the request is aborted.
    */
   const verdictOn = async (prompt: readonly ChatMessage[], context: AskContext): Promise<Answered> => {
     const key = hashKey(model, String(temperature), JSON.stringify(prompt));
@@ -167,8 +173,8 @@ const LEFT: Failed = {
 };
 
 /**
- * Requests verdicts on a pair in both orders at the same time. If one request fails, the other continues, so that its
- * verdict is cached for the next attempt.
+ * Requests two verdicts on a pair of texts at the same time, one in each order. If one request fails, the other
+ * continues, so that its verdict is cached for the next attempt.
  */
 async function compareBy(
   ask: (prompt: readonly ChatMessage[]) => Promise<Answered>,

@@ -1,6 +1,6 @@
 /**
  * Ends requests (items) to a provider of environments when their caller disconnects. Items with the same abort signal
- * share one listener, because many listeners are slow.
+ * share one event listener, because many listeners on a signal are slow.
  */
 import { type Failure, failure } from "./provider.ts";
 import type { Item } from "./item-queue.ts";
@@ -9,7 +9,7 @@ import type { Item } from "./item-queue.ts";
 export const UNWANTED: Failure = Object.freeze(failure("timeout", "the caller stopped waiting"));
 
 export interface AbortableItems {
-  /** Registers the item (a request), so that it ends as soon as its signal aborts. */
+  /** Registers an item (a request). When the item's signal aborts, the item ends with the failure UNWANTED. */
   enter(item: Item): void;
   /** Removes an item that already has its result, so that an abort no longer affects it. */
   leave(item: Item): void;

@@ -1,6 +1,7 @@
 /**
- * Plays an episode of a mounted environment with turns, and checks the results by the rules of provider.proto: calls are
- * pure, a request may have one call or several, states keep to their size, and no call makes the environment fail.
+ * Plays an episode of a mounted environment with turns, and checks the results by the rules of provider.proto. Equal
+ * calls must give equal results, one at a time or several in a request. States must keep within their maximum size. No
+ * call may make the environment fail.
  */
 import { onOneLine } from "../../../envs/lib/escape.ts";
 import { isRight } from "./read-facts.ts";
@@ -13,10 +14,10 @@ import { type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 
 /** Maximum number of calls that an examination makes in one episode. */
 const CALLS_MAX = 24;
-/** Answers that may confuse an environment. They must get a reply. */
+/** Texts that may confuse an environment, sent as answers during an examination. The environment must reply to each. */
 const HOSTILE = ["nan", "\u0000", "9**9**9", "[]"];
 
-/** A call with the state before it, and the provider's result. */
+/** A call of an episode, the state before the call, and the provider's result. */
 interface Made {
   readonly call: SentCall;
   readonly state: Uint8Array | undefined;
@@ -27,7 +28,7 @@ interface Advancing {
   readonly terms: Terms & { readonly stateBytesMax: number };
   readonly isDeterministic: boolean;
   readonly made: readonly Made[];
-  /** Results of the first calls when they are repeated in the same process. */
+  /** Results of the first three calls when each is sent a second time. */
   readonly again: readonly AdvanceResult[];
   /**
    * Result of the last call when a fresh process gets all calls in one request. Undefined: the environment is not
@@ -35,13 +36,16 @@ interface Advancing {
    */
   readonly together: AdvanceResult | undefined;
   /**
-   * Results of the first call for environments that the provider does not have. The key is the wrong field of the
-   * request.
+   * Results of the first call when the request names an environment, version or digest that the provider does not have.
+   * The key is the name of that field.
    */
   readonly refused: ReadonlyMap<string, AdvanceResult>;
 }
 
-/** Plays an episode of the first instance by calls of every kind. */
+/**
+ * Plays an episode of the first instance. Calls each tool with valid arguments, and sends hostile answers and the
+ * reference answer.
+ */
 export async function advance(subject: Subject, [{ instance }]: Instances, turns: DescribedTurns): Promise<Advancing> {
   const { provider, described, signal } = subject;
   const ask = (
@@ -77,7 +81,10 @@ function stateOf(result: AdvanceResult | undefined): Uint8Array | undefined {
   return result?.kind === "turn" ? result.turn.state : undefined;
 }
 
-/** Returns calls of every tool, hostile answers, and the reference answer as the last one. */
+/**
+ * Returns the calls of an episode: calls of every tool, then hostile answers, repeated up to the maximum, and the
+ * reference answer as the last one.
+ */
 function callsFor({ tools, callsMax, actionBytesMax }: DescribedTurns, reference: string | undefined) {
   const calls = tools.map(({ name, parameters }) => ({ tool: name, text: JSON.stringify(exampleOf(parameters)) }));
   const answers = [NONSENSE, ...HOSTILE, "x".repeat(actionBytesMax)].map((text) => ({ tool: "", text }));

@@ -1,7 +1,9 @@
 /**
- * Decides who is at fault if a verifier gives no verdict. The answer is infeasible if it makes the verifier hang or die
- * twice, the second time in a fresh process. In addition, another fresh process must succeed in verifying the
- * instance's reference answer. Every other failure says nothing about the answer, which then gets no reward.
+ * Decides who is at fault if a verifier gives no verdict. The answer counts as infeasible if the verifier hangs or dies
+ * on it twice, the second time in a fresh process. In addition, a fresh process must then succeed in verifying the
+ * instance's reference answer.
+ *
+ * Every other failure says nothing about the answer, which then gets no reward.
  */
 import { type Facts, type Failed, type Findings, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
@@ -18,8 +20,8 @@ export interface VerifyingAnswer {
 }
 
 /**
- * Verifies an answer. If that fails, tries again, then verifies the reference answer to see whether the answer or the
- * verifier is to blame. Never rejects.
+ * Verifies an answer. If the verifier hangs or dies, tries again, then verifies the reference answer to see whether the
+ * answer or the verifier is to blame. Never rejects.
  */
 export async function verifyOrAttribute(
   { provider, described, resource, canary }: VerifyingAnswer,

@@ -14,13 +14,13 @@ import { type AskedEnvironment, type DrawResult, type Failure, type GenerateResu
 import type { Provider, VerifyResult } from "./provider.ts";
 import { advice, type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 
-/** A level (difficulty setting) of a provider's environment, which is to be examined. */
+/** A level (difficulty setting) of a provider's environment, to be examined by the provider rules. */
 export interface Subject {
   readonly provider: Provider;
   readonly described: Described;
   readonly level: DescribedLevel;
   readonly signal: AbortSignal;
-  /** Number of seeds to make instances from. Undefined: up to four, but no further one after 200 ms. */
+  /** Number of seeds to make instances from. Undefined: up to four seeds, but after 200 ms no further seed is tried. */
   readonly seeds?: number;
 }
 
@@ -44,7 +44,7 @@ export const NONSENSE = "gradus: this is no answer";
 const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
-/** Returns a failed call as a breach of a rule. `words` describe the failure. */
+/** Returns a failed call as a breach of a rule. `words` describe the failure in the breach. */
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
 interface CallOptions {
@@ -136,8 +136,8 @@ export function namesOfOthers(asked: AskedEnvironment): readonly (readonly [stri
 }
 
 /**
- * Makes the same instances again in other processes, orders and calls: they must be equal to the first ones. Also
- * requests environments and levels that do not exist, which the provider must refuse.
+ * Makes the same instances again: in another process, in another order, and alone. The results must equal the first
+ * ones. Also requests environments and levels that do not exist, which the provider must refuse.
  */
 export async function repeat(subject: Subject, made: Instances) {
   const {
@@ -260,15 +260,15 @@ export function worthOfFacts({ verdict, objective, components, solved }: Provide
 }
 
 const inWords = ({ text, verified }: Checked): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
-/** Returns a verdict as a breach of a rule. `words` describe the verdict. */
+/** Returns a wrong verdict as a breach of a rule. `words` describe the verdict in the breach. */
 const breachBy = (checked: Checked, words = inWords(checked)): Breach =>
   checked.verified.kind === "failure" ? failedCall(checked.verified, words) : words;
 const breachOf = (checked: Checked | undefined): Breach | undefined => checked && breachBy(checked);
 const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
- * Returns the first difference between verdicts and their repetitions that would change the reward. Undefined: there is
- * none.
+ * Compares verdicts with those on the same answers a second time. Returns the first difference that would change a
+ * reward. Undefined: there is none.
  */
 export function change(before: readonly Checked[], after: readonly Checked[]): Breach | undefined {
   const isOther = ({ verified }: Checked, i: number): boolean =>
@@ -280,8 +280,8 @@ export function change(before: readonly Checked[], after: readonly Checked[]): B
 }
 
 /**
- * Returns whether the answer cannot be right, so that a verifier that accepts it is broken. An empty answer may be
- * feasible, or even right if no right answer is known.
+ * Returns whether the answer cannot be right, so that a verifier that accepts it is broken. An empty answer counts only
+ * if the goal is "satisfy" and the instance has a reference answer, because otherwise it might be right.
  */
 const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Checked): boolean =>
   text !== instance.reference && (text !== "" || (goal === "satisfy" && instance.reference !== undefined));
@@ -289,8 +289,8 @@ const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Checked): bo
 type Answering = Evidence<typeof answer>;
 
 /**
- * Returns, in words, by how much the reference answer is better than the instance's bound, which claims that nothing is
- * better. Undefined: it is not better.
+ * Returns the reference answer's objective and the instance's bound, in words, if the objective is better than the
+ * bound. Undefined: it is not. A bound claims that no answer is better.
  */
 function beyondBound(goal: Described["goal"], { made: { instance }, verified }: Checked): string | undefined {
   const bound = instance.baselineBound ?? instance.baseline;

@@ -29,8 +29,8 @@ export function problemOfSvg(svg: string): string | undefined {
 }
 
 /**
- * Requests a picture and checks it. Never rejects. An error in the environment's own code does not count as an outage
- * of the environment, because scoring needs no pictures.
+ * Requests a picture and checks that it is safe. Never rejects. An error in the environment's own code does not mark
+ * the environment as down, because scoring needs no pictures.
  */
 export async function drawn(
   {

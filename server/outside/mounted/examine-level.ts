@@ -1,6 +1,6 @@
 /**
- * Examines levels of mounted environments by the rules in message-rules.ts and call-rules.ts. The server does this
- * before it gives tasks of a level. `gradus conformance` and `gradus env check` report each rule.
+ * Examines levels of mounted environments by the rules in message-rules.ts and call-rules.ts. The server examines each
+ * level before it gives tasks of the level. `gradus conformance` and `gradus env check` report the result of each rule.
  */
 import { advance, ON_ADVANCING } from "./advance-rules.ts";
 import {
@@ -21,8 +21,8 @@ import { breachWords, type Rule, rule, type TriedRule, tryRules } from "./rules.
 
 export type Finding =
   /**
-   * The level may be served. `advice` lists broken rules that are only reported to the operator. Left out: there are
-   * none.
+   * The level may be served. `advice` lists broken rules that are only reported to the operator. Undefined: no rule is
+   * broken.
    */
   | { readonly kind: "lawful"; readonly advice?: readonly string[] }
   /** The level breaks a rule and is not served. `why` names the rule. */
@@ -48,7 +48,10 @@ export const ON_DESCRIBE: readonly Rule<{ readonly change: string | undefined }>
   ),
 ];
 
-/** Tests a level against the provider rules, up to the first part in which a rule is broken. Never rejects. */
+/**
+ * Tests a level against the provider rules. Stops after the first part of the examination in which a rule is broken.
+ * Never rejects.
+ */
 export async function tryLevel(
   provider: Provider,
   described: Described,
@@ -87,8 +90,8 @@ export async function* examine(
 }
 
 /**
- * Waits for the results of calls, applies the rules to them, and measures the time. If there are no results, the rules
- * count as skipped.
+ * Waits for results of the provider, applies the rules to them, and measures the time. If `gathering` is undefined,
+ * i.e. there is no instance to test with, the rules count as skipped.
  */
 export async function timed<Evidence extends object>(
   part: string,

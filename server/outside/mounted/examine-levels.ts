@@ -9,13 +9,19 @@ import { type Finding, tryLevel } from "./examine-level.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Trials {
-  /** Begins to examine the levels. Resolves when all are examined, or after `waitMs` milliseconds. */
+  /**
+   * Starts to examine the levels. Resolves when all have been examined, or after `waitMs` milliseconds. The examination
+   * then goes on in the background.
+   */
   begin(waitMs: number): Promise<void>;
-  /** Returns the result for a level. Undefined: the level has not been examined yet. */
+  /** Returns the result of a level's examination. Undefined: the level has not been examined yet. */
   found(described: Described, level: DescribedLevel): Finding | undefined;
-  /** Returns the result for a level, and examines it first if necessary. Never rejects. */
+  /**
+   * Returns the result of a level's examination. If the level has not been examined yet, examines it first. Never
+   * rejects.
+   */
   readonly of: (described: Described, level: DescribedLevel) => Promise<Finding>;
-  /** Returns the number of levels by result. "untried" counts levels that are not yet examined. */
+  /** Returns how many levels have each result. "untried" counts levels that have not been examined yet. */
   readonly counts: () => ReadonlyMap<Finding["kind"] | "untried", number>;
   close(): void;
 }
@@ -25,13 +31,13 @@ export interface TrialOptions {
   readonly environments: readonly Described[];
   /** Called after each examined level, with the number of levels examined so far and the number of all levels. */
   readonly onTried?: (done: number, total: number) => void;
-  /** Called with each result that came too late for `begin`, i.e. while the mount already serves tasks. */
+  /** Called with each result that came after `begin` had resolved, i.e. while the mount already serves tasks. */
   readonly onLate: (described: Described, level: DescribedLevel, finding: Finding) => void;
 }
 
 /**
- * Maximum number of levels that are examined at the same time while mounting. Afterwards it is one, because the workers
- * must serve tasks.
+ * Maximum number of levels that are examined at the same time while mounting. Later it is one, so that the workers can
+ * serve tasks.
  */
 const TRIED_AT_ONCE = 8;
 

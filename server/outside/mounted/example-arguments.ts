@@ -1,8 +1,10 @@
-/** Makes arguments that a tool's JSON Schema allows, to try the tool with. */
+/** Makes example arguments that a tool's JSON Schema allows, to test the tool with. */
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Returns a small value that keeps to a schema, as far as the schema uses the keywords of check-arguments.ts. */
+/**
+ * Returns a small value that a JSON Schema allows. Considers only the schema's keywords that check-arguments.ts checks.
+ */
 export function exampleOf(schema: unknown, depth = 0): unknown {
   if (typeof schema !== "object" || schema === null || depth > 8) return "a";
   const { type, enum: choices, const: only, properties, required, items, ...limits } = schema as Schema;

@@ -60,9 +60,15 @@ export interface Held {
 
 export interface HostListener {
   onWorker(worker: Worker): void;
-  /** Handles a frame from a worker. Returns how many more frames the worker must send for its current request. */
+  /**
+   * Handles a frame from a worker. Returns how many more frames with results the worker has yet to send for its current
+   * request.
+   */
   onFrame(worker: Worker, frame: ProviderFrame): number;
-  /** Called with results that a worker had collected, after `tellHeld` or before the worker's end. */
+  /**
+   * Called with results that a worker had collected, and that its host sent on the worker's behalf: after `tellHeld` or
+   * before the worker's end.
+   */
   onHeld(worker: Worker, held: Held): void;
   /** Called once for each worker that was passed to `onWorker`, when it has ended. */
   onWorkerEnd(worker: Worker, end: WorkerEnd): void;
@@ -123,7 +129,7 @@ export async function startHost(options: HostOptions, listener: HostListener): P
   return host.start();
 }
 
-/** The connection of a worker that has named itself in its first frame. */
+/** The connection of a worker whose first frame named its number and the right secret. */
 interface Connected extends Worker {
   readonly socket: Socket;
   ended: boolean;
@@ -287,7 +293,7 @@ class RunningHost {
         read(chunk);
         restIfSlow(socket, frames, more);
       } catch (error) {
-        // The worker sent an invalid frame, or answered a request that it did not get.
+        // The connection sent an invalid frame. Before its first frame named a worker, there is no worker to stop.
         if (worker === undefined) socket.destroy();
         else this.#kill(worker, `a worker sent invalid output: ${String(error)}`);
       }
@@ -331,7 +337,8 @@ class RunningHost {
   }
 
   /**
-   * Waits, after a worker's connection closed, until the host reports how the worker ended. Waits at most WORD_MS_MAX.
+   * After a worker's connection closed, waits at most WORD_MS_MAX for the host to report how the worker ended. Without
+   * a report, the worker counts as crashed.
    */
   #await(worker: Connected): void {
     const late = setTimeout(
@@ -341,7 +348,9 @@ class RunningHost {
     late.unref();
   }
 
-  /** Reports the end of a worker after its remaining output was read, which takes at most LAST_WORDS_MS_MAX. */
+  /**
+   * Reads a worker's remaining output for at most LAST_WORDS_MS_MAX, then passes the worker's end on to the listener.
+   */
   #hearOut(worker: Connected, end: WorkerEnd): void {
     if (worker.socket.closed) return this.#endWorker(worker, end);
     const finish = (): void => {
@@ -395,9 +404,10 @@ function environmentOfHost(target: string): Record<string, string> {
 }
 
 /**
- * Returns the PYTHONPATH of a host, with absolute folders, because a host starts in another folder. Leaves out the
- * server's start folder and the mounted file's folder: their modules could replace Python's own before the isolation is
- * active. They are imported later.
+ * Returns the PYTHONPATH of a host, with absolute folders, because a host starts in another folder.
+ *
+ * Leaves out the server's start folder and the mounted file's folder: their modules could replace Python's own before
+ * the isolation is active. The host imports modules from those folders later.
  */
 function packageFolders(folders = "", target: string): string | undefined {
   const absolute = folders.split(delimiter).flatMap((folder) => (folder === "" ? [] : [resolve(folder)]));

@@ -63,7 +63,7 @@ export function advancedOf({ result }: EnvironmentProviderAdvanceResponse): Adva
   return result.case === "failure" ? failureOfWire(result.value) : empty("EnvironmentProviderAdvanceResponse");
 }
 
-/** Returns the message that asks for a call. */
+/** Returns the request that asks a provider to carry out calls of an episode. */
 export function advanceRequest(
   environment: AskedEnvironment,
   { instance, state, calls }: AdvanceAsked,
@@ -83,7 +83,7 @@ export function advanceItem(
   { party, signal, fresh = false }: AskOptions,
 ): (settle: Settle<AdvanceResult>) => Item {
   return (settle): Item => ({
-    // Each call gets a subject that no other item shares, because a frame has one call only.
+    // Each call gets a subject of its own, which no other item shares, because a frame holds one Advance request only.
     subject: {},
     party,
     environment,
@@ -105,7 +105,7 @@ export function generateItem(
 ): (settle: Settle<GenerateResult>) => Item {
   const { level, parametersJson } = asked;
   return (settle): SeedItem => ({
-    // All seeds of this call have one subject, so that they are sent together in one frame.
+    // All seeds of one `generate` call have the same subject, so that one frame requests them together.
     subject: asked,
     party,
     environment,
@@ -189,7 +189,8 @@ export function drawItem(
   const { id, version } = environment;
   return (settle) => {
     const item: Item = {
-      // Each drawing gets a subject that no other item shares, because a frame can request only one picture.
+      // Each picture gets a subject of its own, which no other item shares, because a frame can request only one
+      // picture.
       subject: {},
       party,
       environment,

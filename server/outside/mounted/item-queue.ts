@@ -1,6 +1,6 @@
 /**
  * Queue of requests (items) for the workers of a provider of environments. Callers take turns. Items of the same caller
- * and subject are sent together in one frame.
+ * and subject (e.g. answers to one instance) are sent together in one frame.
  */
 import { type Party, fairTurns } from "../../base/fair-turns.ts";
 import type { FrameContent } from "./provider-frames.ts";
@@ -12,10 +12,14 @@ import type { AskedEnvironment, Failure } from "./provider.ts";
  */
 export interface Item<Answer = unknown> {
   /**
-   * Key of items that may share a frame. For answers it is the instance; for seeds it is the call that requested them.
+   * Key of items that may share a frame. For answers the key is the instance; for seeds it is the call that requested
+   * them.
    */
   readonly subject: object;
-  /** The caller and connection whose share of the workers the item uses. Undefined: the server itself. */
+  /**
+   * Caller that the item belongs to, and its connection. Callers take turns by the time that their items took.
+   * Undefined: the server itself.
+   */
   readonly party: Party | undefined;
   readonly environment: AskedEnvironment;
   /** Maximum processor time for the item, in milliseconds. */
@@ -38,19 +42,20 @@ export interface Item<Answer = unknown> {
 export interface ItemQueue {
   add(item: Item): void;
   /**
-   * Puts items back that a worker did not finish before it ended. Each is later sent alone, because one of them may
-   * have ended the worker.
+   * Puts back items that a worker did not finish before it ended. Each is later sent in a frame of its own, because one
+   * of them may have ended the worker.
    */
   putBack(items: readonly Item[]): void;
   /**
    * Takes the next items that share a frame, at most `max`. Items that need a fresh worker are only taken if `isFresh`,
-   * and each of them alone. Skips items whose signal is aborted. `ms` estimates how long the items will take, in
-   * milliseconds.
+   * and each of them alone. Skips items whose signal is aborted.
+   *
+   * `ms` estimates how long the items will take, in milliseconds.
    */
   take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
   /**
-   * Corrects the time that counts against the item's caller: replaces the estimate by the measured time, in
-   * milliseconds.
+   * Replaces the estimate of `take` by the measured time, both in milliseconds, in the time that is charged to the
+   * item's caller.
    */
   charge(item: Item, expectedMs: number, ms: number): void;
   /** Returns whether an item whose turn has come waits for a fresh worker, i.e. one that has served no item. */
@@ -75,7 +80,7 @@ const isSame = (a: Party, b: Party): boolean => a.caller === b.caller && a.conne
 export function createQueue(): ItemQueue {
   const turns = fairTurns<Bundle>();
   const waiting = new Set<Bundle>();
-  /** The bundle (items with the same caller and subject) to which the next item of a subject is added. */
+  /** By subject: the bundle (items with the same caller and subject) to which a new item is added. */
   const bySubject = new Map<object, Bundle>();
   /** Items whose turn has come, but which wait for a fresh worker, i.e. one that has served no item. */
   let fresh: Item[] = [];

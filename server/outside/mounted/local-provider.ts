@@ -12,7 +12,10 @@ import { createQueue, type Item } from "./item-queue.ts";
 import { createAbortableItems, UNWANTED } from "./abort-items.ts";
 
 export interface LocalOptions extends HostOptions {
-  /** Called when a host or worker process ended unexpectedly, or when a host could not be restarted. */
+  /**
+   * Called with the reason when the host process ended, when it could not be restarted, or when a worker sent an answer
+   * that nobody requested.
+   */
   readonly onFault: (why: string) => void;
   /**
    * Called for each worker process that ended, with the reason in one word, e.g. "late" or "memory". `onHostEnd` is
@@ -36,16 +39,19 @@ export type OpenedLocal =
  * must not wait long.
  */
 const FRAME_ITEMS_MAX = 64;
-/** Multiple of a request's processor time that a worker may take, because it may have to wait for a processor. */
+/**
+ * Elapsed time that a worker may take for a request, as a multiple of the request's processor time limit. The worker
+ * may have to wait for a processor.
+ */
 const LATE_FACTOR = 3;
-/** Time in milliseconds that a worker may take in addition. */
+/** Milliseconds that a worker may take for a request in addition to that multiple. */
 const LATE_MS = 3000;
 /**
  * Time in milliseconds after which a silent worker is told to send the results that it has collected, so that their
  * callers need not wait longer.
  */
 const QUIET_MS = 250;
-/** A request (item) fails when this number of host processes have ended while they worked on it. */
+/** Number of host processes that may end while they work on a request (item). At this number the request fails. */
 const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
@@ -66,13 +72,13 @@ interface Hand {
   batch: readonly Item[];
   /** When the batch was sent, by performance.now(), in milliseconds. */
   beganMs: number;
-  /** Index in `batch` of the item whose answer comes next. */
+  /** Index in `batch` of the first item without an answer. A worker answers items in order. */
   next: number;
   call: number;
   hasServed: boolean;
   /**
-   * Why the worker is being ended: an item took too long, another item needs a fresh worker, or it sent an answer that
-   * nobody requested.
+   * Why the worker is being ended. "late": an item took too long. "stale": an item needs a fresh worker, or a slow item
+   * delays other callers. "lying": the worker sent an answer that nobody requested.
    */
   killed: "late" | "stale" | "lying" | undefined;
   late: NodeJS.Timeout;
@@ -97,7 +103,7 @@ class Local {
   #calls = 0;
   #restartMs = RESTART_MS_MIN;
   #restart: NodeJS.Timeout | undefined;
-  /** Resolves when the restart in progress has ended. Undefined: there was no restart. */
+  /** Resolves when the most recent restart of the host has ended. Undefined: the host was never restarted. */
   #restarting: Promise<void> | undefined;
   readonly #closing = new AbortController();
   #isClosed = false;
@@ -109,7 +115,8 @@ class Local {
 
   /** Starts the host. Returns why it could not start. Undefined: it started. */
   async start(): Promise<string | undefined> {
-    // False if the new host is closed because its environments changed. The end of such a host is not reported.
+    // False if the new host serves other environments than the old one. Such a host is closed, and its end is not
+    // reported.
     let isTaken = true;
     const { signal = this.#closing.signal } = this.#options;
     const options = { ...this.#options, signal: AbortSignal.any([signal, this.#closing.signal]) };
@@ -189,7 +196,8 @@ class Local {
   #give(hand: Hand): void {
     if (hand.batch.length > 0 || hand.killed !== undefined) return;
     const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing();
-    // The host starts a fresh worker in place of this one. Only one is replaced, so that the others keep working.
+    // The host starts a fresh worker in place of an ended one. Only one worker is replaced, so that the others keep
+    // working.
     if (mustEnd()) return this.#kill(hand, "stale");
     const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed, lateMs);
     const [first] = batch;
@@ -228,7 +236,9 @@ class Local {
     this.#dispatchSoon();
   }
 
-  /** Handles a frame of a worker. Returns how many more frames of its batch are expected soon. */
+  /**
+   * Handles a frame with results from a worker. Returns how many more frames of the worker's batch are expected soon.
+   */
   #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
     // Ignores the output of a worker that is being ended.
@@ -242,8 +252,8 @@ class Local {
   }
 
   /**
-   * Takes the results that a worker had collected, as its host process reports them. A worker that stays alive will
-   * also send them itself.
+   * Takes results that a worker had collected but not sent, as the host process reports them. If the worker stays
+   * alive, it sends the same results itself later.
    */
   #hear(worker: Worker, held: Held): void {
     const hand = this.#hands.get(worker);
@@ -253,16 +263,16 @@ class Local {
   }
 
   /**
-   * Passes the results in a frame to the items of the batch. Returns false if the frame answers an item that was not
-   * requested.
+   * Passes the results in a frame to the items of the batch. Returns false if the frame holds a result for an item that
+   * the batch does not have.
    */
   #settle(hand: Hand, content: FrameContent): boolean {
     const { batch, next } = hand;
     const isTogether = content.case === "verifiedTogether";
     const until = isTogether ? content.value.index + content.value.places.length : next + 1;
     if (until > batch.length) return false;
-    // Collected results may include those of items that already have them, because the worker sent them in the
-    // meantime.
+    // Collected results that the host reports may repeat results that the worker has sent in the meantime. The loop
+    // skips these.
     while (hand.next < until) {
       const item = batch[hand.next];
       const answer = item?.read(content, hand.next);
@@ -282,7 +292,7 @@ class Local {
     return true;
   }
 
-  /** Replaces, in the account of the batch's caller, the estimated time by the measured time. */
+  /** In the time that is charged to the batch's caller, replaces the estimate by the measured time. */
   #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
     clearTimeout(late);
     clearTimeout(quiet);
@@ -294,8 +304,8 @@ class Local {
     hand.batch = [];
     hand.next = 0;
     hand.held = undefined;
-    // The batch may have been completed by results that a worker had collected before it ended. Then there is no worker
-    // to give more to.
+    // If results that the worker had collected before it ended completed the batch, the worker is gone and gets no
+    // further items.
     if (this.#hands.has(hand.worker)) this.#give(hand);
   }
 
@@ -314,13 +324,14 @@ class Local {
   }
 
   /**
-   * Handles the item on which a worker worked when it ended: reports a failure, or puts the item back to try it again.
+   * Handles the item that a worker was working on when it ended: settles the item with a failure, or puts it back into
+   * the queue for another try.
    */
   #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
     if (killed === "late") item.settle(failure("timeout", `no answer within ${lateMs(item)} ms`));
     else if (killed === "lying") item.settle(failure("unavailable", "the worker sent an answer that nobody requested"));
     else if (kind === "memory" && hasServed) {
-      // Earlier items may have used up the memory. So the item is tried again in a fresh worker.
+      // Earlier items may have used up the worker's memory, so the item is tried again in a fresh worker.
       item.fresh = true;
       this.#queue.putBack([item]);
     } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));

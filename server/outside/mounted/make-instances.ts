@@ -1,6 +1,6 @@
 /**
- * Makes instances of a mounted environment's tasks. Also makes earlier instances again, and checks that they equal the
- * first ones.
+ * Makes instances of a mounted environment's tasks. Makes instances again when scoring needs one that is no longer
+ * cached, and checks that each equals the first one.
  */
 import { LRUCache } from "lru-cache";
 import type { MountedPlace, MountedTasks } from "../../../envs/environment.ts";
@@ -30,13 +30,13 @@ const NEVER = new AbortController().signal;
 export interface Instances {
   make(tasks: MountedTasks, options: AskOptions): Promise<readonly Result[]>;
   /**
-   * Returns why the level cannot give tasks, and examines the level first if necessary. Undefined: it can, or the
-   * provider did not answer.
+   * Returns why the level cannot give tasks. If the level has not been examined yet, examines it first. Undefined: it
+   * can give tasks, or the provider did not answer.
    */
   whyNone(parameters: MountedTasks["parameters"]): Promise<string | undefined>;
   /**
-   * Makes an instance again that was made before, or takes it from the cache. The work goes on if the caller
-   * disconnects, because the cached result serves the next caller.
+   * Returns an instance that was made before: from the cache, or made again by the provider. The provider continues if
+   * the caller disconnects, because the cached result serves the next caller.
    */
   again(place: MountedPlace): Promise<Result>;
 }
@@ -88,7 +88,8 @@ export function createInstances(making: Making): Instances {
       const name = nameOf(at);
       const known = kept.get(name);
       if (known !== undefined) return madeAgain(place, known);
-      // The answers of a group arrive together. They wait for one request instead of sending several.
+      // The answers of a group arrive together and need the same instance, so they wait for one request instead of
+      // sending several.
       const asking = going.get(name) ?? askAgain(place, at).finally(() => going.delete(name));
       going.set(name, asking);
       return asking;
@@ -96,7 +97,7 @@ export function createInstances(making: Making): Instances {
   };
 }
 
-/** Returns the result for all tasks of a level that cannot give any. Undefined: the level can give tasks. */
+/** Returns the result that all tasks of a level get if the level cannot give tasks. Undefined: it can. */
 async function whyNone(making: Making, level: DescribedLevel, broken: string | undefined): Promise<Result | undefined> {
   if (broken !== undefined) return { kind: "exhausted", message: broken };
   const finding = await making.lawful(level);
@@ -107,8 +108,8 @@ async function whyNone(making: Making, level: DescribedLevel, broken: string | u
 }
 
 /**
- * Returns the instance made again. Returns a text if it differs from the first one, and a failure if the provider did
- * not answer.
+ * Makes an instance again. Returns a text if the result differs from the first instance, and a failure if the provider
+ * did not answer.
  */
 async function sameAgain(making: Making, place: MountedPlace, at: SearchPlace) {
   const { described, hashOf, resource } = making;

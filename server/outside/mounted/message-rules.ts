@@ -22,7 +22,7 @@ const isOnce = (item: Named, all: readonly Named[]): boolean => all.find(({ name
 const isName = (name: string, item: Named, all: readonly Named[]): boolean =>
   !isEmpty(name) && !isLonger(name, NAME_LENGTH_MAX) && isOnce(item, all);
 const OWN_NAME = `must be a unique name of 1 to ${NAME_LENGTH_MAX} characters`;
-// NaN must not pass, and it fails both comparisons.
+// NaN fails both comparisons, and must not count as a share.
 const isShare = (value: number): boolean => value >= 0 && value <= 1;
 
 type Named = { readonly name: string };
@@ -37,7 +37,10 @@ const provider = rulesOn<wire.DescribeResponse>("DescribeResponse");
 const keysOf = (environments: readonly wire.ProvidedEnvironment[]): readonly string[] =>
   environments.map(({ id, version }) => `${id} version ${version}`);
 
-/** Rules on the names and reasons that a provider gives for what it does not serve. Breaking them is only reported. */
+/**
+ * Rules on LeftOut messages, in which a provider names an environment or level that it does not serve, and the reason.
+ * A broken rule is only reported to the operator.
+ */
 export const ON_LEFT_OUT: readonly Rule<wire.LeftOut>[] = [
   advice(leftOut.on("name", "must name an environment or a level", (name) => !isEmpty(name))),
   advice(leftOut.on("reason", "must say why something is left out", (reason) => !isEmpty(reason))),
@@ -103,7 +106,10 @@ const TOOLS_MAX = 32;
 const AXES_MAX = 16;
 const AXIS_LEVELS_MAX = 256;
 
-/** Returns whether an axis may grow along these levels: each is a level of the environment that makes tasks from seeds. */
+/**
+ * Returns whether a growth axis may consist of these levels. Each must occur once, belong to the environment, be usable
+ * for training, and make tasks from seeds instead of data rows.
+ */
 function isAlongLevels(names: readonly string[], _: wire.ProvidedAxis, { levels }: wire.ProvidedEnvironment): boolean {
   const can = new Set(levels.flatMap(({ name, rows, evaluationOnly }) => (rows > 0n || evaluationOnly ? [] : [name])));
   return new Set(names).size === names.length && names.every((name) => can.has(name));
@@ -180,7 +186,7 @@ export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   ),
 ];
 
-/** Properties of a mounted environment that decide how its instances and answers are checked. */
+/** Properties of a mounted environment that decide how its instances and verdicts are checked. */
 export interface Terms {
   readonly goal: Goal;
   readonly components: readonly ComponentInfo[];

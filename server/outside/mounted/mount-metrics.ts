@@ -1,11 +1,11 @@
-/** Counts the calls to mounted environments and their outcomes, for the metrics. */
+/** Counts requests to mounted environments and their results, for the metrics. */
 import { byName, counter, countUp, gauge, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
 import type { Trials } from "./examine-levels.ts";
 import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
 
 /**
- * Kind of request to a provider. "again": make an earlier instance again, which neither its task id nor the cache
- * holds.
+ * Kind of request to a provider. "instance": make a new instance. "again": make an earlier instance again, which
+ * neither its task id nor the cache holds. "verdict": verify an answer. "drawing": make a picture.
  */
 type What = "instance" | "again" | "verdict" | "drawing";
 
@@ -23,13 +23,19 @@ interface Count {
 export interface MountFigures {
   readonly name: string;
   readonly items: readonly Count[];
-  /** Number of worker processes that ended and were replaced, by reason. */
+  /** Number of worker processes that ended and were replaced, by the reason in one word, e.g. "late" or "memory". */
   readonly workerEnds: ReadonlyMap<string, number>;
   /** Number of host processes (each has loaded a Python file) that ended and were started again. */
   readonly hostEnds: number;
-  /** Number of reloads by outcome: "changed" (new code is served), "same" or "kept" (the old code is still served). */
+  /**
+   * Number of reloads by outcome. "changed": the new code is served. "same": the code had not changed. "kept": the new
+   * code cannot be mounted, so the old code is still served.
+   */
   readonly remounts: ReadonlyMap<string, number>;
-  /** Number of levels by the result of their examination: "lawful", "unlawful" or "untried". */
+  /**
+   * Number of levels by the result of their examination: "lawful" (served), "unlawful" (not served), "unavailable" (the
+   * provider did not answer) or "untried".
+   */
   readonly levels: ReadonlyMap<string, number>;
 }
 
@@ -53,7 +59,7 @@ export function createMountCounter(name: string): MountCounter {
     items.set(key, count);
     return count;
   };
-  /** Awaits a request. Counts its time and the outcome of each of its results. */
+  /** Awaits the results of a request. Counts the time, and the outcome of each result. */
   const timed = async <Answer>(
     count: Count,
     asking: Promise<Answer>,
@@ -103,14 +109,14 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
     ),
     counter(
       "gradus_mount_seconds_total",
-      "Seconds that these requests took, including the wait in the queue.",
+      "Seconds that requests to mounted environments took, including the wait in the queue.",
       of(({ name: mount, items }) =>
         items.map(({ environment, item, seconds: value }) => ({ labels: { mount, environment, item }, value })),
       ),
     ),
     counter(
       "gradus_mount_worker_ends_total",
-      "Workers of a mounted file that ended and were replaced, by reason: late, stale (a fresh one was needed), lying (it sent an answer that nobody requested), timeout, crashed, memory or host.",
+      "Workers of a mounted file that ended and were replaced, by reason: late, stale (an item needed a fresh one, or a slow batch delayed other callers), lying (it sent an answer that nobody requested), timeout, crashed, memory or host.",
       of(({ name: mount, workerEnds }) => byName("why", workerEnds, { mount })),
     ),
     counter(

@@ -1,6 +1,6 @@
 /**
- * Options and settings of mounts: Python files, targets of the Python package, and providers on
- * other machines.
+ * Options and settings of mounts. A mount is a Python file with environments, another target that the Python package
+ * can mount, or a provider on another machine.
  */
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
@@ -16,7 +16,7 @@ import {
   type ValuesOf,
 } from "../../runtime/option-values.ts";
 
-/** A provider that the server starts itself. */
+/** A mount that the server runs itself, as a Python process. */
 export interface HostMount {
   readonly kind: "host";
   /** Name of the mount in logs and errors: the path of the file, or the target. */
@@ -52,8 +52,8 @@ export interface MountSettings {
   /** Whether to mount Python files again when they change. */
   readonly reload: boolean;
   /**
-   * Time, in milliseconds, for which a run's open groups wait for an environment that was replaced by a changed one.
-   * Then they are closed.
+   * Milliseconds for which a run's open groups wait after mounted code has changed, because their tasks were made by
+   * the old code. Then the groups are closed.
    */
   readonly replacedGraceMs: number;
 }
@@ -82,7 +82,8 @@ interface Allowed {
 }
 
 /**
- * Reads the option that allows mounted code to use more: read=PATH or net=HOST, or several with commas between them.
+ * Reads the option --allow, which lets mounted code read another folder or use the network: read=PATH or net=HOST, or
+ * several of these with commas between them.
  */
 export function readAllowed(given: string): Parsed<readonly Allowed[]> {
   const parts = given.split(/,(?=(?:read|net)=)/);
@@ -100,59 +101,62 @@ export const mountOptions = optionTable({
   python: list({
     placeholder: "path",
     description:
-      "a file of environments in Python, my_env.py, which is mounted; or where Python 3.10 or newer is, for these and for the embedded sandbox (default python3); may be given several times",
+      "Python file of environments to mount, e.g. my_env.py; or path of the interpreter (Python 3.10 or newer; default python3) for such files and for the embedded sandbox; may be given several times",
     each: (path) =>
       path === "" ? { kind: "refused", expected: "a text that is not empty" } : { kind: "value", value: path },
   }),
   mount: list({
     placeholder: "what",
     description:
-      "environments from elsewhere: name=host:port or name=grpcs://host:port of a provider, or something that the Python package can mount, such as reasoning-gym or reasoning-gym:NAMES; may be given several times",
+      "environments to mount: a provider on another machine, as name=host:port or name=grpcs://host:port; or a target of the Python package, such as reasoning-gym or reasoning-gym:NAMES; may be given several times",
     each: readMount,
   }),
   mountTokenFile: list({
     placeholder: "name=file",
-    description: "file that holds the bearer token for the provider of that name; may be given several times",
+    description: "file with the bearer token for the provider that has this name in --mount; may be given several times",
     each: namedPath,
   }),
   mountCa: list({
     placeholder: "name=file",
     description:
-      "CA in PEM that the certificate of the provider of that name is signed by; may be given several times; default: those of this machine",
+      "file with the CA certificates, in PEM, that sign the certificate of the provider that has this name in --mount; may be given several times; default: the CAs of this machine",
     each: namedPath,
   }),
   allow: list({
     placeholder: "read=path,net=host",
     description:
-      "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which today opens the whole network; may be given several times",
+      "what mounted Python files may use besides their own folders and packages: a folder or file to read, or a host, which at present allows the whole network; may be given several times",
     each: readAllowed,
   }),
   reload: flag({
     description:
-      "mount a file of --python again when it changes, while you write it: tasks of its earlier code are refused; if the new code cannot be mounted, the earlier code stays in use",
+      "for development: mount a file of --python again when it changes. Tasks of the old code are then refused; if the new code cannot be mounted, the old code stays in use",
   }),
   replacedGraceMs: integer({
     description:
-      "milliseconds for which open groups of a run wait for the code that made their tasks, if mounted code has changed; then they are closed, so that the run goes on",
+      "if mounted code has changed: milliseconds for which open groups of a run wait for the old code, which made their tasks, to be mounted again; then the groups are closed, so that the run continues",
     range: [0, 86_400_000],
     defaultValue: 60_000,
   }),
   mountWorkers: integer({
-    description: "processes of each mounted file that make instances and verify answers",
+    description: "number of worker processes of each mounted file, which make instances and verify answers",
     range: [1, 256],
     defaultValue: availableParallelism(),
   }),
   mountMemoryMib: integer({
-    description: "memory that each of these processes may take beyond what it starts with, in MiB",
+    description: "maximum memory of each worker process of a mounted file beyond what it has at its start, in MiB",
     range: [16, 1024 * 1024],
     defaultValue: 1024,
   }),
 });
 
-/** Returns whether `--python` names a Python file to mount. Any other path is that of the Python interpreter. */
+/**
+ * Returns whether a value of `--python` is a Python file to mount. Any other value is the path of the Python
+ * interpreter.
+ */
 const isFile = (path: string): boolean => path.endsWith(".py");
 
-/** Returns the Python interpreter: the last one that `--python` names, or python3. */
+/** Returns the Python interpreter: the last value of `--python` that is not a Python file to mount, or python3. */
 export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "python">): string {
   return python.findLast((path) => !isFile(path)) ?? "python3";
 }

@@ -1,6 +1,6 @@
 /**
- * Makes a provider's environment usable like a built-in one. Answers from the description that the provider gave where
- * possible, and sends it requests otherwise.
+ * Makes a provider's environment usable like a built-in one. If the provider's description has the answer to a
+ * question, no request is sent; otherwise the provider is asked.
  */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
@@ -27,31 +27,31 @@ export interface MountOptions {
   /** Maximum number of answers that are sent to the provider at the same time. */
   readonly concurrency: number;
   /**
-   * Returns whether the level passed the provider rules, and examines it first if necessary. Called before each level's
-   * first task.
+   * Returns the result of a level's examination by the provider rules. If the level has not been examined yet, examines
+   * it first. Called before each level's first task.
    */
   readonly lawful: (described: Described, level: DescribedLevel) => Promise<Finding>;
-  /** Called for each level that no longer makes the same instances as before. */
+  /** Called when a level gives another instance for a seed than before. */
   readonly onBroken: (environment: string, level: string, why: string) => void;
 }
 
 const DIGEST_DIGITS = 16;
 /**
- * Number of answers that a caller may have in progress even if the shared limit is reached. The provider's queue serves
- * callers fairly, so no caller's answers need wait before it.
+ * Number of answers that a caller may have in progress even if the shared limit `concurrency` is reached. The
+ * provider's own queue serves callers fairly, so they need not wait here.
  */
 const CONCURRENCY_EACH = 64;
 const WAITING_MAX = 65_536;
 const HELD_BYTES_MAX = 256 * 1024 ** 2;
 /**
- * Maximum time to verify an answer, in milliseconds: two attempts and a reference answer. It only applies if a provider
- * ignores the shorter limits of each attempt.
+ * Maximum time to verify an answer, in milliseconds: enough for two attempts and for the reference answer. It only
+ * matters if a provider ignores the shorter limits of each attempt.
  */
 const TIME_LIMIT_MS = 300_000;
 
 /**
- * Describes the only parameter of a mounted environment: the level's position in the provider's list of levels. The
- * digest covers that list.
+ * Describes the only parameter of a mounted environment: the level's position in the provider's list of levels. If the
+ * list changes, the environment's digest changes too.
  */
 function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
   const numbers = levels.map(({ number }) => number);
@@ -65,7 +65,10 @@ function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
   };
 }
 
-/** Returns the growth axes. An axis names levels from easy to hard; its values from `first` on stand for them. */
+/**
+ * Returns the growth axes. An axis names levels from easy to hard. The first level has the value `first`, and each
+ * further level the next whole number.
+ */
 function axesOf({ axes, levels }: Described): readonly GrowthAxis[] {
   return axes.map(({ name, first, guess, levels: names }) => {
     const numbers = names.map((each) => levels.find((level) => level.name === each)?.number ?? 0);
@@ -147,8 +150,8 @@ function readAnswer(text: string, bytesMax: number): Parsed<string> {
 }
 
 /**
- * Returns how answers are rewarded: by their components if they are graded, else by reward schemes. Tasks with turns
- * have schemes of their own.
+ * Returns how answers are rewarded. If the environment has components, they make up the reward; otherwise reward
+ * schemes do. Tasks with turns name no schemes here.
  */
 function pricingOf({ components, goal, turns }: Described) {
   const [primary] = components;
@@ -158,8 +161,8 @@ function pricingOf({ components, goal, turns }: Described) {
 }
 
 /**
- * Describes the provider as a resource, which verification waits for. Its name contains the environment's digest, so
- * that arms of old and new code wait separately.
+ * Describes the provider as a resource (with a queue and limits) that verifications use. The resource's name contains
+ * the environment's digest, so that old and new code have separate queues.
  */
 function resourceOf(id: string, digest: string, { provider, concurrency }: MountOptions): Resource {
   const name = mountedResource(id, digest);
@@ -170,8 +173,8 @@ function resourceOf(id: string, digest: string, { provider, concurrency }: Mount
     waitingMax: WAITING_MAX,
     heldBytesMax: HELD_BYTES_MAX,
     timeLimitMs: TIME_LIMIT_MS,
-    // The queue must not retry: attribute-failure.ts retries itself, to find out whether the answer or the verifier is
-    // to blame.
+    // The queue must not retry, because attribute-failure.ts does. Its own retries find out whether the answer or the
+    // verifier is to blame.
     attemptsMax: 1,
     probe: async ({ signal }): Promise<Failed | undefined> => {
       const why = await provider.probe(signal);
@@ -206,8 +209,8 @@ async function verify(
 }
 
 /**
- * Returns everything about the instance. Makes it again if only its bytes came with the task id. Returns the failure if
- * that does not succeed.
+ * Returns all contents of the instance. If the task id carried only the instance's bytes or its seed, takes them from
+ * the cache or makes the instance again. Returns the failure if that fails.
  */
 async function wholeAgain(
   { place, whole }: MountedInstance,

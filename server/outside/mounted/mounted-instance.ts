@@ -9,7 +9,7 @@ import type { Described } from "./read-description.ts";
 import { ON_INSTANCE } from "./message-rules.ts";
 import { problemOf } from "./rules.ts";
 
-/** All that a provider sent about an instance. */
+/** Everything that a provider sent about an instance: its bytes, prompt, reference answer and more. */
 export interface WholeInstance {
   readonly bytes: Uint8Array;
   readonly prompt: readonly ChatMessage[];
@@ -19,7 +19,10 @@ export interface WholeInstance {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** An instance of a task: just made, unpacked from a task id, or only the seed from which it can be made again. */
+/**
+ * An instance of a task: just made (`whole`), unpacked from a task id (`bytes`), or only the seed from which it can be
+ * made again (`place`).
+ */
 export interface MountedInstance {
   /** The level, seed and attempt from which it can be made again. Undefined for an instance that was just made. */
   readonly place: MountedPlace | undefined;
@@ -30,8 +33,8 @@ export interface MountedInstance {
 // Functions that pack instances into task ids.
 
 /**
- * Maximum bytes of an instance in a task id. A task id has at most 4,096 characters, and needs the rest for other
- * fields.
+ * Maximum bytes that an instance may take up in a task id. A task id has at most 4,096 characters, and needs the rest
+ * for other fields.
  */
 const CARRIED_BYTES_MAX = 2600;
 /** Maximum bytes after decompression, as a protection against decompression bombs. */

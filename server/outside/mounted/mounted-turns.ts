@@ -1,4 +1,7 @@
-/** Turns of a mounted environment: each call is sent to the provider, with the state or the calls before it. */
+/**
+ * Episodes of a mounted environment. Each call is sent to the provider, with the provider's last state or all calls
+ * before it.
+ */
 import { create } from "@bufbuild/protobuf";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
@@ -30,9 +33,11 @@ interface MountedTurnsOptions {
 
 type MountedAdvanced = Advanced<MountedState>;
 
-/** Maximum bytes that a state needs in addition to the provider's own state or the calls that it contains. */
+/**
+ * Maximum bytes that the server's own encoding adds to a state, which holds the provider's state or all calls so far.
+ */
 const STATE_BYTES = 8;
-/** Maximum bytes that a call within a state needs in addition to its text. */
+/** Maximum bytes that the encoding of a call within a state takes in addition to the call's text. */
 const CALL_BYTES = 24;
 
 export function mountedTurns(
@@ -87,7 +92,7 @@ function callOf({ tools }: DescribedTurns, action: Action, rng: Rng): MountedCal
   return create(MountedCallSchema, { number, tool, text: textOf(action), seed });
 }
 
-/** Returns the request for a call: the provider's last state, the calls since then, and this call. */
+/** Returns the request to carry out a call: the provider's last state, the calls after that state, and the new call. */
 function askedOf(
   { tools }: DescribedTurns,
   instance: Uint8Array,
@@ -104,10 +109,10 @@ function askedOf(
 }
 
 /**
- * Carries out a call. If its process hangs or dies, a fresh process tries the call again.
+ * Carries out a call of an episode. If the process that carries it out hangs or dies, a fresh process tries again.
  *
- * If that fails too, but an empty answer in the same state succeeds, the call is to blame, and the policy gets a reply
- * that says so. Any other failure is the environment's.
+ * If the second try fails too, an empty answer is sent in the same state. If that succeeds, the call is to blame, and
+ * the policy gets a reply that says so. Any other failure is the environment's.
  */
 async function carryOut(
   { provider, described, resource: { name } }: MountedTurnsOptions,

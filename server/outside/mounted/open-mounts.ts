@@ -19,8 +19,8 @@ import { createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
   /**
-   * Called when a mounted file or provider is ready, with its counts and the environments and levels that it does not
-   * serve.
+   * Called when a mounted file or provider is ready. The report has the numbers of its environments and levels, and
+   * names those that it does not serve.
    */
   readonly onMount: (mounted: MountReport) => void;
   /** Called with the number of examined levels if a mount takes longer than QUIET_MS to get ready. */
@@ -33,7 +33,7 @@ export interface MountContext {
 
 export interface MountReport {
   readonly name: string;
-  /** Name of the program that hosts the environments, and how it is isolated, in words. */
+  /** The provider's own description of the program that hosts the environments, and how a local host is isolated. */
   readonly host: string;
   readonly environments: number;
   readonly levels: number;
@@ -45,16 +45,16 @@ export interface MountReport {
 
 export interface BeginContext extends MountContext {
   /**
-   * Called with all mounted environments after each change, before they are served. Returns why they cannot be served
-   * together; undefined if they can.
+   * Called with all mounted environments whenever one of the mounts was opened or has changed, before they are served.
+   * Returns why the server cannot serve them together; undefined if it can.
    */
   readonly adopt: (environments: readonly Environment[]) => string | undefined;
 }
 
 export interface Mounts {
   /**
-   * Resolves to undefined when all are mounted, or else to the reason why one of them cannot be, in words for the
-   * operator. Never rejects.
+   * Resolves when all mounts are opened, to undefined. If one of them cannot be opened, resolves to the reason, in
+   * words for the operator. Never rejects.
    */
   readonly ready: Promise<string | undefined>;
   /** Returns the names of mounted files and providers that are not ready yet. */
@@ -62,7 +62,8 @@ export interface Mounts {
   /** Returns the environments that are mounted now. */
   environments(): readonly Environment[];
   /**
-   * Mounts the named one again. If it is unchanged or cannot be mounted, its environments of before are still served.
+   * Mounts a file or provider again, by its name. If its environments are unchanged or cannot be mounted, the earlier
+   * ones are still served.
    */
   again(name: string): Promise<Remounted>;
   /**
@@ -90,7 +91,7 @@ export type OpenedMounts =
  * later.
  */
 const TRIED_MS = 30_000;
-/** Progress is shown if mounting takes longer than this, in milliseconds. */
+/** Milliseconds after which the progress of a mount that is not ready yet is reported. */
 const QUIET_MS = 2000;
 /** Maximum number of answers in progress per worker: one full frame of 64 that it works on, and one that waits. */
 const ANSWERS_PER_WORKER = 128;
@@ -140,7 +141,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext): Mou
     if (!isSame) mounted.set(name, next);
     const why = isSame ? undefined : context.adopt(environments());
     if (why !== undefined && before !== undefined) mounted.set(name, before);
-    // Closing the replaced mount fails its waiting requests. Their callers may send them again.
+    // Closing the replaced mount ends the requests that wait for it with a failure. Their callers may retry.
     if (before !== undefined) await (mounted.get(name) === next ? before : next).close();
     if (why !== undefined) return { kind: "kept", why };
     return isSame ? { kind: "same" } : { kind: "changed", before: before?.environments ?? [], now: next.environments };
@@ -185,7 +186,10 @@ interface OpenedMount {
   readonly close: () => Promise<void>;
 }
 
-/** `onSources` receives the paths of the Python files that the host imported (HostReady.sources). */
+/**
+ * Context in which one mount is opened. `onSources` receives the paths of the Python files that the host imported
+ * (HostReady.sources).
+ */
 type OneContext = MountContext & {
   readonly onSources: (paths: readonly string[]) => void;
   /** Aborted when the mounts are closed. */
@@ -300,9 +304,7 @@ async function beginTrials(
 const adviceOf = (finding: Finding | undefined): readonly string[] =>
   finding?.kind === "lawful" ? (finding.advice ?? []) : [];
 
-/**
- * Sorts levels by the results of their examinations: levels to serve, levels to refuse, and remarks for the operator.
- */
+/** Sorts the examined levels: those to serve, and those to refuse. Also returns remarks for the operator. */
 function sift(environments: readonly Described[], trials: Trials) {
   const refused: Refused[] = [];
   const served: Described[] = [];

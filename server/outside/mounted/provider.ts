@@ -31,7 +31,10 @@ export type AdvanceResult = { readonly kind: "turn"; readonly turn: ProvidedTurn
 
 export type DrawResult = { readonly kind: "svg"; readonly svg: string } | Failure;
 
-/** Identifies the environment that a request is for. Also has the time limits of each instance, answer or call. */
+/**
+ * Identifies the environment that a request is for, and has its time limits for making an instance, verifying an answer
+ * and carrying out a call, in milliseconds.
+ */
 export interface AskedEnvironment {
   readonly id: string;
   readonly version: number;
@@ -63,22 +66,25 @@ export interface SentCall {
 
 export interface AdvanceAsked {
   readonly instance: Uint8Array;
-  /** State before the calls. Undefined: that in which an episode begins. */
+  /** State before the calls. Undefined: the state in which an episode begins. */
   readonly state: Uint8Array | undefined;
-  /** Calls to carry out, at least one. The result is that of the last one. */
+  /** Calls to carry out one after another, at least one. The result is the last call's. */
   readonly calls: readonly SentCall[];
 }
 
 export interface AskOptions {
-  /** The caller and connection whose share of the workers the request uses. Defaults to the server itself. */
+  /**
+   * Caller that the request belongs to, and its connection. Callers take turns at the workers. Defaults to the server
+   * itself.
+   */
   readonly party?: Party | undefined;
   /** Aborted when nobody needs the result any more. */
   readonly signal: AbortSignal;
   /** Whether to use a process that has served no request before, if there is one. Defaults to false. */
   readonly fresh?: boolean;
   /**
-   * Set if an earlier instance is made again, because neither the task's id nor the cache holds it. Counted apart in
-   * the metrics.
+   * Set if the request makes an earlier instance again, because neither the task id nor the cache holds the instance.
+   * The metrics count such requests apart.
    */
   readonly again?: boolean;
 }
@@ -104,7 +110,10 @@ export interface Provider {
   close(): Promise<void>;
 }
 
-/** Default time limits, in milliseconds, for making one instance and for verifying one answer. */
+/**
+ * Maximum time limits of one item, in milliseconds: for making an instance or a picture, and for verifying an answer or
+ * carrying out a call. They are also the defaults.
+ */
 export const ITEM_LIMITS = { generateMs: 20_000, verifyMs: 10_000 } as const;
 
 const DETAIL_LENGTH_MAX = 2000;
@@ -121,7 +130,7 @@ export function failure(kind: FailureKind, detail: string): Failure {
   return { kind: "failure", failure: kind, detail: detail.slice(0, DETAIL_LENGTH_MAX) };
 }
 
-/** The failure that is used if a provider sent no answer. */
+/** The failure that stands for a missing result, i.e. if a provider sent no response. */
 export const NOTHING: Failure = Object.freeze(failure("unavailable", "no answer"));
 
 /** Converts the number of a failure's kind, as a provider sent it. Unknown numbers become "crashed". */

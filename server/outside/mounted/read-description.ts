@@ -22,8 +22,8 @@ const WORDS_LENGTH_MAX = 1000;
 /** A level as the provider describes it. */
 export interface DescribedLevel {
   /**
-   * Position in the provider's list of levels. Task keys hold it instead of the level's parameters; the digest covers
-   * the list.
+   * Position in the provider's list of levels. It is the only parameter of the level's tasks, in place of
+   * `parametersJson`. If the list changes, the environment's digest changes too.
    */
   readonly number: number;
   readonly name: string;
@@ -39,7 +39,7 @@ export interface Described {
   readonly description: string;
   readonly goal: Goal;
   readonly levels: readonly DescribedLevel[];
-  /** Formats in which answers are accepted. Empty: all formats are. */
+  /** Formats in which answers are accepted. Empty: every format is accepted. */
   readonly answerFormats: readonly AnswerFormat[];
   readonly components: readonly ComponentInfo[];
   readonly verbatim: boolean;
@@ -48,7 +48,7 @@ export interface Described {
   /** Maximum length of an answer, in bytes of UTF-8. */
   readonly answerBytesMax: number;
   readonly remarks: readonly string[];
-  /** Turns of the environment's tasks. Undefined: a task takes one answer. */
+  /** Rules of the turns (calls of an episode) of the environment's tasks. Undefined: a task takes one answer. */
   readonly turns: DescribedTurns | undefined;
   /** Growth axes, each with the names of its levels from easy to hard. */
   readonly axes: readonly {
@@ -64,7 +64,10 @@ export interface DescribedTurns {
   readonly tools: readonly Tool[];
   readonly calls: number;
   readonly callsMax: number;
-  /** Maximum bytes of a state. 0: the provider gives no states, and gets all earlier calls with each call. */
+  /**
+   * Maximum bytes of a state. 0: the provider gives no states, and gets all earlier calls of the episode with each
+   * call.
+   */
   readonly stateBytesMax: number;
   readonly actionBytesMax: number;
   readonly isDeterministic: boolean;
@@ -90,7 +93,7 @@ export type DescribedProvider =
 /** Maximum bytes of an answer. An environment may set a lower limit. */
 const ANSWER_BYTES_MAX = 192 * 1024;
 
-/** Default maximum bytes of a call, if the environment names none. */
+/** Maximum bytes of a call if the environment names no maximum. */
 const ACTION_BYTES_MAX = 256;
 
 export function readDescribed(described: DescribeResponse): DescribedProvider {
@@ -119,7 +122,8 @@ function leftOutWords(wire: LeftOut): Refused {
 
 function describedOf(wire: ProvidedEnvironment): Described {
   const { id, version, digest, limits } = wire;
-  // The lower of the provider's limit and the server's own. 0 or undefined: the provider sets no limit.
+  // Returns the lower one of the provider's own limit and the server's limit. 0 or undefined: the provider sets no
+  // limit.
   const atMost = (own: number | undefined, ours: number): number => Math.min(own || ours, ours);
   return {
     asked: {
@@ -171,7 +175,8 @@ function turnsOf(wire: ProvidedTurns, callsMax: number): DescribedTurns {
 }
 
 /**
- * Returns the level for clients. Its only parameter is its number; the parameters themselves stay with the provider.
+ * Returns the level as clients see it. Its only parameter is the level's number; the provider keeps the parameters
+ * behind that number.
  */
 export function levelOf({ number, name, description, evaluationOnly }: DescribedLevel): Level {
   return { name, description, parameters: { level: number }, ...(evaluationOnly && { evaluationOnly }) };

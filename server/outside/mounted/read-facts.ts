@@ -1,6 +1,6 @@
 /**
- * Reads and checks what a provider's verifier found out about an answer, so that an invalid number never becomes a
- * reward.
+ * Reads what a provider's verifier found out about an answer (its facts), and checks it, so that an invalid number
+ * never becomes a reward.
  */
 import { type Facts, type Findings, type GradedComponent, malformed } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
@@ -63,7 +63,7 @@ function gradesOf(components: Terms["components"], wire: ProvidedFacts): readonl
   });
 }
 
-/** Returns the facts for an answer that the verifier could not grade: each component is 0. */
+/** Returns the facts for a wrong answer if the environment grades components: each component is 0. */
 function ungraded(components: Terms["components"], violation: string, info: Info): Facts {
   return {
     kind: "graded",

@@ -37,7 +37,9 @@ export type OpenedRemote =
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
-/** Maximum bytes of one response, by method. Each is more than provider.proto allows. */
+/**
+ * Maximum bytes of one response, by RPC. Each maximum is more than a response by the limits of provider.proto needs.
+ */
 const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = {
   Verify: 512 * 1024,
   Advance: 512 * 1024,
@@ -48,9 +50,12 @@ const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = {
  * once.
  */
 const CALL_ANSWERS_MAX = 64;
-/** Multiple of its time limit that a result may take, because it may wait in the provider's queue. */
+/**
+ * Time to wait for the next result, as a multiple of the time limit of one item. The item may wait in the provider's
+ * queue.
+ */
 const LATE_FACTOR = 3;
-/** Time in milliseconds that a result may take in addition, for the network. */
+/** Milliseconds to wait for a result in addition to that multiple, for the network. */
 const LATE_MS = 5000;
 
 type Method = (typeof EnvironmentProvider.method)[keyof typeof EnvironmentProvider.method];
@@ -84,7 +89,9 @@ class Remote {
   readonly #metadata: Metadata;
   readonly #batches = new Map<Uint8Array, Batch>();
   #described: DescribeResponse | undefined;
-  /** How the provider differs from the one that was mounted, in words. Undefined: no difference is known. */
+  /**
+   * How the provider now differs from its description when it was mounted, in words. Undefined: no difference is known.
+   */
   #changed: string | undefined;
   #isClosed = false;
 
@@ -165,7 +172,10 @@ class Remote {
     return results.map((result) => result ?? missing("GenerateResponse", ended));
   }
 
-  /** Verifies an answer. Answers to the same instance that are requested in the same tick share one call. */
+  /**
+   * Verifies an answer. Answers to the same instance that are requested in the same tick of the event loop share one
+   * RPC.
+   */
   #verify(
     environment: AskedEnvironment,
     instance: Uint8Array,
@@ -214,7 +224,7 @@ class Remote {
     });
     const ended = missing("VerifyResponse", end);
     const unanswered = answers.filter((_, i) => results[i] === undefined);
-    // After a timeout, each unanswered answer is sent alone, to find the one that hangs.
+    // After a timeout, each answer without a result is sent alone, to find the answer at which the verifier hangs.
     const isTold = ended.failure !== "timeout" || answers.length === 1;
     for (const answer of unanswered)
       if (isTold) answer.settle(ended);
@@ -281,11 +291,14 @@ type Message = "GenerateResponse" | "VerifyResponse";
 const misplaced = (message: Message, came: string): Failure =>
   failure("unavailable", `${message}.index must be the index of a requested item, each once; got ${came}`);
 
-/** Returns the failure for a result that the provider did not send. `ended` is why the call ended early, if it did. */
+/**
+ * Returns the failure for a result that the provider did not send. `ended` says why the RPC ended early; undefined if
+ * it did not.
+ */
 const missing = (message: Message, ended: Failure | undefined): Failure =>
   ended ?? misplaced(message, "no response for one of them");
 
-/** Stores a result at its index. Returns a failure if the index was not requested or came twice. */
+/** Stores a result at its index. Returns a failure if that index was not requested or has a result already. */
 function take<Result>(
   results: (Result | undefined)[],
   message: Message,

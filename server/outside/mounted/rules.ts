@@ -11,7 +11,10 @@ export interface RuleWords {
   readonly name: string;
   /** Rest of the sentence, e.g. "must have 1 to 16 messages". */
   readonly must: string;
-  /** Set if a breach is only reported to the operator. Unset: whatever breaks the rule is refused. */
+  /**
+   * Set if a breach of the rule is only reported to the operator. Unset: a message or level that breaks the rule is
+   * refused.
+   */
   readonly isAdvice?: true;
 }
 
@@ -21,7 +24,10 @@ export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavail
 /** How a rule is broken: the wrong value in words, or a call that failed. */
 export type Breach = string | { readonly kind: FailureKind; readonly words: string };
 
-/** A rule on some evidence, e.g. a message. `Context` is additional data that the rule needs. */
+/**
+ * A rule that evidence must keep, e.g. a message or the results of calls. `Context` is additional data that the rule
+ * needs.
+ */
 export interface Rule<Evidence, Context = unknown> extends RuleWords {
   /** Returns how the evidence breaks the rule. Undefined: it keeps the rule. */
   readonly broken: (evidence: Evidence, context: Context) => Breach | undefined;
@@ -30,7 +36,7 @@ export interface Rule<Evidence, Context = unknown> extends RuleWords {
 /** A rule and the result of applying it. */
 export interface TriedRule {
   readonly rule: RuleWords;
-  /** The wrong value, in words. Undefined: the value obeys the rule, or the rule was not applied. */
+  /** How the rule is broken, in words, e.g. the wrong value. Undefined: the rule is kept, or was not applied. */
   readonly came: string | undefined;
   /** Kind of failure, if the rule is broken because a call failed. */
   readonly failure?: FailureKind;
@@ -64,7 +70,10 @@ export function tryRules<Evidence>(
   });
 }
 
-/** Returns the first broken rule that is not mere advice, in words. Undefined: there is none. */
+/**
+ * Returns, in words, how the message breaks a rule: the first broken rule that is not mere advice. Undefined: there is
+ * none.
+ */
 export function problemOf<Message, Context>(
   rules: readonly Rule<Message, Context>[],
   message: Message,

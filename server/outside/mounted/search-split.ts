@@ -1,6 +1,6 @@
 /**
- * Makes instances that fall into the wanted split (train, eval or bench). An instance's hash decides its split, so each
- * seed is tried with several attempts.
+ * Makes instances of the wanted split (train, eval or bench). A hash of an instance decides its split. So for each
+ * seed, instances are made with attempt numbers 0, 1, 2 and so on until one is of the wanted split.
  */
 import type { MountedResult, Split } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
@@ -11,20 +11,22 @@ import type { Finding } from "./examine-level.ts";
 import { type MountedInstance, wholeOf, type WholeInstance } from "./mounted-instance.ts";
 import { type AskOptions, type Failure, failure, type GenerateResult, NOTHING, type Provider } from "./provider.ts";
 
-/** Maximum attempts per seed. The smallest split holds about one instance in ten, so 256 are nearly always enough. */
+/**
+ * Maximum attempts per seed. The smallest split holds about one instance in ten, so 256 attempts nearly always suffice.
+ */
 const ATTEMPTS_MAX = 256;
-/** Maximum attempts per seed that may fail. Then the search for this seed ends without an instance. */
+/** Number of failed attempts after which the search for a seed ends without an instance. */
 const FAILED_MAX = 3;
 /**
- * Attempts per seed in each round after the first. The first round makes one, because most instances are of the train
- * split.
+ * Attempts per seed in each request to the provider after the first. The first request makes one attempt per seed,
+ * because most instances are of the train split.
  */
 const ATTEMPTS_AT_ONCE = 8;
 /** Maximum seeds in one request to a provider, which is also the limit of provider.proto. */
 const SEEDS_AT_ONCE = 256;
 export const RETRY_DELAY_MS = 1000;
 
-/** Context in which the instances of an environment are made. */
+/** Everything that is needed to make instances of one environment. */
 export interface Making {
   readonly described: Described;
   readonly provider: Provider;
@@ -32,11 +34,11 @@ export interface Making {
   readonly splitOf: (instance: MountedInstance) => Split;
   readonly hashOf: (instance: MountedInstance) => string;
   /**
-   * Returns whether the level passed the provider rules, and examines it first if necessary. Called before each level's
-   * first task.
+   * Returns the result of a level's examination by the provider rules. If the level has not been examined yet, examines
+   * it first. Called before each level's first task.
    */
   readonly lawful: (level: DescribedLevel) => Promise<Finding>;
-  /** Called once for each level that no longer makes the instances it made before. */
+  /** Called when a level gives another instance for a seed than before. */
   readonly onBroken: (level: string, why: string) => void;
 }
 
@@ -53,10 +55,10 @@ const LEFT: Failure = Object.freeze(failure("unavailable", "the caller stopped w
 /** Progress of the search for one seed. */
 interface Search {
   readonly seed: bigint;
-  /** Number of the next attempt. */
+  /** Number of the next attempt for this seed, from 0. */
   attempt: number;
   failures: number;
-  /** Why the last attempt gave no instance. Empty: no attempt failed. */
+  /** Why the most recent attempt without an instance gave none, in words. Empty: every attempt gave an instance. */
   last: string;
   result: Result | undefined;
 }
@@ -86,7 +88,7 @@ export async function search(
   }
 }
 
-/** Makes the next attempts of the unfinished searches, as many as fit into one request. */
+/** Makes the next attempts for the seeds whose search goes on, as many as fit into one request. */
 async function goOn(
   making: Making,
   { level, split }: WantedTasks,
@@ -100,7 +102,7 @@ async function goOn(
     Array.from({ length: each }, (_, i): SearchPlace => ({ level, seed, attempt: attempt + i })),
   );
   const asked = await askFor(making, places, options);
-  // After an abort, failures say nothing about the seeds, so each becomes LEFT.
+  // If the caller has left, failures say nothing about the seeds, so the failure LEFT replaces each of them.
   const generated = options.signal.aborted ? asked.map((each) => (each.kind === "failure" ? LEFT : each)) : asked;
   for (const [i, one] of turn.entries()) {
     one.attempt += each;
@@ -113,7 +115,7 @@ async function goOn(
 }
 
 /**
- * Evaluates one attempt: sets the search's result if the instance is of the wanted split, too many attempts failed, or
+ * Evaluates one attempt. Ends the seed's search if the instance is of the wanted split, too many attempts failed, or
  * the provider could not be reached.
  */
 function takeIn(making: Making, one: Search, place: SearchPlace, generated: GenerateResult, split: Split): void {
@@ -152,8 +154,8 @@ export function askFor(
 }
 
 /**
- * Returns whether the provider could not be reached, so that a retry may succeed. An error of the environment's own
- * code would come again.
+ * Returns whether the provider could not be reached, so that a retry may succeed. After an error in the environment's
+ * own code, a retry would fail again.
  */
 function isOurs({ failure }: Failure): boolean {
   return failure === "unavailable";
@@ -171,8 +173,8 @@ export function failedToMake(resource: string, { failure, detail }: Failure): Fa
 }
 
 /**
- * Returns the seed that is sent to the provider. It is a hash of everything that identifies the attempt, so that levels
- * and attempts get unrelated random numbers. For a level with data rows, returns a row's index.
+ * Returns the seed that is sent to the provider: a hash of environment, level, seed and attempt, so that levels and
+ * attempts get unrelated random numbers. For a level with data rows, returns the index of a row.
  */
 function providersSeed(id: string, { level, seed, attempt }: SearchPlace): bigint {
   if (level.rows === 0) return deriveSeed("mounted", id, level.name, seed, attempt);

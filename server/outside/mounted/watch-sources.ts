@@ -12,7 +12,10 @@ const SOURCES_MAX = 1024;
  * steps.
  */
 const SETTLED_MS = 200;
-/** Interval, in milliseconds, of checks without an event. Replaced folders and network file systems send no events. */
+/**
+ * Interval, in milliseconds, of checks without a change event. Replaced folders and network file systems send no
+ * events.
+ */
 const LOOK_MS = 2000;
 
 /**
@@ -28,7 +31,7 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
   let isEnded = false;
   const follow = async (loadedMs: number): Promise<void> => {
     const now = await signaturesOf(sources(), loadedMs);
-    // At the first check, a missing file counts as changed, because it existed when it was loaded.
+    // At the first check, a missing file counts as changed, because it existed when the mount was loaded.
     const known = (file: string): string | undefined =>
       seen.size === 0 && now.get(file) === "missing" ? "newer" : seen.get(file);
     seen = new Map([...now].map(([file, signature]) => [file, known(file) ?? signature]));
@@ -37,7 +40,7 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
     watchers = folders.flatMap(([folder, files]) => watchFolder(folder, files, soon));
   };
   const lookNow = async (): Promise<void> => {
-    // The mount was not ready at the last check, so there is nothing to compare with.
+    // If no file was known at the last check, the mount was not ready, and there is nothing to compare with.
     if (seen.size === 0) return follow(sinceMs);
     const now = await signaturesOf(sources());
     if (isEnded || [...now].every(([file, signature]) => seen.get(file) === signature)) return;

@@ -2,9 +2,11 @@
 import { createServer, type Server, type Socket } from "node:net";
 
 /**
- * When to pause reading. If at most `framesMax` frames arrived and at least `moreMin` are to come, the next ones are
- * read together, `ms` milliseconds later. Each wake-up costs more than reading a frame. The last frames are read at
- * once, because the worker waits for its next request.
+ * Bounds of a short pause in reading from a worker's socket. If at most `framesMax` frames arrived at once and at least
+ * `moreMin` are still to come, reading pauses for `ms` ms.
+ *
+ * Several frames are then read together, because each wake-up costs more than reading a frame. The last frames are read
+ * without a pause, because the worker waits for its next request.
  */
 const REST = { ms: 1, framesMax: 2, moreMin: 8 } as const;
 
@@ -17,7 +19,7 @@ export function listenAt(path: string, onConnection: (socket: Socket) => void): 
   });
 }
 
-/** Pauses reading for REST.ms if few frames arrived at once and many (`more`) are still to come. */
+/** Pauses reading for REST.ms if few frames arrived at once and many frames (`more`) are still to come. */
 export function restIfSlow(socket: Socket, frames: number, more: number): void {
   if (frames > REST.framesMax || more < REST.moreMin) return;
   socket.pause();

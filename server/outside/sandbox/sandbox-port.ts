@@ -9,11 +9,11 @@ const options = optionTable({
   sandbox: text({
     placeholder: "embedded|url|off",
     description:
-      "where programs that models write are run: on this machine, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
+      "where programs that models write run: embedded (on this machine, isolated by the kernel), at the URL of a SandboxFusion server, or off (nowhere)",
     defaultValue: "embedded",
   }),
   sandboxConcurrency: integer({
-    description: "programs that are run at once",
+    description: "maximum number of programs that run at the same time",
     range: [1, 1024],
     defaultValue: availableParallelism(),
   }),

@@ -7,16 +7,16 @@ const options = optionTable({
   teacherUrl: optionalText({
     placeholder: "url",
     description:
-      "base URL of an OpenAI-compatible endpoint that is asked for tasks of SOURCE_TEACHER, e.g. http://localhost:8000/v1",
+      "base URL of an OpenAI-compatible endpoint whose model proposes tasks (SOURCE_TEACHER), e.g. http://localhost:8000/v1",
   }),
-  teacherModel: optionalText({ placeholder: "name", description: "model at the endpoint of --teacher-url" }),
+  teacherModel: optionalText({ placeholder: "name", description: "name of the teacher model at the endpoint of --teacher-url" }),
   teacherKey: optionalText({
     placeholder: "key",
-    description: "the endpoint's key; better by its variable, for others see flags",
+    description: "API key of the endpoint; better set GRADUS_TEACHER_KEY, because other users of the machine can see options",
     secret: true,
   }),
   teacherTimeoutMs: integer({
-    description: "longest that one reply of the teacher may take, in milliseconds",
+    description: "maximum time for one reply of the teacher, in milliseconds",
     range: [10, 3_600_000],
     defaultValue: 60_000,
   }),
