@@ -1,6 +1,6 @@
 /**
  * The sandbox on this machine. Runs jobs (programs with their test cases) in up to `concurrency` Python processes,
- * called zygotes, which fork for each run. Further jobs wait in a queue.
+ * called zygotes. A zygote forks a child process for each run of a program. Further jobs wait in a queue.
  */
 import PQueue from "p-queue";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
@@ -27,7 +27,8 @@ export type OpenedEmbedded =
   { readonly kind: "opened"; readonly sandbox: Embedded } | { readonly kind: "missing"; readonly why: string };
 
 /**
- * Opens the sandbox with one zygote process. Others are started when there is work for them, or to replace ended ones.
+ * Opens the sandbox with one zygote process. Further zygotes are started when there is work for them, or to replace
+ * ended ones.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<OpenedEmbedded> {
   const first = await startZygote(options);
@@ -81,8 +82,8 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
   return {
     found: first.found,
     zygotes: () => [...all],
-    // The queue does not get the abort signal. It would start the next job while the process of the cancelled one still
-    // runs.
+    // The queue does not get the abort signal, because it would then start the next job while the process of a
+    // cancelled job still runs.
     ask: (job, context) => queue.add(() => attempt(job, context)),
     async close() {
       closed = true;

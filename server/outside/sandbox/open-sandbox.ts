@@ -1,4 +1,7 @@
-/** Opens the sandbox that the operator chose (`--sandbox`). If it cannot be opened, says why and what to do. */
+/**
+ * Opens the sandbox that the operator chose (`--sandbox`). If the sandbox cannot be opened, returns why, and what the
+ * operator can do.
+ */
 import type { Sandbox } from "../../../envs/ports.ts";
 import type { OpenedPort } from "../port-kind.ts";
 import { counted, type CountedSandbox, sandboxMetrics } from "./sandbox-metrics.ts";
@@ -36,7 +39,7 @@ export async function openSandbox(
   return missing(`this kernel does not isolate programs; ${probed.why}`);
 }
 
-/** Describes an opened sandbox to the server. `found` says how it is isolated, for the log. */
+/** Returns an opened sandbox in the form that the server expects. `found` has details of its isolation, for the log. */
 function openedAs(
   sandbox: Sandbox,
   found: Readonly<Record<string, unknown>>,

@@ -1,10 +1,10 @@
 /**
- * Checks that a sandbox contains programs, by running a program that tries forbidden actions. The sandbox is not used
- * before it passes, because some kernels, e.g. emulated ones, offer isolation that they do not enforce.
+ * Checks that a sandbox really isolates programs, by running a program that tries forbidden actions. The server uses a
+ * sandbox only after it passes, because some kernels, e.g. emulated ones, offer isolation that they do not enforce.
  */
 import type { AskContext, Sandbox } from "../../../envs/ports.ts";
 
-/** Python program that tries forbidden actions. It returns a list of those that succeeded, each in a few words. */
+/** Python program that tries forbidden actions. Returns a list of those that succeeded, each in a few words. */
 const PROGRAM = `
 import ctypes, mmap, os, socket
 

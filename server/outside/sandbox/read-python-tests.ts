@@ -1,6 +1,6 @@
 /**
- * Reads tests that are written in Python, by Python's own parser. The reader (python/reader.py) is itself run as a
- * program in the sandbox.
+ * Reads tests that are written in Python, by Python's own parser. The parser's program (python/reader.py) itself runs
+ * in the sandbox.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -46,8 +46,8 @@ export async function readTexts(
     if (reply.kind === "failed") return reply;
     const { results } = reply;
     if (results.length !== cases.length) return miscounted(results.length, cases.length);
-    // A text that breaks the reader may also spoil the results after it. Only the first broken text is certainly at
-    // fault.
+    // A text on which the reader fails may also spoil the results of the texts after it. So only the results up to that
+    // text are used, and the rest is read again.
     const broken = results.findIndex(({ kind }) => kind !== "returned");
     found.push(...results.slice(0, broken < 0 ? results.length : Math.max(1, broken)).map(foundIn));
   }

@@ -1,5 +1,5 @@
 /**
- * Reads the result of a test case from a sandbox. Replies are untrusted, because the tested program may have written
+ * Reads the result of a test case from a sandbox. Results are untrusted, because the tested program may have written
  * them.
  */
 import type { SandboxCase, SandboxResult } from "../../../envs/ports.ts";
@@ -7,9 +7,12 @@ import type { Frame } from "./zygote-frames.ts";
 import { readValue, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 const ERROR_LENGTH_MAX = 600;
-/** Maximum number of names in a result, as in python/runner.py. */
+/**
+ * Maximum number of class names in a result: those of a raised exception and its base classes. Equal to the limit in
+ * python/runner.py.
+ */
 const NAMES_MAX = 50;
-/** Maximum characters of such a name, as in python/runner.py. */
+/** Maximum characters of such a class name. Equal to the limit in python/runner.py. */
 const NAME_LENGTH_MAX = 100;
 /** Maximum memory of a program in MiB, as in python/child.py. */
 const MEMORY_MIB_MAX = 768;
@@ -34,7 +37,7 @@ export function resultOfFrame(
   return kind === "died" ? { kind: "died", how: payload.toString() } : undefined;
 }
 
-/** Reads one reply (JSON) that python/runner.py wrote. */
+/** Reads the result of a test case from JSON that python/runner.py wrote. */
 export function resultOfReply(text: string, caseKind: SandboxCase["kind"], budget: ValueBudget): SandboxResult {
   const { value, raised, names, exceeded, unusable } = parse(text);
   if (typeof unusable === "string") return { kind: "unusable", why: unusable.slice(0, ERROR_LENGTH_MAX) };

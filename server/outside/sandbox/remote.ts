@@ -2,8 +2,8 @@
  * Runs programs in a sandbox on another machine, which offers SandboxFusion's `POST /run_code`. Scripts are sent
  * unchanged. Function calls are made by a driver in the same process as the program, which prints one result per line.
  *
- * A program can print such lines too, but only change its own result: expected values stay here. Errors of the remote
- * server never count against the program.
+ * A program can print such lines too, but only change its own result: expected values stay on this machine. Errors of
+ * the remote server never count against the program.
  */
 import { readFileSync } from "node:fs";
 import PQueue from "p-queue";
@@ -48,22 +48,22 @@ sys.modules["runner"] = types.ModuleType("runner")
 exec(base64.b64decode("${Buffer.from(sourceOf("runner.py")).toString("base64")}"), sys.modules["runner"].__dict__)
 ${sourceOf("driver.py")}`;
 /**
- * Number of test cases in which a program may die or exceed a limit. Then the rest is not run, as in python/serve.py.
+ * Number of a job's test cases in which a program may die or exceed a limit. Then the remaining cases are not run, as
+ * in python/serve.py.
  */
 const BROKEN_MAX = 3;
 /** Maximum memory of a program in MiB, as in python/child.py. */
 const MEMORY_MIB_MAX = 768;
-/**
- * Elapsed time that the remote server allows a program, as a multiple of our limit of its processor time.
- */
+/** Elapsed time that the remote server allows a program, as a multiple of the program's limit of processor time. */
 const CLOCK_FACTOR = 2;
-/** Seconds of elapsed time that a program may take in addition. */
+/** Seconds of elapsed time that a program may take in addition to that multiple. */
 const CLOCK_SECONDS_MORE = 2;
 /**
- * Time limit of all test cases of a job together, as a multiple of one case's. The same value is in python/watch.py.
+ * Time limit of all test cases of a job together, as a multiple of the limit of one case. The same value is in
+ * python/watch.py.
  */
 const JOB_FACTOR = 10;
-/** Milliseconds for sending a request and receiving its reply, in addition to the program's own time. */
+/** Milliseconds that sending a request and receiving its reply may take, in addition to the program's own time. */
 const TRANSPORT_MS_MAX = 30_000;
 /** Maximum characters of output that are accepted from the remote server. */
 const OUTPUT_LENGTH_MAX = ROOM.outputBytesMax;
@@ -112,11 +112,14 @@ async function runJob(post: Post, job: SandboxJob, context: AskContext): Promise
   return { kind: "ran", results };
 }
 
-/** Data that the functions below need to run the cases of a job. */
+/** Data for running the test cases of one job on the remote server. */
 interface Request {
   readonly job: SandboxJob;
   readonly budget: ValueBudget;
-  /** Runs code on the remote server for at most `seconds`, and not longer than the time left to the job. */
+  /**
+   * Runs code on the remote server for at most `seconds`, or for the time that is left to the whole job if that is
+   * shorter.
+   */
   readonly ask: (code: string, stdin: string, seconds: number) => Promise<Run | Failed>;
 }
 
@@ -153,7 +156,7 @@ async function runCalls(
   const job = Buffer.from(JSON.stringify({ program, cases, cpuMsMax })).toString("base64");
   const ran = await run(`${DRIVER}\n\ndrive("${job}")\n`, "", secondsOf(cpuMsMax * cases.length));
   if (ran.kind === "failed") return ran;
-  // The last piece is dropped, because it is empty or a line that was cut off.
+  // The text after the last line break is dropped, because it is empty or a line that was cut off.
   const lines = ran.stdout.split("\n").slice(0, -1).slice(0, cases.length);
   const results = lines.map((line) => resultOfReply(line, "call", budget));
   const first = results.findIndex(({ kind }) => kind === "exceeded" || kind === "died");

@@ -19,7 +19,7 @@ const options = optionTable({
   }),
 });
 
-/** Options that name the Python interpreter. Mounted environments have the same options. */
+/** Options that name the Python interpreter. The sandbox shares them with mounted environments. */
 type Interpreter = Parameters<typeof interpreterOf>[0];
 
 export const sandbox = {

@@ -32,7 +32,7 @@ export interface Frame {
 }
 
 const HEADER_BYTES = 9;
-/** Maximum bytes of a message's content. It is more than the results that python/process.py sends. */
+/** Maximum bytes of a message's content. Results that python/process.py sends are shorter. */
 const PAYLOAD_BYTES_MAX = 2 * 1024 ** 2 + 1024;
 /** Maximum bytes of a job's message. Zygotes (sandbox processes) refuse longer ones. */
 export const JOB_BYTES_MAX = 64 * 1024 ** 2;
@@ -80,8 +80,8 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buff
 }
 
 /**
- * Returns the length of the first message in bytes, its header included. Returns the length of the header while that
- * has not arrived.
+ * Returns the length of the first message in bytes, including its header. Until the whole header has arrived, returns
+ * the header's length.
  */
 function frameBytes(start: Buffer): number {
   if (start.length < HEADER_BYTES) return HEADER_BYTES;

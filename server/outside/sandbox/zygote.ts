@@ -1,6 +1,6 @@
 /**
- * Controls one zygote: an isolated Python process that runs one job at a time, and forks a process for the test cases
- * of each.
+ * Controls one zygote: an isolated Python process that runs one job at a time. For each run of a job's program, the
+ * zygote forks a child process.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -22,11 +22,11 @@ export interface KernelIsolation {
   readonly noNamespaces: string | null;
   /** Whether programs can import modules of the standard library that were not imported in advance. */
   readonly library: boolean;
-  /** Id of the user as whom programs run. */
+  /** Id of the Unix user that programs run as. */
   readonly user: number;
 }
 
-/** Numbers of processes and files that programs may have left behind. */
+/** Numbers of child processes and open files of a zygote, to see whether programs left some behind. */
 export interface Figures {
   readonly children: number;
   readonly openFiles: number;
@@ -45,7 +45,7 @@ export type ZygoteOutcome =
 export interface Zygote {
   readonly found: KernelIsolation;
   readonly pid: number;
-  /** Runs a job. Must not be called again before it has resolved. */
+  /** Runs a job. Must not be called again before the returned promise has resolved. */
   run(job: SandboxJob, signal: AbortSignal): Promise<ZygoteOutcome>;
   figures(): Promise<Figures>;
   /** Returns whether the zygote still runs and takes jobs. */
@@ -99,7 +99,9 @@ type Hello = KernelIsolation | { readonly refused: string };
 interface Link {
   readonly pid: number;
   write(bytes: Buffer): void;
-  /** Resolves to the next message. Must not be called again before it has resolved. */
+  /**
+   * Resolves to the next message from the zygote. Must not be called again before the returned promise has resolved.
+   */
   next(): Promise<Frame | Ended>;
   alive(): boolean;
   close(): Promise<void>;

@@ -1,12 +1,12 @@
 /**
  * Keeps the tasks that a teacher model proposed and the server accepted, for one run and one kind of task. Also
- * remembers which were handed out.
+ * remembers which of them were handed out to the run.
  */
 import type { MadeTask } from "../../tasks/task.ts";
 
 /**
  * Maximum number of handed-out tasks that are remembered, so that a repeated request gets the same task. Runs prepare
- * fewer tasks in advance.
+ * fewer tasks than that in advance.
  */
 const GIVEN_MAX = 4096;
 /**
@@ -26,9 +26,12 @@ export function learn(known: KnownTasks, hash: string): void {
 export interface AcceptedTasks {
   /** Accepted tasks that are not handed out yet, the oldest first. */
   readonly ready: MadeTask[];
-  /** Handed-out tasks. The key names the arm and the number of the run's task that each one fills. */
+  /** Handed-out tasks. The key is the name of a place in the run: an arm, and the number of the task within the arm. */
   readonly given: Map<string, MadeTask>;
-  /** Resolves when the teacher requests in progress have ended: to a failure if none of them gave a task. */
+  /**
+   * Resolves when the requests to the teacher that are in progress have ended: to a failure if none of them gave a
+   * task, otherwise to undefined. Undefined: no request is in progress.
+   */
   asking: Promise<Failure | undefined> | undefined;
   /** Number of teacher requests so far. */
   requests: number;
@@ -42,8 +45,8 @@ export interface Failure {
 export const noAcceptedTasks = (): AcceptedTasks => ({ ready: [], given: new Map(), asking: undefined, requests: 0 });
 
 /**
- * Returns the task that was handed out for this place in the run, or else the next accepted task. Undefined: there is
- * none.
+ * Returns the task that was handed out for this place in the run before, or else the next accepted task. Undefined: no
+ * accepted task is left.
  */
 export function give({ ready, given }: AcceptedTasks, place: string): MadeTask | undefined {
   const task = given.get(place) ?? ready.shift();

@@ -1,6 +1,6 @@
 /**
- * Checks whether a task that a teacher model proposed is of the wanted environment, level and split. A proposal is read
- * like a row of a data pool.
+ * Checks whether a task that a teacher model proposed is of the wanted environment, level and split. The proposal has
+ * the form of a row of a data pool.
  */
 import type { Environment } from "../../../envs/environment.ts";
 import { madeOf } from "../../../envs/origin.ts";

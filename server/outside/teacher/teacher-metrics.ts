@@ -18,7 +18,10 @@ export interface TeacherCounts {
   readonly asked: number;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Number of replies whose endpoint sent no token counts. The sums of tokens lack them. */
+  /**
+   * Number of replies for which the endpoint sent no token counts. Their tokens are missing in `tokensIn` and
+   * `tokensOut`.
+   */
   readonly repliesWithoutUsage: number;
 }
 

@@ -24,7 +24,10 @@ const options = optionTable({
 
 const start = "start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
 
-/** Describes the teacher. It has no `open`, because tasks are made with it and verifiers never use it (teacher.ts). */
+/**
+ * Describes the teacher service. It has no `open`, because verifiers never use the teacher; the making of tasks opens
+ * it (teacher.ts).
+ */
 export const teacher = {
   options,
   words: {

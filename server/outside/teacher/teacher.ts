@@ -1,8 +1,9 @@
 /**
- * Makes tasks by asking a teacher model for proposals. Each task number of a run's arm gets the next accepted task, and
- * keeps it while this process remembers it.
+ * Makes tasks by asking a teacher model for proposals. A run's arm numbers its tasks. Each number gets the next
+ * accepted proposal, and keeps it while this process remembers it.
  *
- * No seed leads to such a task, so it cannot be made again. Runs therefore store each drawn task completely.
+ * A task that a teacher proposed has no seed, so it cannot be made again. Runs therefore store each such task
+ * completely.
  */
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -29,8 +30,8 @@ import { examine } from "./check-proposal.ts";
 import { type Failure, give, type KnownTasks, learn, noAcceptedTasks, type AcceptedTasks } from "./accepted-tasks.ts";
 
 /**
- * Number of tasks that one request asks for. More tasks share the cost of the prompt, but the reply must arrive within
- * a minute.
+ * Number of tasks that one request asks for. With more tasks per request, the prompt costs less per task, but the reply
+ * must arrive within a minute.
  */
 const TASKS_PER_REQUEST = 16;
 /** Maximum number of proposals that are examined in one reply. */
@@ -38,25 +39,23 @@ const PROPOSALS_MAX = 64;
 /** Maximum number of requests to the teacher at the same time, per environment, level and split. */
 const CONCURRENCY = 2;
 /**
- * Maximum number of requests that wait for the teacher, per environment, level and split. Further ones must be retried
- * later.
+ * Maximum number of requests that wait for the teacher, per environment, level and split. Further requests are refused,
+ * and must be retried later.
  */
 const WAITING_MAX = 256;
 const RETRY_DELAY_MS = 1000;
 const SCOPES_MAX = 256;
 
 export interface WantedOfTeacher {
-  /** Name of a run, or of something else within which no task may occur twice. */
+  /** Name of the run that needs the tasks, or of another scope. No task occurs twice within a scope. */
   readonly scope: string;
-  /** Names of the tasks that the run needs, each with its arm and number. */
+  /** Names of the places that need a task. A place is an arm of the run, and the number of the task within the arm. */
   readonly places: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Teacher {
-  /**
-   * Returns one result per name, in order. If the caller leaves, tasks that arrive later stay for the next caller.
-   */
+  /** Returns one result per place, in order. If the caller leaves, tasks that arrive later stay for the next caller. */
   take(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   readonly counts: () => readonly TeacherCounts[];
   readonly metrics: readonly SampledMetric[];
@@ -71,8 +70,8 @@ export interface TeacherDeps {
 }
 
 /**
- * Returns the name of the resource on which runs with such tasks depend. Each level and split has its own, because a
- * teacher may fail at only one of them.
+ * Returns the name of the resource (a queue with limits) for requests to the teacher. Each level and split has a
+ * resource of its own, because a teacher may fail at only one of them.
  */
 export function teacherResource({ environment, level, split }: TaskSpec): string {
   return `teacher of ${environment}/${level}/${split}`;
@@ -82,13 +81,13 @@ const TOO_FEW: Failure = { message: "the teacher gave too few tasks: try again",
 
 interface Scope {
   readonly known: KnownTasks;
-  /** Accepted tasks, by the kind of task (spec) as JSON. */
+  /** Accepted tasks by kind of task. The key is the environment, version, level, split and answer format, as JSON. */
   readonly shelves: Map<string, AcceptedTasks>;
 }
 
-/** Data for requests to the teacher, all about one kind of task. */
+/** Everything that requests to the teacher for one kind of task need. */
 interface TeacherQuestion {
-  /** The caller and connection whose share of the teacher the request uses. */
+  /** For fair turns in the queue: the scope (e.g. a run) as the caller, and the kind of task as its connection. */
   readonly party: Party;
   readonly environment: Environment;
   readonly spec: TaskSpec;
@@ -125,8 +124,8 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
   };
 
   /**
-   * Sends enough requests for the missing tasks, at most CONCURRENCY. Resolves to undefined if one of them gave tasks,
-   * else to a failure.
+   * Sends as many requests as the missing tasks need, at most CONCURRENCY at once. Resolves to undefined if one of them
+   * gave tasks, else to the first failure.
    */
   const askFor = async (asking: TeacherQuestion, missing: number): Promise<Failure | undefined> => {
     const requests = Math.min(CONCURRENCY, Math.ceil(missing / TASKS_PER_REQUEST));
@@ -177,8 +176,8 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
 }
 
 /**
- * Returns a function that returns the resource of a kind of task: always the same object for the same environment,
- * level and split.
+ * Returns a function from a kind of task to its resource. The function returns the same object for the same
+ * environment, level and split.
  */
 function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
   const byName = new Map<string, Resource>();
@@ -192,7 +191,7 @@ function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
 }
 
 /**
- * Sends one request, and stores the proposals that are accepted. A reply of which nothing is accepted counts as a
+ * Sends one request to the teacher, and stores the proposals that are accepted. If none is accepted, the result is a
  * failure, because the next reply may be no better.
  */
 async function request(
@@ -224,7 +223,7 @@ async function request(
       shelf.ready.push(examined.task);
       accepted++;
     } else countUp(reasons, outcome);
-    // A solver takes some milliseconds per proposal, so other work may run in between.
+    // A solver takes some milliseconds per proposal, so other work may run between two proposals.
     await nextTurn();
   }
   const excess = rows.answer.length - PROPOSALS_MAX;

@@ -23,7 +23,7 @@ export interface Checked {
 
 const SECRET = "the-secret-of-gradus-check-7f3a";
 const RUN_MS_MAX = 300_000;
-/** Milliseconds to wait after a program, so that connections that it made are noticed. */
+/** Milliseconds to wait after a program has ended, so that network connections that it made are noticed. */
 const SETTLE_MS = 5;
 
 export async function* checkSandbox(
@@ -75,8 +75,8 @@ async function ask(sandbox: Sandbox, job: Parameters<Sandbox["ask"]>[0]): Promis
 }
 
 /**
- * Returns the sandbox's processes and open files as text, to compare them before and after a program. A remote sandbox
- * tells none.
+ * Returns the sandbox's processes and open files as text, to compare them before and after a program. For a remote
+ * sandbox the text is always the same.
  */
 async function leftovers({ zygotes }: Partial<Pick<Embedded, "zygotes">>): Promise<string> {
   const all = zygotes?.() ?? [];

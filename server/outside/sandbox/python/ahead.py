@@ -1,12 +1,12 @@
 """Imports the modules that programs often use, before any program runs.
 
-The processes forked for programs then have them.
+The processes that are later forked for programs have these modules already.
 """
 
 import contextlib
 import importlib
 
-# Modules that tests and solutions of public data sets import. A program that imports a loaded module waits for nothing.
+# Modules that tests and solutions of public data sets import. If a program imports one of them, it is loaded already.
 IMPORTS = [
     "abc",
     "array",
@@ -70,7 +70,8 @@ IMPORTS = [
     "encodings.idna",
 ]
 
-# Extension modules that load libraries from outside Python's folders, which an isolated program cannot read.
+# Extension modules whose shared libraries lie outside Python's folders. An isolated program could not read these
+# libraries.
 EXTENSIONS = ["_bz2", "_lzma", "_sqlite3", "_ssl", "pyexpat"]
 
 

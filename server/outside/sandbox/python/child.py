@@ -17,14 +17,14 @@ import kernel
 import runner
 from doorman import THREADS_MAX, Doorman
 
-# File descriptors of a program's process, besides its standard streams: permission for the next case comes in at TURNS,
-# and results go out at REPLIES.
+# File descriptors of a program's process, besides its standard streams. The process waits at TURNS for permission to
+# start the next test case, and writes results to REPLIES.
 TURNS = 3
 REPLIES = 4
 
 MiB = 1024**2
 OPEN_FILES_MAX = 16
-# Memory limit of a program, in MiB. Some programs give one of their threads a stack of 512 MiB.
+# Memory limit of a program, in MiB. It leaves room for programs that give one of their threads a stack of 512 MiB.
 MEMORY_MIB_MAX = 768
 
 SCRIPT = 0
@@ -85,7 +85,7 @@ class Room:
         self.nothing = nothing
 
     def lock(self, cpu_seconds: int) -> None:
-        """Isolates this process irrevocably."""
+        """Isolates this process irrevocably, before a program runs in it."""
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self._zygote:
             os._exit(1)
@@ -143,18 +143,19 @@ class Room:
 
 
 def kill_itself() -> None:
-    """Ends a process by SIGKILL because it could not start its program.
+    """Ends this process by SIGKILL because it could not start its program.
 
-    A program cannot end its own process this way, so the server knows that the failure is not the program's.
+    A program cannot end its own process by SIGKILL, so the server knows that the failure is not the program's.
     """
     with contextlib.suppress(OSError):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def open_null(flags: int) -> int:
-    """Opens /dev/null.
+    """Opens /dev/null, and returns its descriptor.
 
-    Keeps the descriptors TURNS and REPLIES free in the parent process, because its children use them.
+    Also opens it as the descriptors TURNS and REPLIES, so that the parent process opens no other file there: its
+    children use these numbers.
     """
     opened = os.open(os.devnull, flags)
     null = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, REPLIES + 1)
@@ -166,7 +167,7 @@ def open_null(flags: int) -> int:
 
 
 def give_input(data: bytes) -> None:
-    """Makes the input of a script its standard input: a read-only file in memory."""
+    """Makes `data` the standard input of this process: a read-only file in memory."""
     handle = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     runner.write_all(handle, data)
     os.lseek(handle, 0, os.SEEK_SET)
@@ -177,5 +178,5 @@ def give_input(data: bytes) -> None:
 
 
 def send(reply: bytes) -> None:
-    """Sends the result of a case to the parent process, preceded by its length."""
+    """Sends the result of a test case to the parent process, preceded by the result's length."""
     runner.write_all(REPLIES, struct.pack(">I", len(reply)) + reply)

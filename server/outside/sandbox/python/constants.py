@@ -1,6 +1,6 @@
 """Evaluates constant expressions in tests, such as `[1] * 3`.
 
-Results are exact, of limited size, and keep the order in which they are written.
+Results are exact and of limited size. Sets and dicts keep the order in which the test's text lists their members.
 """
 
 import math
@@ -27,22 +27,23 @@ def fail(why: str) -> NoReturn:
 
 
 class Pile(NamedTuple):
-    """A set or frozenset. Keeps its members in the order in which they are written."""
+    """A set or frozenset, as a test writes it. Keeps its members in the order of the text."""
 
     letter: str
     items: list[Any]
 
 
 class Pairs(NamedTuple):
-    """A dict. Keeps its entries in the order in which they are written."""
+    """A dict, as a test writes it. Keeps its entries in the order of the text."""
 
     pairs: list[tuple[Any, Any]]
 
 
 def encode(value: Any) -> Any:
-    """Encodes a value as JSON, in the form that runner.py also uses.
+    """Encodes a value as JSON, in the form in which runner.py encodes results.
 
-    Small ints and lists stay as they are; other types are marked by one letter.
+    Small ints and lists stay as they are. A value of another type becomes an object, whose key is a letter for the
+    type.
     """
     kind = type(value)
     if value is None or kind in (bool, str):
@@ -62,7 +63,7 @@ def encode(value: Any) -> Any:
 def items_of(value: Any) -> Any:
     """Returns the items that a `for` loop over a value visits; None for a dict and for values that are not iterable.
 
-    The items of a set come in the order in which they are written.
+    The items of a set come in the order in which the test lists them.
     """
     if type(value) is Pile:
         return value.items
@@ -75,7 +76,7 @@ def is_number(value: Any) -> bool:
 
 
 def number_of(value: Any, why: str) -> float:
-    """Returns a number as the nearest float. Fails with `why` if it is too large for a float."""
+    """Returns a number as the nearest float. Raises UnreadError with the text `why` if it is too large or no number."""
     try:
         return float(value) if is_number(value) else fail(why)
     except OverflowError:
@@ -83,7 +84,7 @@ def number_of(value: Any, why: str) -> float:
 
 
 def key_of(value: Any) -> Any:
-    """Returns a key by which two values are equal exactly if Python's == says so. Unlike there, nan equals nan."""
+    """Returns a key for comparing values: two keys are equal if Python's == says so of the values, or both are nan."""
     if type(value) is tuple:
         return ("t", *(key_of(item) for item in value))
     if type(value) is Pile and value.letter == "z":
@@ -104,7 +105,7 @@ def type_name(value: Any) -> str:
 def size_of(value: Any) -> float:
     """Estimates how many parts and characters a value has when written out.
 
-    Stops counting above the limit: shared parts could make a value huge.
+    Stops counting above VALUE_SIZE_MAX, because parts that occur many times could make the value huge.
     """
     size = 0.0
     left = [value]
@@ -128,7 +129,7 @@ def bits(value: int) -> int:
 
 
 def fold(operator: str, a: Any, b: Any) -> Any:
-    """Computes an operator on two values exactly. None: the operation fails, or its result would be too large."""
+    """Applies a binary operator to two values exactly. None: the operation fails, or its result would be too large."""
     if type(a) in (bool, int) and type(b) in (bool, int):
         return fold_ints(operator, int(a), int(b))
     try:
@@ -146,7 +147,7 @@ def fold(operator: str, a: Any, b: Any) -> Any:
 
 
 def fold_ints(operator: str, a: int, b: int) -> Any:
-    """Computes an operator on two ints exactly. None: the operation fails, or its result would be too large."""
+    """Applies a binary operator to two ints exactly. None: the operation fails, or its result would be too large."""
     if operator in "+-":
         return a + b if operator == "+" else a - b
     if operator == "*":
@@ -161,7 +162,7 @@ def fold_ints(operator: str, a: int, b: int) -> Any:
 
 
 def fold_floats(operator: str, a: float, b: float) -> Any:
-    """Computes an operator on two numbers, at least one of them a float. None: the operation fails."""
+    """Applies a binary operator to two numbers, at least one of them a float. None: the operation fails."""
     if operator in "+-":
         return a + b if operator == "+" else a - b
     if operator == "*":
@@ -186,7 +187,7 @@ FLOAT = re.compile(r"[+-]?(?:nan|inf|infinity|[0-9]{1,64}(?:\.[0-9]{1,64})?(?:e[
 
 
 def fold_builtin(name: str, args: list[Any]) -> Any:
-    """Computes a call of a builtin on constants, as in `sorted([2, 1])`. None: it fails or is not supported."""
+    """Computes a call of a builtin with constants, as in `sorted([2, 1])`. None: it fails or is not supported."""
     if name == "range":
         return range_of(args)
     if len(args) != 1:
@@ -204,7 +205,7 @@ def length_of(value: Any) -> Any:
 
 
 def distinct(items: Any) -> list[Any]:
-    """Returns the items without duplicates. Of equal items, the first stays."""
+    """Returns the items without duplicates. The first of several equal items stays."""
     return list({key_of(item): item for item in items}.values())
 
 
@@ -215,7 +216,7 @@ def sorted_of(items: Any) -> Any:
 
 
 def float_of(value: Any) -> Any:
-    """Converts a number, or a text such as "1e-3", to a float. None for other values."""
+    """Converts a number, or a text such as "1e-3", to a float. Returns None for other values."""
     if is_number(value):
         return number_of(value, "'float' of Python")
     text = value.strip().lower() if type(value) is str else ""

@@ -24,7 +24,7 @@ CONTINUE = 1
 
 
 class Doorman:
-    """Allows or refuses new threads of programs. Serves one program at a time."""
+    """Allows or refuses the new threads of programs. Serves one program at a time."""
 
     def __init__(self, listener: int = -1) -> None:
         # Descriptor from which requests for new threads are read. It is -1 if the kernel enforces the limit.
@@ -36,7 +36,7 @@ class Doorman:
         return self.listener < 0
 
     def answer(self, meter: Meter) -> None:
-        """Allows or refuses the next new thread. Refuses it also if the threads cannot be counted."""
+        """Allows or refuses the next new thread that waits. Also refuses it if the threads cannot be counted."""
         question = bytearray(QUESTION_BYTES)
         try:
             fcntl.ioctl(self.listener, RECEIVE, question)
@@ -48,6 +48,6 @@ class Doorman:
                 answer = ANSWER.pack(number, 0, -errno.EAGAIN, 0)
             fcntl.ioctl(self.listener, SEND, answer)
         except OSError as error:
-            # ENOENT means that the thread that asked has ended in the meantime.
+            # ENOENT: the thread that made the paused system call has ended in the meantime.
             if error.errno != errno.ENOENT:
                 raise

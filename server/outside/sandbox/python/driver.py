@@ -1,7 +1,7 @@
 """Calls a program's functions in a sandbox on another machine, and prints each result as a line of JSON (../remote.ts).
 
-The program runs in the same process, so it may print lines of its own and lift the limit of processor time that is set
-here. The other sandbox's own limits still hold.
+The program runs in the same process. So it may print lines of its own, and lift the limit of processor time that this
+driver sets. The limits of that sandbox still hold.
 """
 
 import base64

@@ -25,7 +25,7 @@ THREAD_STACK_BYTES_MAX = 512 * MiB
 
 
 def furnish() -> None:
-    """Installs the replacements, once, before any program is forked."""
+    """Replaces functions such as `open` for all programs. Called once, before a process is forked for any program."""
     site.setquit()
     site.setcopyright()
     site.sethelper()
@@ -58,7 +58,7 @@ def limited(stack_size: Callable[[int], int]) -> Callable[[int], int]:
 
 
 def keep_limit(which: int, limits: tuple[int, int]) -> None:
-    """Stands in for resource.setrlimit.
+    """Replaces resource.setrlimit, and does nothing.
 
-    Changes nothing and raises nothing: the stack is already large, and other limits stay.
+    Raises no exception either: the stack is already large, and a program cannot change the other limits.
     """

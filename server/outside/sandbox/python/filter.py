@@ -1,7 +1,8 @@
 """Builds seccomp filters, which say what system calls a program may make, as classic BPF code.
 
-The filter is a list of what CPython needs once it runs. Other calls fail with EPERM, so that a program sees a
-PermissionError. Calls that are newer than the list fail with ENOSYS, so that the C library falls back to older ones.
+The filter allows the system calls that CPython needs once it runs. Other calls fail with EPERM, so that a program sees
+a PermissionError. Calls that Linux has only since version 5.1 fail with ENOSYS instead, so that the C library falls back
+to older ones.
 """
 
 import errno
@@ -9,7 +10,7 @@ import platform
 import struct
 from collections.abc import Sequence
 
-# Codes of the architectures, from linux/audit.h.
+# Numbers of the processor architectures, from linux/audit.h.
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 # BPF opcodes from linux/bpf_common.h: load a word, jump on a constant, and return the verdict.
@@ -38,7 +39,7 @@ CLONE3 = 435
 FACCESSAT2 = 439
 
 # Flags of clone with which glibc and musl start a thread (musl adds the obsolete CLONE_DETACHED). Starting a process
-# uses others.
+# takes other flags, which are refused.
 THREAD_FLAGS = (0x3D0F00, 0x7D0F00)
 
 # Flags of open that create or change a file: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND and O_TMPFILE.
@@ -64,7 +65,8 @@ SIGKILL = 9
 # Socket option that returns a descriptor by which signals can be sent to the process at the other end. It is refused.
 SO_PEERPIDFD = 77
 
-# System calls that are always allowed, with their numbers on x86_64 and aarch64. None: the architecture lacks the call.
+# System calls that are always allowed, with their numbers on x86_64 and aarch64. None: the architecture does not have
+# the call.
 ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63),
     "write": (1, 64),
@@ -143,7 +145,8 @@ ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "exit_group": (231, 94),
 }
 
-# System calls that are allowed only for some values of an argument.
+# System calls that are allowed only for some values of one of their arguments, with their numbers on x86_64 and
+# aarch64.
 OPEN = (2, None)
 OPENAT = (257, 56)
 CLONE = (56, 220)
@@ -154,8 +157,8 @@ SOCKETPAIR = (53, 199)
 SENDTO = (44, 206)
 SCHED_YIELD = (24, 124)
 
-# System calls of a process that starts children and waits for them. The children isolate themselves further. FORK_FLAGS
-# are the flags that glibc's and musl's fork pass to clone.
+# Further system calls for a process that starts child processes and waits for them. The children isolate themselves
+# further. FORK_FLAGS are the flags that glibc's and musl's fork pass to clone.
 FORK_FLAGS = (0x1200011, 0x11)
 PARENT: dict[str, tuple[int | None, int | None]] = {
     "wait4": (61, 260),
@@ -202,7 +205,7 @@ LOADER: dict[str, tuple[int | None, int | None]] = {
     "capget": (125, 90),
 }
 
-# Calls that network access needs.
+# Further system calls for network access.
 NETWORK: dict[str, tuple[int | None, int | None]] = {
     "connect": (42, 203),
     "bind": (49, 200),
@@ -223,7 +226,7 @@ Instruction = tuple[int, int, int, int]
 
 
 def machine() -> str | None:
-    """Returns the name of this machine's architecture; None if no filter can be built for it."""
+    """Returns the name of this machine's processor architecture; None if no filter can be built for it."""
     name = platform.machine()
     return name if name in ARCHITECTURES else None
 
@@ -250,8 +253,8 @@ def program(
         SOCKETPAIR[column]: _connected_pair(),
         # Without an address, sendto can only send to the other end of a connected pair.
         SENDTO[column]: _if_null(4),
-        # The call is made to succeed without effect. A program that really yields would wait for a processor without
-        # being charged for the time.
+        # The call succeeds without effect. A program that really gave up the processor would wait for its next turn
+        # without being charged for the time.
         SCHED_YIELD[column]: [_error(0)],
     }
     rules |= {numbers[column]: [_verdict(ALLOW)] for numbers in more.values()}
@@ -302,7 +305,7 @@ Ranges = list[tuple[int, list[Instruction]]]
 
 
 def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
-    """Groups system call numbers that are treated alike into ranges.
+    """Groups consecutive system call numbers with equal instructions into ranges.
 
     Each range has its first number and its instructions.
     """
@@ -341,7 +344,7 @@ def _error(number: int) -> Instruction:
 
 
 def _low(argument: int) -> Instruction:
-    """Loads the low 32 bits of an argument, which come first on both architectures."""
+    """Returns the instruction that loads the low 32 bits of a system call's argument, on both architectures."""
     return (LOAD, 0, 0, 16 + 8 * argument)
 
 
@@ -350,7 +353,10 @@ def _high(argument: int) -> Instruction:
 
 
 def _if_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
-    """Allows only some values of an argument. The kernel reads it as a 32-bit int, so the high word is ignored."""
+    """Returns code that allows a system call only if an argument is one of `values`.
+
+    The kernel reads that argument as a 32-bit int, so its high 32 bits are ignored.
+    """
     code = [_low(argument)]
     for value in values:
         code += [(JUMP_EQUAL, 0, 1, value), _verdict(ALLOW)]
@@ -365,16 +371,19 @@ def _unless_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
 
 
 def _connected_pair() -> list[Instruction]:
-    """Allows socketpair for stream sockets only.
+    """Returns code that allows socketpair for stream sockets only.
 
-    A pair of another type could be connected to a socket of another process.
+    A program could connect a socket of another type to a socket of another process.
     """
     is_stream = [_low(1), (AND, 0, 0, SOCK_TYPE_MASK), (JUMP_EQUAL, 1, 0, SOCK_STREAM), _error(errno.EPERM)]
     return [*is_stream, *_if_one_of(0, (AF_UNIX,))]
 
 
 def _harmless_prctl() -> list[Instruction]:
-    """Allows prctl with PR_SET_PDEATHSIG to request a kill when the parent ends, but not to withdraw that."""
+    """Returns code that allows prctl with a few harmless options.
+
+    With PR_SET_PDEATHSIG, a program may ask to be killed when its parent ends, but may not withdraw that request.
+    """
     return [
         _low(0),
         (JUMP_EQUAL, 0, 4, PR_SET_PDEATHSIG),

@@ -1,4 +1,4 @@
-"""Calls the kernel through ctypes to isolate this process. The limits need no privileges and cannot be lifted again."""
+"""Calls the Linux kernel through ctypes to isolate this process, without privileges and irrevocably."""
 
 import ctypes
 import os
@@ -24,8 +24,8 @@ READ_FILE = 1 << 2
 LIST_FOLDER = 1 << 3
 ALL_TCP = 0b11
 ALL_SCOPES = 0b11
-# For each version of Landlock (the kernel's file access control): the number of access rights it knows, and of fields
-# of struct landlock_ruleset_attr.
+# For each version of Landlock (the kernel's file access control): the version, its number of access rights, and its
+# number of fields in struct landlock_ruleset_attr.
 LANDLOCK_VERSIONS = (
     (1, 13, 1),
     (2, 14, 1),
@@ -50,10 +50,10 @@ MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
-# Where the old root folder is visible while the new root is being filled.
+# Folder at which the old root folder is visible while the new root is being filled.
 FORMER_ROOT = "/former"
-# Mount flags to keep: MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME and MS_NODIRATIME. They have the same
-# values in statvfs.
+# Mount flags that a new mount takes over from the mount that it shows: MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC,
+# MS_NOATIME and MS_NODIRATIME. They have the same values in statvfs.
 KEPT_FLAGS = 1 | 2 | 4 | 8 | 1024 | 2048
 
 SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -72,7 +72,7 @@ def _checked(result: int, what: str) -> int:
 
 
 def prctl(option: int, value: int) -> None:
-    """Sets an attribute of this process."""
+    """Sets an attribute of this process by the system call prctl."""
     _checked(libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
 
 
@@ -98,7 +98,7 @@ def install_filter(made: Filter) -> None:
 def install_listener(machine: str, made: Filter) -> int:
     """Installs a filter that pauses some system calls. Returns the descriptor from which they are read and answered.
 
-    Needs PR_SET_NO_NEW_PRIVS and Linux 5.5, and that this process has no such filter yet.
+    Needs PR_SET_NO_NEW_PRIVS and Linux 5.5. Fails if this process already has a filter that pauses system calls.
     """
     flags = SECCOMP_FILTER_FLAG_NEW_LISTENER
     return _checked(
@@ -116,9 +116,9 @@ def landlock_version() -> int:
 
 
 def make_file_rules(version: int, readable: Sequence[str], network: bool = False, listable: Sequence[str] = ()) -> int:
-    """Makes Landlock rules under which only these folders and files may be read, and returns the rules' descriptor.
+    """Makes Landlock rules that allow reading these folders and files only. Returns the rules' descriptor.
 
-    Of `listable` folders only the names of their files can be read. All else that this version of Landlock can deny is
+    In folders of `listable`, only the names of files can be read. All else that this version of Landlock can deny is
     denied, e.g. TCP and signals to other processes; `network` allows TCP.
     """
     _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
@@ -144,7 +144,7 @@ def make_file_rules(version: int, readable: Sequence[str], network: bool = False
 
 
 def restrict_files(rules: int) -> None:
-    """Restricts this process and its children to the file rules, irrevocably. Needs PR_SET_NO_NEW_PRIVS."""
+    """Restricts this process and its children irrevocably to these file rules. Needs PR_SET_NO_NEW_PRIVS."""
     _checked(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0), "landlock")
 
 
@@ -184,10 +184,10 @@ def map_own_ids(uid: int, gid: int) -> None:
 
 
 def enter_empty_root(machine: str, readable: Sequence[str], empty: Sequence[str] = ()) -> None:
-    """Makes these folders and files the whole file system, read-only. Needs a mount namespace.
+    """Replaces the root folder by one with only these folders and files, read-only. Needs a mount namespace.
 
-    Each folder of `empty` exists too, with only those readable paths in it. A symbolic link among the paths is replaced
-    by what it leads to.
+    Each folder of `empty` also exists, but shows only the readable paths within it. Where a path is a symbolic link,
+    the file or folder that it leads to appears instead.
     """
     sources = [(path, os.path.realpath(path)) for path in sorted(readable) if os.path.lexists(path)]
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
@@ -207,7 +207,7 @@ def enter_empty_root(machine: str, readable: Sequence[str], empty: Sequence[str]
 
 
 def _show(path: str, source: str) -> None:
-    """Makes a file or folder of the old root visible at the same path in the new root."""
+    """Makes a file or folder of the old root visible in the new root, at `path`."""
     former = FORMER_ROOT + source
     if os.path.lexists(path) and not os.path.isdir(path):
         return

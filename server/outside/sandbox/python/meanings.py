@@ -1,6 +1,6 @@
-"""Finds out what an expression in a test stands for.
+"""Finds out what an expression in a test means.
 
-It may be a constant, a function of the tested program, or the result of a call of it.
+It may mean a constant, a function of the tested program, or the result of calling such a function.
 """
 
 import ast
@@ -23,7 +23,8 @@ from constants import (
     type_name,
 )
 
-# Maximum number of expressions that are read. Those in a loop count once for each turn.
+# Maximum number of expressions that are read in one text. An expression in a loop counts once for each turn of the
+# loop.
 NODES_MAX = 1_000_000
 DEPTH_MAX = 64
 LITERAL_MAX = 10**10_000
@@ -36,7 +37,8 @@ def words(text: str) -> frozenset[str]:
 
 
 VIEWS = words("list tuple set frozenset dict sorted len sum min max any all abs round int float bool str repr")
-# Names of Python's own functions that tests use. A test that calls one of them does not mean a function of the program.
+# Names that tests use and that belong to Python: builtin functions, modules and some variables. A test that uses one of
+# them does not mean a function of the tested program.
 BUILTINS = words(
     "abs all any bin bool bytes callable chr dict divmod enumerate filter float format frozenset hash hex id int "
     "isinstance iter len list map max min next object oct open ord pow print range repr reversed round set sorted str "
@@ -94,14 +96,20 @@ TOO_LARGE = "the tests are too large"
 
 
 class Value(NamedTuple):
-    """A constant. `near` is its tolerance, relative and absolute; None: a result must be equal."""
+    """A constant, as the expected value of a result.
+
+    `near` is the relative and the absolute tolerance of the result. None: the result must equal the constant.
+    """
 
     value: Any
     near: "tuple[float, float] | None" = None
 
 
 class Function(NamedTuple):
-    """A function of the tested program, or a method of a class, which is then created without arguments."""
+    """A function of the tested program, or a method of one of its classes.
+
+    For a method, an instance of the class is created without arguments.
+    """
 
     name: str
 
@@ -130,7 +138,7 @@ class Gap(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a call of the tested program, and the functions applied to it, e.g. `len` in `len(f(x))`."""
+    """The result of a call of the tested program. `views` are functions applied to it, e.g. `len` in `len(f(x))`."""
 
     call: dict[str, Any]
     views: list[Any]
@@ -141,7 +149,7 @@ Names = dict[str, Any]
 
 
 class Meanings:
-    """Finds the meanings of expressions. Counts the expressions, so that large tests are refused."""
+    """Finds the meanings of expressions. Counts the expressions, and refuses tests with too many."""
 
     def __init__(self) -> None:
         self._nodes_left: float = NODES_MAX
@@ -206,7 +214,7 @@ class Meanings:
         return Value(value) if size <= VALUE_SIZE_MAX else fail("a value that is too large")
 
     def _value(self, node: ast.expr, names: Names) -> Any:
-        """Returns the value of an expression. Fails if the expression calls the tested program."""
+        """Returns the constant that an expression means. Fails if the expression calls the tested program."""
         meaning = self._meaning(node, names)
         return meaning.value if isinstance(meaning, Value) else fail("a call of the program where a constant is wanted")
 
@@ -226,13 +234,13 @@ class Meanings:
         if name in CONSTANTS:
             return Value(CONSTANTS[name])
         if name == f"solution.{node.attr}":
-            # After "import solution", this name stands for the tested program.
+            # After "import solution", an attribute of "solution" means a function of the tested program.
             return Function(node.attr)
         owner = self._meaning(node.value, names)
         return (
             Function(f"{owner.name}.{node.attr}")
             if isinstance(owner, Instance)
-            else fail(f"'.{node.attr}' of something")
+            else fail(f"'.{node.attr}' of something other than the program")
         )
 
     def _of_call(self, node: ast.Call, names: Names) -> Any:
@@ -245,7 +253,7 @@ class Meanings:
         if not isinstance(called, Function):
             fail("a call of something that is no function")
         if re.match("[A-Z]", called.name) and "." not in called.name:
-            # A capitalized name that is called without arguments stands for an instance of that class.
+            # A capitalized name that is called without arguments means an instance of the program's class of that name.
             if node.args or node.keywords:
                 fail(f"an instance of '{called.name}' that is made with arguments")
             return Instance(called.name)
@@ -259,7 +267,8 @@ class Meanings:
     def _builtin(self, name: str, node: ast.Call, names: Names) -> Any:
         """Computes a builtin function of constants.
 
-        A builtin of a result, e.g. `len(f(x))`, is applied to the result in the sandbox if it is one of VIEWS.
+        For a builtin of a result, e.g. `len(f(x))`, adds the builtin to the result's views, which the sandbox applies.
+        Fails if it is not one of VIEWS.
         """
         if node.keywords:
             fail(f"'{name}' with arguments by name")
@@ -275,9 +284,9 @@ class Meanings:
         return self._made(value) if value is not None else fail(f"'{name}' of Python")
 
     def _approximation(self, node: ast.Call, names: Names) -> Value:
-        """Reads pytest.approx. The default tolerance is 1e-6 relative and 1e-12 absolute."""
+        """Reads a call of pytest.approx. Its default tolerance is 1e-6 relative and 1e-12 absolute."""
         if len(node.args) != 1:
-            fail("'approx' of that")
+            fail("'approx' of more than one argument, or of none")
         value = self._value(node.args[0], names)
         given = {each.arg for each in node.keywords}
         is_absolute = "abs" in given and "rel" not in given
@@ -292,7 +301,7 @@ class Meanings:
         return Value(-value if sign == "-" else +value)
 
     def _of_binop(self, node: ast.BinOp, names: Names) -> Any:
-        """Reads an operator.
+        """Reads a binary operator, such as `+`.
 
         A result minus a constant, or a constant minus a result, becomes a Gap, as in `abs(f(x) - 3) < 0.1`.
         """
@@ -314,7 +323,7 @@ class Meanings:
 
 
 def places_of(value: Any) -> "dict[str, int] | None":
-    """Returns the view `round(…, n)` of a result; None if `n` is not a whole number in range."""
+    """Returns the view (a function applied to a result) for `round(…, n)`; None if `n` is no whole number in range."""
     is_whole = is_number(value) and value in range(-PLACES_MAX, PLACES_MAX + 1)
     return {"round": int(value)} if is_whole else None
 
@@ -342,5 +351,5 @@ def dotted(node: "ast.expr | None") -> str:
 
 
 def kind_of(node: ast.AST) -> str:
-    """Returns Python's name for the kind of a node."""
+    """Returns the name of a syntax node's class, e.g. "BinOp"."""
     return type(node).__name__

@@ -9,9 +9,9 @@ READ_EVERY_MS = 20
 
 
 def open_accounts() -> int:
-    """Opens /proc before this process enters namespaces, in which another /proc would be seen.
+    """Opens the folder /proc. Must be called before this process enters namespaces, which may have another /proc.
 
-    Returns -1 if it cannot be read.
+    Returns -1 if the folder cannot be read.
     """
     try:
         return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -48,7 +48,7 @@ class Meter:
     def waited_ms(self) -> float | None:
         """Returns how long, in milliseconds, the process was ready to run but got no processor.
 
-        None: the kernel does not tell.
+        None: the kernel does not measure this.
 
         If several threads wait at the same time, the longest wait counts.
         """
@@ -67,7 +67,7 @@ class Meter:
         return self._waited_ms
 
     def threads(self) -> int | None:
-        """Returns the number of the process's threads; None if the kernel does not tell."""
+        """Returns the number of the process's threads; None if /proc does not show it."""
         try:
             return len(os.listdir(self._threads_folder()))
         except OSError:
@@ -103,9 +103,9 @@ class Meter:
 
 
 def outside_id(accounts: int, pid: int) -> int:
-    """Returns a child's process id outside of namespaces, as /proc shows it.
+    """Returns the process id of a child as it is outside of namespaces, and as /proc shows it.
 
-    Inside a namespace the process has another id.
+    Inside a namespace of process ids, the child has another id.
     """
     handle = os.pidfd_open(pid)
     try:
@@ -116,7 +116,7 @@ def outside_id(accounts: int, pid: int) -> int:
 
 
 def read_file(path: str, folder: int) -> str:
-    """Returns the contents of a small file of the kernel."""
+    """Returns the contents of a small file under /proc. `path` is relative to the open folder `folder`."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     try:
         return os.read(handle, 4096).decode()

@@ -13,7 +13,8 @@ from child import SCRIPT, Case, MiB, Room
 from meter import Meter
 from watch import JOB_FACTOR, Budget, Watch
 
-# How a test case ended. A process itself reports REPLY; the others are found out by its parent.
+# How a test case ended. In the case of REPLY the process itself sent the result. The parent process finds out the other
+# ends.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
 
 LENGTH = struct.Struct(">I")
@@ -38,7 +39,10 @@ class KilledError(OSError):
 
 
 class Buffer:
-    """Memory that receives bytes from a pipe. It is emptied before the next process, so that no data remain."""
+    """Memory that receives bytes from a pipe.
+
+    The memory is emptied before the next process starts, so that no data remain.
+    """
 
     def __init__(self, size: int) -> None:
         self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -151,7 +155,7 @@ class Process:
                 return Outcome(EXCEEDED, exceeded)
 
     def _take(self, descriptor: int) -> Outcome | None:
-        """Reads from one of the process's descriptors. Returns the outcome if the test case has ended."""
+        """Reads from one of the watched descriptors. Returns the outcome if the test case has ended."""
         if descriptor == 0:
             self._heed()
             return None
@@ -170,7 +174,7 @@ class Process:
         return None if self._script else told
 
     def _claimed(self) -> int:
-        """Returns how long the reply is by its own first bytes; 0 if they have not arrived."""
+        """Returns the length of the reply as its first four bytes state it; 0 if they have not arrived."""
         if replies.length < LENGTH.size:
             return 0
         return int(LENGTH.unpack(replies.part(0, LENGTH.size))[0])
@@ -215,12 +219,10 @@ class Process:
         return Outcome(EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode())
 
     def _let_end(self) -> None:
-        """Waits briefly for the end of a process that has closed its pipes, and stores its exit status.
+        """Waits briefly for a process that has closed its pipes. If the process ends, stores its exit status.
 
-        A process that continues has none.
-
-        A SIGKILL after too much processor time counts as SIGXCPU: it comes from the kernel. No allowed system call lets
-        a program send one.
+        After too much processor time, SIGKILL is stored as SIGXCPU, because the kernel sent it. No allowed system call
+        lets a program send SIGKILL.
         """
         if self._status is not None:
             return

@@ -34,11 +34,12 @@ from meanings import (
 )
 
 GRAMMAR = (3, 10)
-# Maximum number of statements that are read. Those in a loop count once for each turn.
+# Maximum number of statements that are read in one text. A statement in a loop counts once for each turn of the loop.
 STATEMENTS_MAX = 10_000
 CALLS_MAX = 4
 RECURSION_MAX = 10_000
-# Maximum characters of the result for one text: as it stands, and escaped as part of a reply (ROOM in envs/ports.ts).
+# Maximum characters of the result for one text: CHARACTERS_MAX as it stands, and REPLY_CHARACTERS_MAX escaped as part
+# of a reply (ROOM in envs/ports.ts).
 CHARACTERS_MAX = 1_000_000
 REPLY_CHARACTERS_MAX = 1_500_000
 
@@ -90,8 +91,8 @@ class Reader(Meanings):
         """Reads all statements of a text."""
         for each in statements:
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                # Names that the tests define or import from Python's library. They do not stand for functions of the
-                # tested program.
+                # Collects the names that the tests define or import from Python's library. These names do not mean
+                # functions of the tested program.
                 self._helpers.add(each.name)
             if isinstance(each, ast.FunctionDef):
                 self._definitions[each.name] = each
@@ -120,7 +121,7 @@ class Reader(Meanings):
                 self._leave(str(error))
                 self._forget(statement, names)
             except (ArithmeticError, RecursionError):
-                self._leave("an expression beyond all bounds")
+                self._leave("an expression that is too large or nested too deeply")
                 self._forget(statement, names)
 
     def _leave(self, why: str) -> None:
@@ -128,10 +129,10 @@ class Reader(Meanings):
             self.unread.append(why[:REASON_CHARACTERS_MAX])
 
     def _forget(self, statement: ast.stmt, names: Names) -> None:
-        """Marks names as unknown whose values a statement that cannot be read may have changed.
+        """Marks names as unknown if a statement that cannot be read may have changed their values.
 
-        An assertion changes only the names that it assigns. Other statements may have changed any value or result, but
-        not the tested program.
+        An assertion changes only the names that it assigns. Any other statement may have changed every value and
+        result, but not the tested program.
         """
         if statement not in self._changed:
             inner = [] if isinstance(statement, ast.FunctionDef | ast.ClassDef) else ast.walk(statement)
@@ -169,7 +170,7 @@ class Reader(Meanings):
             self._bind(names, targets_of(statement.target), self._meaning(statement.value, names))
 
     def _on_functiondef(self, definition: ast.FunctionDef, names: Names, calls: int) -> None:
-        """Reads a test function at once. Other functions are read where they are called."""
+        """Reads a test function where it is defined. Other functions are read where they are called."""
         if definition.name.startswith("test"):
             for each in self._cases(definition, names):
                 self._walk(definition.body, each, calls + 1)
@@ -223,7 +224,7 @@ class Reader(Meanings):
         self._walk(definition.body, {**names, **dict(zip(parameters, given, strict=True))}, calls + 1)
 
     def _cases(self, definition: ast.FunctionDef, names: Names) -> list[Names]:
-        """Returns the values of names in each run of a test function.
+        """Returns the values of all names at the start of each run of a test function, one dict per run.
 
         There is one run for each entry of pytest.mark.parametrize.
         """
@@ -370,15 +371,15 @@ class Reader(Meanings):
             fail(f"'{method}'")
         result, value = self._meaning(args[0], names), self._value(args[1], names)
         if not isinstance(result, Result):
-            fail("'assertAlmostEqual' of these")
+            fail("'assertAlmostEqual' without a call of the program")
         delta = self._tolerance(call, ("delta",), names, -1.0)
         places = self._value(args[2], names) if args[2:] else self._tolerance(call, ("places",), names, 7.0)
-        absolute = delta if delta >= 0 else 0.5 * 10 ** -number_of(places, "'assertAlmostEqual' of these")
+        absolute = delta if delta >= 0 else 0.5 * 10 ** -number_of(places, "'places' that are no number")
         return test_of(result, equal(value, (0.0, absolute)))
 
 
 def test_of(result: Result, expected: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns a test of a result, as a list with one entry."""
+    """Returns the test that a result is as expected, as a list with one entry. Fails if the result has a gap."""
     return [{**result.call, "views": result.views, "expected": expected}] if result.gap is None else fail(DIFFERENCE)
 
 
@@ -389,7 +390,7 @@ def equal(value: Any, near: "tuple[float, float] | None") -> dict[str, Any]:
 
 
 def expectation(operator: str, other: Value) -> dict[str, Any]:
-    """Returns the expectation that a comparison with a value holds, e.g. "<" and 3."""
+    """Returns the expectation that a result compared with a value by an operator is true, e.g. by "<" with 3."""
     value = other.value
     if operator == "==":
         return equal(value, other.near)
@@ -415,7 +416,7 @@ NOT_ITSELF = "'is' with something else than None, True or False"
 
 
 def distance(result: Result, gap: Gap, operator: str, limit: Any) -> list[dict[str, Any]]:
-    """Reads abs(f(x) - y) < e or round(f(x) - y, 7) == 0 as f(x) == y with a tolerance."""
+    """Reads abs(f(x) - y) < e or round(f(x) - y, 7) == 0 as the test that f(x) equals y with a tolerance."""
     number = number_of(limit, DIFFERENCE)
     is_below = gap.is_absolute and gap.places is None and operator in ("<", "<=")
     if not is_below and (operator != "==" or number != 0):
@@ -425,17 +426,17 @@ def distance(result: Result, gap: Gap, operator: str, limit: Any) -> list[dict[s
 
 
 def targets_of(target: ast.expr) -> list[str]:
-    """Returns the names that an assignment's target contains."""
+    """Returns the names to which an assignment assigns."""
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     names = [each.id for each in targets if isinstance(each, ast.Name)]
     return names if len(names) == len(targets) else fail("an assignment to something else than names")
 
 
 def parameters_of(definition: ast.FunctionDef) -> list[str]:
-    """Returns the names of a function's parameters, without types and defaults."""
+    """Returns the names of a function's parameters. Fails for parameters that are not plain positional ones."""
     given = definition.args
     if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
-        fail("the head of a function")
+        fail("a function with parameters that are not plain")
     return [each.arg for each in given.args]
 
 

@@ -3,7 +3,8 @@
 The program can change anything in this process, since it shares the interpreter. That does no harm: expected values are
 kept elsewhere, so it can only change its own result.
 
-Only plain values are sent. A value counts as builtin only if `type` says so exactly, which no class can override.
+Results contain plain values of builtin types only. A value counts as one if `type(value)` is the builtin type, which no
+class can override.
 """
 
 import atexit
@@ -25,10 +26,11 @@ PROGRAM = "program.py"
 
 # Largest int that JavaScript numbers hold exactly.
 SAFE = 2**53 - 1
-# Limits on values, equal to ROOM in envs/ports.ts. Tests whose expected values exceed them are refused.
+# Limits on each value of a result, equal to those in ROOM in envs/ports.ts. A test whose expected value exceeds them is
+# refused.
 INT_BITS_MAX = 332_193
 DEPTH_MAX = 100
-# Limits on a whole value with all its parts.
+# Limits on a whole result with all its parts.
 PARTS_MAX = 250_000
 CHARACTERS_MAX = 1024**2
 ERROR_CHARACTERS_MAX = 500
@@ -62,9 +64,10 @@ class TooLargeError(Exception):
 
 
 def encode(value: Any) -> Any:
-    """Encodes a value as JSON, as PyValue in envs/ports.ts describes.
+    """Encodes a value as JSON, in the form that envs/lib/python-values.ts reads.
 
-    Small ints become numbers and lists become lists; other types are marked by one letter.
+    Small ints become numbers and lists become lists. A value of another type becomes an object, whose key is a letter
+    for the type.
     """
     return Encoder().value(value, 0)
 
@@ -119,13 +122,13 @@ class Encoder:
 
 
 def name_of(kind: type) -> str:
-    """Returns the name of a type. A program may have chosen the name of its own types."""
+    """Returns the name of a type. It may be any text, because a program names its own types."""
     name = type.__dict__["__name__"].__get__(kind)
     return name[:NAME_CHARACTERS_MAX] if type(name) is str else "?"
 
 
 def bases_of(kind: type) -> list[str]:
-    """Returns the names of a type and its base classes. A program's own class never gets the name of a builtin."""
+    """Returns the names of a type and its base classes. Leaves out a program's own class with the name of a builtin."""
     names: list[str] = []
     for base in type.__dict__["__mro__"].__get__(kind):
         name = name_of(base)
@@ -234,7 +237,7 @@ def prepare() -> None:
 
 
 def flush(stream: Any) -> None:
-    """Flushes a stream as Python does at exit. The program may have closed or removed the stream."""
+    """Flushes a stream as Python does at exit. Does nothing if the program has closed or removed the stream."""
     if stream is not None and not stream.closed:
         stream.flush()
 
@@ -269,7 +272,7 @@ def run_script(program: str) -> tuple[int, bytes | None]:
 
 
 class Module:
-    """A program whose functions are called, test case by test case."""
+    """A program that is loaded as a module, so that its functions can be called, test case by test case."""
 
     def __init__(self, program: str) -> None:
         self._failed: bytes | None = None
@@ -309,13 +312,13 @@ MISSING = object()
 def unusable(error: BaseException) -> bytes:
     """Returns the reply for a program that cannot be called, e.g. because it fails at import.
 
-    It does not count as an exception of the call, even if the test expects that exception.
+    The failure does not count as an exception of the call, even if the test expects that exception.
     """
     return reply_of(error) if isinstance(error, MemoryError) else reply("unusable", f"raised {describe(error)}")
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all bytes."""
+    """Writes all bytes to a file descriptor."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

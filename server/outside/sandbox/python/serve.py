@@ -1,8 +1,8 @@
 """Receives jobs (a program with test cases) from the server one by one, and sends back the outcome of each case.
 
-Jobs come in at descriptor 0, and answers go out at descriptor 1; ../zygote-frames.ts is the other end. This process
-never runs a program, never parses a program's output, and keeps nothing of a job: its buffers are emptied after each
-one, so that no program finds earlier data in its memory.
+Jobs come in at descriptor 0, and outcomes go out at descriptor 1; ../zygote-frames.ts is the other end. This process
+never runs a program and never parses a program's output. Its buffers are emptied after each job, so that no program
+finds data of an earlier job in its memory.
 """
 
 import json
@@ -57,7 +57,7 @@ class Job:
             raise ValueError(f"a job of {length} bytes whose parts have {at}")
 
     def group(self, first: int) -> list[Case]:
-        """Returns the test cases, from `first` on, that run in one process with it. A script runs alone."""
+        """Returns the test cases from index `first` on that can run in the same process. A script runs alone."""
         if self.cases[first].kind == SCRIPT:
             return self.cases[first : first + 1]
         last = first
@@ -81,7 +81,7 @@ def say(kind: int, job_id: int, payload: "bytes | memoryview" = b"") -> None:
 
 
 class Server:
-    """Runs the jobs of the server one after the other."""
+    """Runs the jobs that the server sends, one after the other."""
 
     def __init__(self, room: Room) -> None:
         self._room = room

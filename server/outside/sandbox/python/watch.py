@@ -17,24 +17,25 @@ TICK_MS_MAX = 50
 IDLE_MS_MAX = 1000
 # Time limit for all test cases of a job together, as a multiple of the limit for one.
 JOB_FACTOR = 10
-# A wait for a processor excuses a program only up to this multiple of the time that it worked. So a program that sleeps
-# and works by turns cannot live much longer on a busy machine.
+# Maximum waiting time for a processor that is not held against a program, as a multiple of the time that it worked. So
+# a program that sleeps and works by turns cannot live much longer on a busy machine.
 LOAD_MAX = 20
-# Milliseconds of waiting that are always excused, because a program may wait before its first turn.
+# Milliseconds of waiting for a processor that are never held against a program, because it may wait before it works at
+# all.
 WAIT_MS_MIN = 1000
-# Maximum milliseconds that all test cases of a job may wait for a processor. The limit on the whole job
-# (envs/code/index.ts) is longer, so that the error can name the reason.
+# Maximum milliseconds that all test cases of a job together may wait for a processor. The time limit of the whole job
+# (envs/code/index.ts) is longer, so that this error, which names the reason, comes first.
 WAIT_MS_MAX = 200_000
 # Maximum milliseconds that count between two measurements. A longer gap means that the whole machine was halted.
 PAUSE_MS_MAX = 1000
 
 
 class BusyError(OSError):
-    """Raised if the machine had no processor time for the program."""
+    """Raised if the test cases of a job waited too long for a processor, because the machine is busy."""
 
 
 class Budget:
-    """Time left to the test cases of a job: to each one, and to all together. Time slept counts like time worked."""
+    """Time limit of each test case of a job, and the time left to all together. Time slept counts like time worked."""
 
     def __init__(self, cpu_ms_max: int) -> None:
         self.cpu_ms_max = cpu_ms_max
@@ -44,7 +45,7 @@ class Budget:
 
 
 class Watch:
-    """Measures the time of one test case, from the creation of this object on."""
+    """Measures the time of one test case. The measurement starts when this object is created."""
 
     def __init__(self, budget: Budget, meter: Meter) -> None:
         self._budget = budget
@@ -88,7 +89,7 @@ class Watch:
     def _wait(self) -> float:
         """Returns how long the program waited for a processor, in milliseconds.
 
-        If the kernel does not tell, estimates it from the machine's load.
+        If the kernel does not measure this, estimates the time from the machine's load.
         """
         told_ms = self._meter.waited_ms()
         if told_ms is None:

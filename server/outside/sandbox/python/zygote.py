@@ -1,8 +1,10 @@
-"""Starts a zygote, an isolated Python process that forks a process for each run of a program.
+"""Starts a zygote, an isolated Python process that forks a child process for each run of a program.
 
-It has imported common modules, so that programs start fast. ../zygote.ts starts it as `python3 -S -s -B zygote.py`,
-with almost no environment variables. It tries each means of isolation, and reports in its first message what this
-kernel offers. Without seccomp, or with neither Landlock nor namespaces, it refuses to run programs and says why.
+The zygote has imported common modules, so that programs start fast. ../zygote.ts starts this file by
+`python3 -S -s -B zygote.py`, with almost no environment variables.
+
+The zygote tries each means of isolation, and reports in its first message which ones this kernel offers. Without
+seccomp, or with neither Landlock nor namespaces, it refuses to run programs and says why.
 """
 
 import contextlib
@@ -28,8 +30,8 @@ from serve import HELLO, Server, say
 
 NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
-# Memory for modules that are loaded before a program begins. It is far more than they need, and comes on top of the
-# program's limit.
+# Address space for modules that are loaded before a program begins, in addition to the program's memory limit. The
+# modules need far less.
 INHERITED_BYTES = 256 * MiB
 NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
@@ -43,7 +45,7 @@ def library_folders() -> list[str]:
 def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None:
     """Enters new namespaces of process ids, network, shared memory and files.
 
-    The next child is the first process in them.
+    The process that is forked next is the first process in the namespace of process ids.
     """
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(NAMESPACES | (kernel.CLONE_NEWUSER if with_user else 0))
@@ -66,7 +68,7 @@ def become_nobody() -> None:
 
 
 class RefusedError(Exception):
-    """Raised if this kernel lacks a means of isolation that is indispensable."""
+    """Raised if this kernel lacks a means of isolation without which no program may run."""
 
 
 class Found:
@@ -87,7 +89,7 @@ class Found:
             self._with_user = True
             self.no_namespaces = kernel.tried(self.enter)
         if self.landlock == 0 and self.no_namespaces is not None:
-            raise RefusedError(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
+            raise RefusedError(f"this kernel has neither Landlock nor namespaces for isolation ({self.no_namespaces})")
 
     def enter(self) -> None:
         """Enters the namespaces. Raises OSError where that is forbidden, as in many containers."""
@@ -110,7 +112,7 @@ def enter_own_user(found: Found) -> bool:
 def counts_processes() -> bool:
     """Returns whether the kernel enforces RLIMIT_NPROC for this user, which it does not for root.
 
-    Tries it in a forked child.
+    Tries in a forked child to exceed the limit.
     """
 
     def start_one_too_many() -> None:
@@ -124,9 +126,9 @@ def counts_processes() -> bool:
 
 
 def find_doorman(found: Found, is_own_user: bool) -> Doorman:
-    """Chooses how the threads of programs are limited.
+    """Chooses who limits the number of a program's threads.
 
-    The kernel limits them, or this process, which is then asked about each new thread.
+    Either the kernel does, or this process, which the kernel then asks about each new thread.
     """
     if is_own_user and counts_processes():
         return Doorman()
@@ -137,12 +139,12 @@ def find_doorman(found: Found, is_own_user: bool) -> Doorman:
         return Doorman(kernel.install_listener(found.machine, made))
     except OSError as error:
         raise RefusedError(
-            f"this kernel bounds no program's threads: it has neither a user namespace nor a listener for it ({error})"
+            f"this kernel bounds no program's threads: it has neither user namespaces nor seccomp listeners ({error})"
         ) from error
 
 
 def lock(found: Found, streams: tuple[int, int], accounts: int) -> Room:
-    """Isolates this process and thereby its children. Returns the Room, which completes the isolation in each child."""
+    """Isolates this process and thereby its children. Returns the Room, by which each child isolates itself further."""
     become_nobody()
     is_own_user = enter_own_user(found)
     kernel.drop_capabilities(found.machine)
