@@ -1,6 +1,6 @@
 /**
- * Caches data pools that were read, and results of checks of their rows. A file's name is a hash of everything that
- * decides its content. Its first 32 bytes are a hash of the rest, which reveals damage.
+ * Caches data pools that were read, and the results of checks of their rows, in files. A file's name is a hash of
+ * everything that decides its content. The first 32 bytes of a file are a hash of the rest, which reveals damage.
  */
 import { hash, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
@@ -14,13 +14,13 @@ import { built } from "../runtime/version.ts";
 const FORMAT = 5;
 
 /**
- * Maximum number of cached files of one kind (file extension). Beyond it, the least recently used files are deleted.
+ * Maximum number of cached files with the same extension. If there are more, the least recently used ones are deleted.
  */
 const FILES_MAX = 16;
 
 const DIGEST_BYTES = 32;
 
-/** Everything that decides a cached pool's content, except the code that reads it. */
+/** Everything that decides the content of a cached pool, except Gradus's own code that reads rows. */
 export interface KeptPool {
   readonly environment: string;
   readonly version: number;
@@ -33,12 +33,12 @@ export interface KeptPool {
 const ENVS = fileURLToPath(new URL("../../envs", import.meta.url));
 const FORMATS = fileURLToPath(new URL("formats", import.meta.url));
 
-/** Digest of Gradus's own code that reads rows, computed once. */
+/** Digest of Gradus's own code that reads rows, computed once per process. */
 let ownCode: string | undefined;
 
 /**
- * Returns the name of a cached pool's files. It includes a digest of the code that reads rows, so a change of the code
- * makes new names.
+ * Returns the name of a cached pool's files, without an extension. The name contains a digest of the code that reads
+ * rows, so changed code never uses old files.
  */
 export function keptName({ environmentFiles = [], ...pool }: KeptPool): string {
   ownCode ??= built?.environments ?? environmentsDigest();
@@ -74,18 +74,19 @@ export function readKept<T>(path: string): T | undefined {
   }
 }
 
-/** Marks a file as used now. It ignores errors, because the cache in an installed package may be read-only. */
+/** Marks a file as used now. Ignores errors, because the cache in an installed package may be read-only. */
 function touch(path: string): void {
   try {
     utimesSync(path, new Date(), new Date());
   } catch {
-    // Without a new time, the file counts as last used when it was written.
+    // If the time cannot be changed, the file counts as last used when it was written.
   }
 }
 
 /**
- * Writes a cached value, and deletes the least recently used files of the same kind. Other processes see the whole file
- * or none. Errors are ignored, e.g. for a value over 2 GiB: the value is then made again next time.
+ * Writes a cached value, and deletes the least recently used files with the same extension. Other processes see the
+ * whole file or none. Errors are ignored, e.g. for a value over 2 GiB: without the file, the value is made again next
+ * time.
  */
 export function writeKept(path: string, value: unknown): void {
   const folder = dirname(path);

@@ -1,7 +1,7 @@
 /**
- * Checks a pool's rows by a resource (e.g. the sandbox) when the pool is loaded: for example, whether a solution passes
- * its own tests. Results are stored, so each row is checked once. If the resource is unavailable, rows stay in the pool
- * unchecked until the next start.
+ * Checks each row of a pool by a resource (e.g. the sandbox) when the pool is loaded: for example, whether a solution
+ * passes its own tests. Results are stored, so each row is checked once. If the resource is unavailable, rows stay in
+ * the pool unchecked until the next start.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "../../envs/environment.ts";
@@ -13,7 +13,9 @@ import type { Ports } from "../../envs/ports.ts";
 import type { OpenedPorts } from "../outside/open-ports.ts";
 import { readKept, writeKept } from "./cache.ts";
 
-/** Opens the resources. Called only if a row must be checked, because starting a sandbox takes seconds. */
+/**
+ * Opens the resources that check rows. Called only if a row must be checked, because starting a sandbox takes seconds.
+ */
 export type OpenPorts = () => Promise<Pick<OpenedPorts, "ports" | "missing">>;
 
 export interface Checking {
@@ -32,10 +34,10 @@ interface KeptChecks {
   readonly unchecked: readonly number[];
 }
 
-/** Maximum number of rows that are checked at once. The environment's resource may set a lower one. */
+/** Maximum number of rows that are checked at the same time. The environment's resource may set a lower maximum. */
 const CONCURRENCY_MAX = 16;
 
-/** Maximum time for one row, in milliseconds, if the environment's resource sets none. */
+/** Maximum time to check one row, in milliseconds, if the environment's resource sets none. */
 const TIME_LIMIT_MS = 30_000;
 
 /** Number of consecutive failures after which the resource counts as down. The remaining rows are then not checked. */
@@ -45,8 +47,8 @@ const RETRY_DELAY_MS = 200;
 const RETRY_DELAY_MS_MAX = 2000;
 
 /**
- * Checks the rows that have no stored result, and removes those that fail. `failed` has the reason for each removed
- * row. `failure` is the reason why the first unchecked row could not be checked; undefined: all were checked.
+ * Checks the rows that have no stored result, and removes rows that fail. Returns in `failed` the reason for each
+ * removed row, and in `failure` why the first unchecked row could not be checked; undefined: all were checked.
  */
 export async function checkPool(finished: FinishedPool, checking: Checking) {
   const { environment, kept } = checking;

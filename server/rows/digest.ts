@@ -1,5 +1,6 @@
 /**
- * Computes the digest of a loaded pool. It changes if the rows change, or their numbers in the file, levels or splits.
+ * Computes the digest of a loaded pool. The digest changes if the rows change, or their numbers in the file, their
+ * levels or their splits.
  */
 import { createHash } from "node:crypto";
 import type { Pool } from "../../envs/pool.ts";

@@ -1,7 +1,4 @@
-/**
- * Reads batches of a pool's rows: short files in this thread, and all files after the first longer one in threads of
- * their own.
- */
+/** Reads batches of a pool's rows: batches of short files in the calling thread, all others in worker threads. */
 import { Piscina } from "piscina";
 import { type FoundPython, readUnit, type UnitColumns } from "../../envs/pool-columns.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
@@ -12,16 +9,16 @@ export interface BatchRequest {
   readonly batch: Batch;
   readonly environment: string;
   readonly version: number;
-  /** Columns that have another name in the file than in the environment, as the operator said. */
+  /** Columns that have another name in the file than in the environment, as given by --column. */
   readonly names: ColumnNames;
-  /** Findings of a sandbox in the Python code of the rows. Left out: no sandbox has parsed the code yet. */
+  /** What a sandbox found in the Python code of the rows. Undefined: no sandbox has parsed the code yet. */
   readonly found?: FoundPython;
 }
 
 /** Returns the rows of a batch, or a message about a problem that the operator must fix. */
 export type Examine = (request: BatchRequest) => Promise<UnitColumns | string>;
 
-/** Returns a function that reads batches in this thread. */
+/** Returns a function that reads batches in the calling thread. */
 export function examineIn(registry: Registry): Examine {
   return async ({ batch, environment: id, version, names, found }) => {
     const known = registry.find(id, version);
@@ -42,7 +39,7 @@ export interface ThreadOptions {
   readonly environmentFiles: readonly string[];
 }
 
-/** Starts threads that read batches. */
+/** Starts worker threads that read batches. */
 export function startExaminers({ threads, environmentFiles }: ThreadOptions) {
   const pool = new Piscina<BatchRequest, UnitColumns | string>({
     filename: new URL("./worker.ts", import.meta.url).href,

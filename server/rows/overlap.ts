@@ -1,6 +1,6 @@
 /**
- * Finds rows that two pools, or two parts of a pool, have in common. A model that trains on one part would know the
- * other part's answers.
+ * Finds rows that two pools, or two parts of a pool, have in common. A model that trains on one part would know answers
+ * of the other part.
  */
 import type { Split } from "../../envs/environment.ts";
 import { placesOf, type Pool, problemAt, rowOf } from "../../envs/pool.ts";
@@ -14,22 +14,22 @@ export interface PoolPart {
 }
 
 export interface Overlap {
-  /** Number of rows of the first part that pose a problem of the other part. */
+  /** Number of rows of the first part whose problem also occurs in the other part. */
   readonly rows: number;
   readonly of: number;
-  /** Number of compared rows whose answer differs in the other part. */
+  /** Number of compared rows that have another answer in the other part. */
   readonly contradicting: number;
-  /** Numbers, in each part's file, of the first row that both parts have. */
+  /** Numbers of the first common row in the two files. Undefined: no row is common. */
   readonly first?: readonly [row: number, other: number];
 }
 
 /** Maximum number of common rows whose answers are compared. One comparison may take milliseconds. */
 const COMPARED_MAX = 256;
 
-/** Number of rows that are processed without a pause for other work. */
+/** Number of rows that are processed in one go. Between two chunks, other work may run. */
 const CHUNK = 1024;
 
-/** Cache of results. Pools do not change after they are loaded, so results stay valid. */
+/** Cache of results. Pools do not change after loading, so results stay valid. */
 const known = new WeakMap<Pool, Known>();
 type Known = Map<string, { readonly other: Pool; readonly overlap: Promise<Overlap> }>;
 

@@ -10,8 +10,8 @@ import type { PoolFile } from "./selection.ts";
 import { type Batch, batchesOf, columnsOf, type Source } from "./source.ts";
 
 /**
- * Number of rows of a Parquet file that each environment tries to read. Other files are tried with a whole batch,
- * because their rows are cheap to read.
+ * Number of rows of a Parquet file that each environment tries to read. Of other files, each environment tries a whole
+ * batch, because their rows are cheap to read.
  */
 const TRIED_ROWS = 256;
 
@@ -20,14 +20,15 @@ const TOLD_MAX = 3;
 
 interface Tried {
   readonly environment: Environment;
-  /** Rows at the beginning of the file, or the reason why this environment cannot read them. */
+  /** The rows that the environment read from the beginning of the file, or the reason why it cannot read them. */
   readonly unit: UnitColumns | string;
 }
 
 /**
  * Returns the environment of a file, or an error message. Environments that read at least half as many rows as the best
- * one compete. The one that uses most columns wins, then the one that reads most rows. Columns decide first, so that a
- * few bad rows do not change a file's environment.
+ * one are candidates. The one that uses most columns wins; among equal ones, the one that reads most rows.
+ *
+ * Columns are compared first, so that a few bad rows do not change a file's environment.
  */
 export async function findOwner(
   registry: Registry,
@@ -55,7 +56,7 @@ export async function findOwner(
   const [best, ...others] = mostOf(nearest, rowsOf).map(({ environment }) => environment);
   if (best === undefined || others.length === 0) return best ?? "there are no environments with pools";
   const ids = [best, ...others].map(({ id }) => id);
-  return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
+  return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: name their environment, as in --pool name=${best.id}:${path}; to use several, give the file several times, under different names`;
 }
 
 /** Returns the file's first batch that has rows. For Parquet it is cut to TRIED_ROWS. */
@@ -69,8 +70,8 @@ async function firstBatch(source: Source): Promise<Batch | undefined> {
 }
 
 /**
- * Returns a message if a column that the operator named is in no row. Such a wrong name explains why no environment can
- * read the file.
+ * Returns a message if a column name that the operator gave occurs in no row. Such a wrong name explains why no
+ * environment can read the file.
  */
 function absentIn(tried: readonly Tried[], names: ColumnNames): string | undefined {
   const [unit] = tried.flatMap((each) => (typeof each.unit === "string" ? [] : [each.unit]));
@@ -111,7 +112,7 @@ function reasons(tried: readonly Tried[], columns: readonly string[], lines: boo
   }
   const wanted = tried.map(({ environment: { id, rows } }) => `${id}: ${quoted(rows?.columns ?? [])}`);
   const has = columns.length === 0 ? "its beginning has no columns" : `its columns are ${quoted(columns)}`;
-  return `${has}; environments look at these (${wanted.join("; ")})${columnRemedy("column answer")}`;
+  return `${has}; the environments read these columns (${wanted.join("; ")})${columnRemedy("column answer")}`;
 }
 
 function told(columns: readonly string[]): string {

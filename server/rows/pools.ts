@@ -10,13 +10,13 @@ import { shippedPools } from "./shipped.ts";
 
 export interface NamedPath {
   readonly name: string;
-  /** Path of the file. May begin with an environment and end with a selection of rows: see selection.ts. */
+  /** Path of the file. May begin with an environment's id and end with a selection of rows: see selection.ts. */
   readonly path: string;
 }
 
 /**
- * Column that is called `column` in the file and `name` in its environment. Undefined `pool`: the name holds for all
- * pools.
+ * Column that is called `column` in the file and `name` in its environment, as given by --column. Undefined `pool`: the
+ * name holds for all pools.
  */
 export interface NamedColumn {
   readonly pool: string | undefined;
@@ -85,14 +85,14 @@ function unknownPools(named: readonly NamedPath[], columns: readonly NamedColumn
   );
 }
 
-/** Returns the column names for one pool. A name given for this pool wins over one given for all pools. */
+/** Returns the column names for one pool. A name that the operator gave for this pool replaces one for all pools. */
 export function namesFor(pool: string, columns: readonly NamedColumn[]): ColumnNames {
   const own = columns.filter((each) => each.pool === undefined || each.pool === pool);
   const ordered = [...own.filter((each) => each.pool === undefined), ...own.filter((each) => each.pool === pool)];
   return [...new Map(ordered.map(({ name, column }) => [name, column]))];
 }
 
-/** Reads one pool that must have rows. Returns it, or an error message. */
+/** Reads one pool. Returns the pool, or an error message, also if the pool has no rows. */
 async function readNamed(
   reader: PoolReader,
   registry: Registry,
@@ -105,7 +105,7 @@ async function readNamed(
   return typeof read === "string" ? read : (emptiness(read.pool, file) ?? read);
 }
 
-/** Returns the reason why a pool has no rows. Undefined: it has rows. */
+/** Returns the error message for a pool without rows. Undefined: the pool has rows. */
 function emptiness(pool: Pool, { path, selection }: PoolFile): string | undefined {
   if (pool.size > 0) return undefined;
   const has = selection.length === 0 ? "it has" : "its selection has";

@@ -5,17 +5,17 @@ import type { Sandbox } from "../../envs/ports.ts";
 import { readTexts } from "../outside/sandbox/read-python-tests.ts";
 import type { OpenPorts } from "./checks.ts";
 
-/** Maximum number of texts in one sandbox job. A job is large, so that starting it costs little for each text. */
+/** Maximum number of texts in one sandbox job. With many texts, starting the job costs little per text. */
 const TEXTS_MAX = 64;
 /** Maximum number of characters of all texts in one sandbox job. */
 const CHARACTERS_MAX = 4 << 20;
 
-/** Maximum time of a job, in milliseconds. */
+/** Maximum time of one sandbox job, in milliseconds. */
 const TIME_LIMIT_MS = 300_000;
 /** Delay before a failed job is tried once more, in milliseconds. */
 const RETRY_DELAY_MS = 2000;
 
-/** Returns what the sandbox found in each text, or a message why the texts could not be parsed. */
+/** Returns what the sandbox found in each text, or a message that says why the texts could not be parsed. */
 export async function readPython(texts: readonly string[], openPorts: OpenPorts): Promise<readonly string[] | string> {
   const { ports, missing } = await openPorts();
   const { sandbox } = ports;
@@ -42,7 +42,7 @@ function batchesOf(texts: readonly string[]): readonly (readonly string[])[] {
   return batches;
 }
 
-/** Runs a job, and tries once more if the failure may be temporary. */
+/** Runs a sandbox job. If the failure may be temporary, tries once more. */
 async function readTwice(sandbox: Sandbox, texts: readonly string[]): Promise<readonly string[] | Failed> {
   const first = await readOnce(sandbox, texts);
   if (!("kind" in first) || !first.retryable) return first;

@@ -26,7 +26,7 @@ export type PoolStage = "reading" | "checking";
 export interface ReaderOptions extends ThreadOptions {
   /** Folder that caches pools. Undefined: pools are not cached. */
   readonly folder: string | undefined;
-  /** Opens the resources that check rows. Left out: rows are not checked. */
+  /** Opens the resources that check rows. Undefined: rows are not checked. */
   readonly openPorts?: OpenPorts;
   /**
    * Called with the progress of each stage: the number of parts of the file that were read, then the number of rows
@@ -45,7 +45,7 @@ export interface PoolReport {
 }
 
 export interface PoolReader {
-  /** Reads the pool of a file. Returns it, possibly without rows, or an error message. */
+  /** Reads the pool of a file. Returns the pool, which may have no rows, or an error message. */
   read(name: string, file: PoolFile): Promise<PoolReport | string>;
   close(): Promise<void>;
 }
@@ -99,7 +99,8 @@ async function readPoolFile(reading: Reading): Promise<PoolReport | string> {
 }
 
 /**
- * Returns the name under which a pool is cached. The name changes if anything changes that decides the pool's content.
+ * Returns the name under which a pool is cached. The name contains a hash of everything that decides the pool's
+ * content.
  */
 async function keptNameOf(
   { file, environmentFiles }: Reading,

@@ -4,12 +4,12 @@ import { nameRow } from "../../envs/pool-finish.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 
 /**
- * Rows of a pool with one reason for a rejection, or with one kind of instruction: their number, and the place of the
- * first.
+ * Counts the rows of a pool that were rejected for the same reason, or whose prompts contain the same kind of
+ * instruction.
  */
 interface CountedRows {
   readonly rows: number;
-  /** Place of the first of these rows in the pool's file, for example "line 3". */
+  /** Place in the pool's file of the first row that is counted, for example "line 3". */
   readonly first: string;
   readonly reason: string;
 }
@@ -20,7 +20,7 @@ export type PoolReportView = ReturnType<typeof reportOf>;
 export interface ExampleView {
   readonly row: string;
   readonly prompt: readonly ChatMessage[];
-  /** Correct answer. Undefined: the environment cannot tell one. */
+  /** Correct answer. Undefined: the environment has neither a reference answer nor a solver for the row. */
   readonly answer: string | undefined;
 }
 
@@ -37,17 +37,17 @@ export function exampleOf(pool: Pool): ExampleView | undefined {
 }
 
 /**
- * Returns advice to append to a reason that names a missing column: the column may have another name. Returns "" for
- * other reasons.
+ * If a reason for a rejection names a missing column, returns advice to append: the column may have another name in the
+ * file. Otherwise returns "".
  */
 export function columnRemedy(reason: string): string {
   const [, name] = /\b(?:column|one of) (\w+)/.exec(reason) ?? [];
-  return name === undefined ? "" : `; where that column has another name, give it: --column ${name}=NAME`;
+  return name === undefined ? "" : `; if the column has another name in the file, give that: --column ${name}=NAME`;
 }
 
 /**
- * Returns one line for each reason why rows were rejected, with the line of the first row: "qa.jsonl:3: … (and 2 more
- * rows)". Formats without lines show the row's number instead.
+ * Returns one line for each reason why rows were rejected, with the place of the first such row, e.g. "qa.jsonl:3: …
+ * (and 2 more rows)". Formats without lines show the row's number instead.
  */
 export function remarkLines(path: string, { lines, rejections, instructions }: Pool): readonly string[] {
   return [...rejections, ...instructions].map(({ row, reason, count }) => {
@@ -61,13 +61,13 @@ function contradictionText({ lines, contradictions: { first } }: Pool): { readon
 }
 
 /**
- * Returns a line about rows with the same question and different answers, for the person who fixes the file. Undefined:
- * there are none.
+ * Returns a warning about rows with the same question and different answers, for the person who fixes the file.
+ * Undefined: there are no such rows.
  */
 export function contradictionLine(path: string, pool: Pool): string | undefined {
   const { rows } = pool.contradictions;
   if (rows === 0) return undefined;
-  return `${path}: ${rows} rows are asked what another row is asked and have another answer, such as ${contradictionText(pool).first}`;
+  return `${path}: ${rows} rows have the question of another row but a different answer, such as ${contradictionText(pool).first}`;
 }
 
 export function reportOf(pool: Pool) {
@@ -83,7 +83,7 @@ export function reportOf(pool: Pool) {
     version: definition.version,
     /** Number of rows that give a task. */
     rows: size,
-    /** Number of rows that give a task, by level and split. Empty groups are left out. */
+    /** Number of rows that give a task, by level and split. Pairs without rows are left out. */
     groups: groupCounts(pool),
     rejected,
     /** Rejected rows by reason, ordered by the first row of each reason. */
@@ -100,7 +100,7 @@ export function reportOf(pool: Pool) {
     taken,
     /** Number of rows with the question of an earlier row but another answer. `first` names the first such pair. */
     contradictions: { rows: contradictions.rows, ...contradictionText(pool) },
-    /** Measure by which rows are ranked, or the reason why they have no ranks. */
+    /** Name of the measure that ranks the rows by difficulty, or the reason why they have no ranks. */
     ranks,
   };
 }

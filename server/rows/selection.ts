@@ -11,7 +11,7 @@ export interface PoolFile {
   readonly path: string;
   /** Ranges of rows that are used. Empty: all rows are used, and a row's hash decides its split. */
   readonly selection: readonly RowRange[];
-  /** Environment of the rows. Undefined: it is found from the rows, see owner.ts. */
+  /** Environment of the rows. Undefined: the operator named none, so it is found from the rows, see owner.ts. */
   readonly environment: Environment | undefined;
   /** Columns that have another name in the file than in the environment. */
   readonly names: ColumnNames;
@@ -21,15 +21,18 @@ type Invalid = { readonly kind: "invalid"; readonly message: string };
 export type PoolFileResult = ({ readonly kind: "ok" } & PoolFile) | Invalid;
 
 /**
- * One part of a selection, e.g. "train", "[:1000]" or "train[200:]". Ranges count from 0 and are as in Python slices.
+ * One part of a selection, e.g. "train", "[:1000]" or "train[200:]". Rows are numbered from 0, and ranges work as in
+ * Python slices.
  */
 const PART = /^([a-zA-Z_]*)(?:\[(\d*):(\d*)\])?$/;
 
 /**
- * Parses a pool's path. "rows.parquet@train[200:],eval[:200]": rows from 200 on are in train, the first 200 in eval,
- * whatever their hash. "rows.jsonl@[:1000]": the first 1,000 rows, each in the split of its hash. Rows outside of all
- * parts are left out. An "@" without a selection after it belongs to the path. "qa/letter:rows.jsonl", or
- * "qa@1:rows.jsonl" for an older version, names the rows' environment; see `readOwner`.
+ * Parses a pool's path. In "rows.parquet@train[200:],eval[:200]", the rows from 200 on are in train and the first 200
+ * in eval, whatever their hash. In "rows.jsonl@[:1000]", the first 1,000 rows are each in the split of its hash.
+ *
+ * Rows outside of all parts are left out. An "@" without a selection after it belongs to the path.
+ *
+ * "qa/letter:rows.jsonl", or "qa@1:rows.jsonl" for an older version, names the rows' environment; see `readOwner`.
  */
 export function readPoolPath(given: string, registry: Registry, names: ColumnNames = []): PoolFileResult {
   const read = readPath(given, registry);
@@ -65,14 +68,14 @@ function readPart([part, name = "", from = "", to = ""]: RegExpExecArray): RowRa
 }
 
 /**
- * Form of an environment's id with an optional version before a colon. A path that looks like this can be written with
- * "./" in front.
+ * An environment's id with an optional version, a colon and a path. A path that itself looks like this can be written
+ * with "./" in front.
  */
 const OWNER = /^([a-z0-9-]+(?:\/[a-z0-9-]+)*)(?:@(\d{1,9}))?:(.+)$/s;
 
 /**
- * Reads the text before a colon as an environment's id. If no such environment exists, but a file with the whole name
- * does, the text belongs to the path.
+ * Reads the text before a colon as an environment's id. If no such environment exists, but a file whose name includes
+ * that text does, the text belongs to the path.
  */
 function readOwner(given: string, selection: readonly RowRange[], registry: Registry): PathResult {
   const [, id = "", version, path = ""] = OWNER.exec(given) ?? [];
@@ -80,7 +83,7 @@ function readOwner(given: string, selection: readonly RowRange[], registry: Regi
   const found = ownerOf(registry, id, version);
   if (found.kind === "ok") return { kind: "ok", path, selection, environment: found.environment };
   if (existsSync(given)) return { kind: "ok", path: given, selection, environment: undefined };
-  return { kind: "invalid", message: `${found.message} (a path with a colon begins with './')` };
+  return { kind: "invalid", message: `${found.message} (to give a path that contains a colon, write './' before it)` };
 }
 
 /** Returns the environment with this id, or a message if it does not exist or reads no pools. */
@@ -104,5 +107,5 @@ function idsWithRows({ environments }: Registry): readonly string[] {
 }
 
 function having(registry: Registry): string {
-  return `those that have are ${idsWithRows(registry).join(", ")}`;
+  return `the environments with data pools are ${idsWithRows(registry).join(", ")}`;
 }

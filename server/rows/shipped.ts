@@ -12,15 +12,18 @@ import type { FinishedPool } from "../../envs/pool-finish.ts";
 import { environments as own, type Registry } from "../../envs/registry.ts";
 import { keptName, readKept, writeKept } from "./cache.ts";
 
-/** Folder of the cache. A package ships it filled. If it cannot be written, rows are read at each start. */
+/**
+ * Folder that caches the shipped pools. An installed package contains the cached files. If the folder cannot be
+ * written, rows are read at each start.
+ */
 const FOLDER = fileURLToPath(new URL("../../.cache/pools", import.meta.url));
 
 export function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    // A twin of an environment (equal tasks, but another form of the answer) uses that environment's pools and has none
-    // of its own.
+    // A twin of an environment has equal tasks and another form of the answer. It uses that environment's pools, and
+    // has none of its own.
     if (shipped === undefined || environment.twinOf !== undefined) continue;
     const { name, file } = shipped;
     const other = pools.get(name);
@@ -34,7 +37,7 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
 }
 
 function readShipped(environment: Environment, name: string, jsonl: string): Pool {
-  // The cache's digest does not cover the operator's own environments, so their pools are not cached.
+  // The name of a cached file does not depend on the operator's own environments, so their pools are not cached.
   if (!own.includes(environment)) return loadPool(environment, name, jsonl);
   const { id, version } = environment;
   const kept = `${keptName({ environment: id, version, content: hash("sha256", jsonl), selection: "" })}.pool`;

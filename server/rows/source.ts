@@ -13,7 +13,10 @@ import { readJson } from "./formats/json.ts";
 import { type ColumnChoice, openParquet, parquetRanges, readParquet } from "./formats/parquet.ts";
 import { csvSplitter, jsonSplitter, lineSplitter, type Splitter } from "./formats/split.ts";
 
-/** Format of a file, with the compression of a text. */
+/**
+ * Format of a file: JSON rows as lines, as a list or one after another ("values"), a CSV table, Parquet or Arrow.
+ * `packing` is the compression of a text.
+ */
 type Form =
   | { readonly kind: "lines" | "list" | "values"; readonly packing: Packing | undefined }
   | { readonly kind: "csv"; readonly packing: Packing | undefined; readonly head: CsvHead }
@@ -32,13 +35,18 @@ export interface Source {
   readonly path: string;
   readonly files: readonly SourceFile[];
   readonly format: Form["kind"];
-  /** Number of bytes of a text that are read at a time. */
+  /** Number of bytes that are read at a time (a chunk) from a text, i.e. from JSON or CSV. */
   readonly chunkBytes: number;
-  /** Number of parts in which the file is read, for showing progress. */
+  /**
+   * Number of parts in which the files are read, for showing progress. A part is a chunk of a text, a range of a
+   * Parquet file, or a whole Arrow file.
+   */
   readonly parts: number;
   /** Whether the source is one short, uncompressed text. Such a text is read without starting threads. */
   readonly isShort: boolean;
-  /** Inode numbers, sizes and times of the files. If they change, a file was written to while it was read. */
+  /**
+   * Inode numbers, sizes and times of the files. If they have changed after reading, a file was written to meanwhile.
+   */
   readonly stamp: string;
 }
 
@@ -47,15 +55,18 @@ export interface Source {
  * file.
  */
 export type Batch = SourceFile & {
-  /** Number of the source's parts that have been read after this batch. */
+  /** Number of the source's parts that have been read, including this batch. */
   readonly part: number;
-  /** Text that holds the rows. Empty: the file is Parquet or Arrow. */
+  /** Text of the rows. Empty if the file is Parquet or Arrow, which is then read by its path. */
   readonly bytes: Uint8Array;
   /** Start and end of each row, in bytes of the text. For Parquet: the range's start and end, in rows. */
   readonly bounds: readonly number[];
 };
 
-/** Opens a file or a folder. Throws if it cannot be read. `chunkBytes`: see Source. */
+/**
+ * Opens a file or a folder. Throws if a file cannot be read. `chunkBytes` is the number of bytes that are read at a
+ * time from a text.
+ */
 export async function openSource(path: string, chunkBytes = CHUNK_BYTES): Promise<Source> {
   const files: SourceFile[] = [];
   let parts = 0;
@@ -69,7 +80,7 @@ export async function openSource(path: string, chunkBytes = CHUNK_BYTES): Promis
   return { path, files, format, chunkBytes, parts, isShort, stamp: stampOf(path) };
 }
 
-/** Returns the path itself, or the paths of the files in a folder. */
+/** Returns the path itself if it is a file, or the paths of the files with rows in a folder that save_to_disk wrote. */
 function filesOf(path: string): readonly string[] {
   const stats = statSync(path);
   if (stats.isDirectory()) return savedFiles(path);
@@ -199,8 +210,8 @@ const NO_BYTES = new Uint8Array(0);
 const ROW_BYTES_MAX = 64 << 20;
 
 async function* textBatches(path: string, form: TextForm, chunkBytes: number): AsyncGenerator<Batch> {
-  // `held`: bytes of the text from the start of a row on. `offset`: position of these bytes in the text. `open`:
-  // position in `held` at which the last, incomplete row begins.
+  // `held`: bytes of the text that are in memory, from the start of a row on. `offset`: position of these bytes in the
+  // text. `open`: position in `held` at which the last, incomplete row begins.
   let [held, offset, open, part] = [Buffer.alloc(0), 0, 0, 1];
   let bounds: number[] = [];
   const splitter = splitterOf(form, (start, end) => void bounds.push(start - offset, end - offset));
@@ -234,7 +245,10 @@ function splitterOf(form: TextForm, onRow: (start: number, end: number) => void)
   return form.kind === "lines" ? lineSplitter(onRow) : jsonSplitter(form.kind === "list", onRow);
 }
 
-/** Returns the rows of a batch. `choose` says which columns are needed; text formats ignore it. */
+/**
+ * Returns the rows of a batch. `choose` names the columns to read from Parquet and Arrow; rows of text formats are read
+ * whole.
+ */
 export async function rowsOf({ path, form, bytes, bounds }: Batch, choose: ColumnChoice): Promise<Iterable<RawRow>> {
   if (form.kind === "parquet") return readParquet(path, bounds, choose);
   if (form.kind === "arrow") return readArrow(path, choose);
@@ -242,7 +256,7 @@ export async function rowsOf({ path, form, bytes, bounds }: Batch, choose: Colum
   return form.kind === "csv" ? readCsv(text, bounds, form.head) : readJson(text, bounds, form.kind === "lines");
 }
 
-/** Returns the names of a source's columns. For JSON these are the names in the first row. */
+/** Returns the names of a source's columns. For JSON, these are the names in the first row that is not blank. */
 export async function columnsOf(source: Source): Promise<readonly string[]> {
   const [first] = source.files;
   if (first === undefined) return [];
@@ -263,7 +277,8 @@ export async function columnsOf(source: Source): Promise<readonly string[]> {
 }
 
 /**
- * Returns a message why a file cannot be read. The Parquet library throws plain errors for files that are not Parquet.
+ * Returns a message that says why a file cannot be read. The Parquet library throws plain errors for files that are not
+ * Parquet.
  */
 export function problemText(error: unknown): string {
   if (error instanceof PoolFileProblem) return error.message;

@@ -48,8 +48,8 @@ type Types = typeof DataType;
 type Named = readonly [name: string, vector: Vector<DataType> | null];
 
 /**
- * Returns a function that converts a value by its column's type. The value alone does not say whether a number had 32
- * bits, or how many decimals it has.
+ * Returns a function that converts a value by the type of its column. The value alone does not show whether a number
+ * had 32 bits, or how many decimals it has.
  */
 function valueReader(types: Types, single: Precision): (type: DataType, value: unknown) => unknown {
   const read = (type: DataType, value: unknown): unknown => {
@@ -73,7 +73,7 @@ function valueReader(types: Types, single: Precision): (type: DataType, value: u
   return read;
 }
 
-/** Converts 32-bit words, of which the first is the lowest, into an integer. */
+/** Converts 32-bit words, the least significant one first, into a signed integer. */
 function littleEndian(words: Uint32Array): bigint {
   const whole = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
   return BigInt.asIntN(32 * words.length, whole);

@@ -7,7 +7,9 @@ import { createGunzip, createZstdDecompress } from "node:zlib";
 /** Problem of a pool's file that the operator must fix. */
 export class PoolFileProblem extends Error {}
 
-/** Returns the given column names. Throws if two are equal, because it would be unclear which one to read. */
+/**
+ * Returns the given column names. Throws if two of them are equal, because it would be unclear which column to read.
+ */
 export function differing(names: readonly string[]): readonly string[] {
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
   if (twice !== undefined) throw new PoolFileProblem(`it names the column '${twice}' twice: rename or remove one`);
@@ -16,7 +18,7 @@ export function differing(names: readonly string[]): readonly string[] {
 
 export type Packing = "gzip" | "zstd";
 
-/** Number of bytes that are read from a file at a time. A batch has the rows that end within them. */
+/** Number of bytes that are read from a file at a time (a chunk). A batch has the rows that end within a chunk. */
 export const CHUNK_BYTES = 1 << 18;
 
 interface Chunk {
@@ -61,7 +63,10 @@ function unpacked(file: NodeJS.ReadableStream, packing: Packing): AsyncIterable<
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Text of a row, or the reason why it cannot be read. Decoding invalid bytes would silently change letters. */
+/**
+ * Text of a row, or the reason why it cannot be read. Bytes that are not UTF-8 are not decoded, because that would
+ * silently change letters.
+ */
 export type Read = { readonly text: string } | { readonly problem: string };
 
 export function textOf(bytes: Buffer): Read {

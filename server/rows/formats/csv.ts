@@ -38,7 +38,7 @@ function firstRecordEnd(bytes: Buffer, delimiter: string): number {
   return first;
 }
 
-/** Yields the rows of a text. `bounds` has the start and the end of each row. */
+/** Yields the rows of a text. `bounds` alternates between the start and the end of each row, in bytes. */
 export function* readCsv(bytes: Buffer, bounds: readonly number[], { names, delimiter }: CsvHead): Iterable<RawRow> {
   const rows = Array.from({ length: bounds.length / 2 }, (_, i) => bytes.subarray(bounds[2 * i], bounds[2 * i + 1]));
   const read = textOf(bytes.subarray(bounds[0], bounds.at(-1)));
@@ -48,16 +48,15 @@ export function* readCsv(bytes: Buffer, bounds: readonly number[], { names, deli
 }
 
 /**
- * Parses a single row, after parsing the whole batch failed because of a broken row. Returns the row's fields, or what
- * is wrong with it.
+ * Parses a single row. Used if the whole batch cannot be parsed, because one of its rows is broken. Returns the row's
+ * fields, or what is wrong with the row.
  */
 function alone(bytes: Buffer, delimiter: string): readonly string[] | string {
   const read = textOf(bytes);
   if ("problem" in read) return read.problem;
-  // The message says over how many lines the row goes, because an unclosed quote swallows the rows up to the next
-  // quote.
+  // The message says how many lines the row spans, because an unclosed quote swallows the rows up to the next quote.
   const lines = read.text.trimEnd().split("\n").length;
-  const over = lines === 1 ? "" : `: it goes over ${lines} lines`;
+  const over = lines === 1 ? "" : `: it spans ${lines} lines`;
   return parsed(read.text, delimiter)?.[0] ?? `its quotes do not keep the rules of CSV${over}`;
 }
 

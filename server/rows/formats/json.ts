@@ -4,8 +4,8 @@ import type { RawRow } from "../../../envs/pool-columns.ts";
 import { textOf } from "./bytes.ts";
 
 /**
- * Yields the JSON text of each row. `bounds` has the start and the end of each row. `lines`: each row is one line,
- * which may be blank.
+ * Yields the JSON text of each row. `bounds` alternates between the start and the end of each row, in bytes. If `lines`
+ * is set, each row is one line, which may be blank.
  */
 export function* readJson(bytes: Buffer, bounds: readonly number[], lines: boolean): Iterable<RawRow> {
   // In ASCII, byte offsets are also string offsets. Slicing one string is faster than decoding each row.
@@ -13,7 +13,7 @@ export function* readJson(bytes: Buffer, bounds: readonly number[], lines: boole
   for (let row = 0; 2 * row < bounds.length; row++) {
     const [start, end] = [bounds[2 * row], bounds[2 * row + 1]];
     const read = ascii === undefined ? textOf(bytes.subarray(start, end)) : { text: ascii.slice(start, end) };
-    // An empty item of a JSON list is an error, unlike a blank line. The text "," makes the parser refuse it.
+    // Unlike a blank line, an empty item of a JSON list is an error. Its text becomes ",", which the parser refuses.
     yield "problem" in read ? { row, ...read } : { row, json: lines ? read.text : read.text || "," };
   }
 }

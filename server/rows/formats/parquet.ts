@@ -15,10 +15,16 @@ import { decimalOf, floatOf, plain } from "./plain.ts";
 
 const ROWS = 1 << 14;
 
-/** Maximum uncompressed bytes of a range of rows. Each thread holds a range, and rows may have long texts. */
+/**
+ * Maximum uncompressed bytes of a range of rows. Each thread holds a whole range in memory, and rows may have long
+ * texts.
+ */
 const ROWS_BYTES = 64 << 20;
 
-/** Maximum number of ranges in a row group. Many would be slow, because each range reads the pages before it again. */
+/**
+ * Maximum number of ranges per row group. More ranges would be slow, because reading a range also reads the pages
+ * before it in the row group.
+ */
 const PARTS_MAX = 8;
 
 /** Range of rows: the index of the first one, and the index after the last one. */
@@ -46,14 +52,14 @@ export async function openParquet(path: string) {
   return { file, metadata, columns, names: differing(columns.map(({ element }) => element.name)) };
 }
 
-/** Decompressors for the hyparquet library, which itself reads only Snappy and uncompressed pages. */
+/** Decompressors for the hyparquet library, which without them reads only Snappy and uncompressed pages. */
 export const compressors: Compressors = {
   GZIP: (input) => new Uint8Array(gunzipSync(input)),
   ZSTD: (input) => new Uint8Array(zstdDecompressSync(input)),
   BROTLI: (input) => new Uint8Array(brotliDecompressSync(input)),
 };
 
-/** Returns which of a file's columns are needed. Undefined: all of them. */
+/** Returns the names of the columns to read, given the names that the file has. Undefined: all columns are read. */
 export type ColumnChoice = (there: readonly string[]) => readonly string[] | undefined;
 
 export async function readParquet(

@@ -7,14 +7,14 @@ import { PoolFileProblem } from "./bytes.ts";
 /** Called with each row's start and end, in bytes from the start of the text. */
 type OnRow = (start: number, end: number) => void;
 
-/** Finds the rows of a text that is passed in several pieces. */
+/** Finds the rows of a text that is passed piece by piece. */
 export interface Splitter {
   /**
-   * Takes the next bytes of the text, which begin at `offset`. Returns the offset at which the first incomplete row
-   * begins.
+   * Takes the next piece of the text, which begins `offset` bytes after the start of the text. Returns the offset at
+   * which the first incomplete row begins.
    */
   take(bytes: Buffer, offset: number): number;
-  /** Ends the text, whose length in bytes is given. */
+  /** Tells the splitter that the text is complete. `length` is the whole text's length in bytes. */
   end(length: number): void;
 }
 
@@ -102,7 +102,7 @@ export function jsonSplitter(isList: boolean, onRow: OnRow): Splitter {
           else if (byte === BACKSLASH) isEscaped = true;
           else if (byte === QUOTE) inText = false;
         } else if (isSpace(byte)) continue;
-        else if (isClosed) throw new PoolFileProblem("after its list of rows there is more");
+        else if (isClosed) throw new PoolFileProblem("more text follows its list of rows");
         else if (isOpen) takeOutside(byte, offset + i);
         else isOpen = true;
         last = offset + i;

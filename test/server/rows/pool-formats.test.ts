@@ -155,7 +155,7 @@ test("a packed file is unpacked and read in batches", async () => {
 test("a row of CSV that a quote makes out of several lines says so", async () => {
   writeFileSync(at("open.tsv"), 'problem\tanswer\n"a\t1\nb\t2\n"c\t3\nd\t4\n');
   const [first, ...others] = await rawRows(at("open.tsv"));
-  expect(first?.problem).toBe("its quotes do not keep the rules of CSV: it goes over 3 lines");
+  expect(first?.problem).toBe("its quotes do not keep the rules of CSV: it spans 3 lines");
   expect(others).toEqual([{ row: 1, value: { problem: "d", answer: "4" } }]);
 });
 
@@ -171,7 +171,7 @@ test("a carriage return within a line of CSV is of its text, and line ends may d
 describe("what is no file of rows is said to be so", () => {
   test.each<readonly [string, string | Buffer, string]>([
     ["cut.json", '[{"a":1},{"a":', "it is cut off"],
-    ["more.json", '[{"a":1}] {"b":2}', "after its list of rows there is more"],
+    ["more.json", '[{"a":1}] {"b":2}', "more text follows its list of rows"],
     ["cut.csv", 'a,b\n1,"2', "it is cut off"],
     ["twice.csv", "a,a\n1,2", "names the column 'a' twice"],
     ["one.csv", "hello\nworld", "does not name several columns"],

@@ -99,17 +99,17 @@ describe("an environment that is said", () => {
   });
 
   test.each([
-    ["qq:qa.jsonl", "no environment 'qq'; did you mean 'qa'? (a path with a colon begins with './')"],
-    ["np/tsp:qa.jsonl", "np/tsp has no data pools; those that have are countdown, qa, qa/letter, math"],
+    ["qq:qa.jsonl", "no environment 'qq'; did you mean 'qa'? (to give a path that contains a colon, write './' before it)"],
+    ["np/tsp:qa.jsonl", "np/tsp has no data pools; the environments with data pools are countdown, qa, qa/letter, math"],
     ["math@3:math.jsonl", "math has no version 3; it has: 2, 1"],
-    ["zebra:qa.jsonl", "no environment 'zebra'; those that have are countdown, qa, qa/letter, math"],
+    ["zebra:qa.jsonl", "no environment 'zebra'; the environments with data pools are countdown, qa, qa/letter, math"],
   ])("%s is refused", async (path, message) => {
     expect(await refused(path)).toContain(message);
   });
 
   test("reads no rows of another: it says what is wrong with them", async () => {
     expect(await refused(`qa:${at("math.jsonl")}@[:5]`)).toContain(
-      `its selection has no rows that hold a task; where that column has another name, give it: --column b=NAME\n${at("math.jsonl")}:1: column b is not there (and 7 more rows)`,
+      `its selection has no rows that hold a task; if the column has another name in the file, give that: --column b=NAME\n${at("math.jsonl")}:1: column b is not there (and 7 more rows)`,
     );
   });
 });
@@ -129,7 +129,7 @@ describe("without one", () => {
 
   test("two that read as many are named", async () => {
     expect(await refused(at("qa.jsonl"))).toContain(
-      `its rows can be read by qa and by qa/letter: say whose they are, as in --pool name=qa:${at("qa.jsonl")}`,
+      `its rows can be read by qa and by qa/letter: name their environment, as in --pool name=qa:${at("qa.jsonl")}`,
     );
   });
 
@@ -149,7 +149,7 @@ describe("without one", () => {
       "no environment can read its rows: math: line 1 and 9 more: column a is not there",
     );
     expect(await refused(at("other.jsonl"))).toContain(
-      "its columns are 'x', 'y'; environments look at these (countdown: 'nums', 'target'; qa: 'a', 'b';",
+      "its columns are 'x', 'y'; the environments read these columns (countdown: 'nums', 'target'; qa: 'a', 'b';",
     );
   });
 

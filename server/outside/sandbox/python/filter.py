@@ -1,8 +1,8 @@
 """Builds seccomp filters, which say what system calls a program may make, as classic BPF code.
 
 The filter allows the system calls that CPython needs once it runs. Other calls fail with EPERM, so that a program sees
-a PermissionError. Calls that Linux has only since version 5.1 fail with ENOSYS instead, so that the C library falls back
-to older ones.
+a PermissionError. Calls that Linux has only since version 5.1 fail with ENOSYS instead, so that the C library uses
+older ones.
 """
 
 import errno
