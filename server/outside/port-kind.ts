@@ -30,7 +30,7 @@ export interface PortKind<Config = unknown> {
    */
   readonly words: { readonly missing: string; readonly missingHere: string; readonly needs: string };
   limits(config: Config): PortLimits;
-  /** Opens the service. Undefined: verifiers do not use the service, which is then opened elsewhere. */
+  /** Opens the service for verifiers. Left out for a service that verifiers do not use. */
   open?(this: void, config: Config, context: PortOpening): Promise<OpenedPort>;
 }
 

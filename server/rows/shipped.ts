@@ -37,7 +37,8 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
 }
 
 function readShipped(environment: Environment, name: string, jsonl: string): Pool {
-  // The name of a cached file does not depend on the operator's own environments, so their pools are not cached.
+  // The name of a cached file does not depend on the code of the operator's own environments, so their pools are not
+  // cached.
   if (!own.includes(environment)) return loadPool(environment, name, jsonl);
   const { id, version } = environment;
   const kept = `${keptName({ environment: id, version, content: hash("sha256", jsonl), selection: "" })}.pool`;

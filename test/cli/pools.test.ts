@@ -126,7 +126,11 @@ describe("check", () => {
 
   test.each([
     [["countdown:none.jsonl"], 1, "no row holds a task"],
-    [["mine.jsonl"], 1, "its columns are 'q', 'a'; if the column has another name in the file, give that: --column problem=NAME"],
+    [
+      ["mine.jsonl"],
+      1,
+      "its columns are 'q', 'a'; if the column has another name in the file, give that: --column problem=NAME",
+    ],
     [["mine.jsonl", "--environment", "math"], 1, "no row holds a task; where .*: --column problem=NAME"],
     [["mine.jsonl", "--environment", "countdown"], 1, "no row holds a task; where .*: --column nums=NAME"],
     [

@@ -2,8 +2,8 @@
  * Protects a resource (e.g. the sandbox). Limits how many verifications run and wait, and refuses them while the
  * resource is down.
  *
- * The caller that has used the resource least comes next. If the queue is full, a caller with more waiting jobs loses
- * one to the new job's caller. If there is none, the new job is refused.
+ * The caller that has used the resource least comes next. If the queue is full, the caller with the most waiting jobs
+ * loses one of them to a caller with fewer. A new job of the caller with the most is refused.
  */
 import type { Resource } from "../../../envs/resource.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
@@ -222,8 +222,10 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
     return { kind: "failed", reason: "overloaded", detail: `${what} for '${name}'`, retryable: true, retryDelayMs };
   };
   const lack = (bytes: number): Failed | undefined => {
-    if (admitted >= concurrencyMax + waitingMax) return overloaded(`${admitted} completions are verified or wait`);
-    if (heldBytes + bytes > heldBytesMax) return overloaded(`${heldBytes} bytes of completions are held`);
+    if (admitted >= concurrencyMax + waitingMax)
+      return overloaded(`${admitted} completions, the maximum, are being verified or wait`);
+    if (heldBytes + bytes > heldBytesMax)
+      return overloaded(`${heldBytes} bytes of completions, nearly the maximum, are in memory`);
     return undefined;
   };
   return {

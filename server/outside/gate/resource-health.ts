@@ -19,10 +19,10 @@ export interface Health {
    * down.
    */
   refusal(): Failed | undefined;
-  /** Records that the resource worked. */
+  /** Records that the resource (e.g. a judge) worked. The count of its failures starts again from 0. */
   answered(): void;
   failed(failure: Failed): void;
-  /** Cancels the next test of the resource, if one is due. */
+  /** Cancels the next test of the resource (e.g. a judge), if one is due. */
   close(): void;
 }
 

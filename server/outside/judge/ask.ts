@@ -80,7 +80,8 @@ function readReply(reply: Reply, counter: AskDeps["counter"]): Answered {
 }
 
 /**
- * Returns whether the endpoint rejected only this prompt. Trying it again is useless, but other prompts may succeed.
+ * Returns whether the endpoint rejected only this prompt. Sending this prompt again is useless, but other prompts may
+ * succeed.
  */
 function isOfThisPrompt({ status = 0 }: { readonly status?: number }): boolean {
   return status === 400 || status === 413 || status === 422;

@@ -31,7 +31,10 @@ export const RIGHT_SHARE_MIN = 0.75;
 export interface CanaryDeps {
   readonly compare: (comparison: Comparison) => Promise<Judged | Failed>;
   readonly onJudged: (outcome: CanaryOutcome, standing: Standing) => void;
-  /** Called when the judge becomes trusted or untrusted. */
+  /**
+   * Called when the judge's verdicts on canaries (test pairs) show that it can no longer be trusted, or can be trusted
+   * again.
+   */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
 }
 

@@ -23,7 +23,7 @@ export type CanaryOutcome = "right" | "wrong" | "failed";
 
 /** Results of the canaries: test pairs that show whether the judge can be trusted. */
 export interface Standing {
-  /** Share of right verdicts among the most recent canaries. Undefined: no canary has been judged. */
+  /** Share of right verdicts among the most recent canaries (test pairs). Undefined: the judge has judged none yet. */
   readonly rightShare: number | undefined;
   /** Names of the tricks that the judge fell for, i.e. whose most recent canary was judged wrong. */
   readonly obeyed: readonly string[];
@@ -142,9 +142,13 @@ export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetri
       { labels: { direction: "in" }, value: tokensIn },
       { labels: { direction: "out" }, value: tokensOut },
     ]),
-    counted("replies_without_usage_total", "Replies without token counts.", (judge) => one(judge.repliesWithoutUsage)),
-    counted("cost_dollars_total", "Cost of the tokens in dollars, at the prices of the options.", ({ cost }) =>
-      one(cost),
+    counted("replies_without_usage_total", "Replies for which the endpoint sent no token counts.", (judge) =>
+      one(judge.repliesWithoutUsage),
+    ),
+    counted(
+      "cost_dollars_total",
+      "Cost of the counted tokens in dollars, by --judge-price-in and --judge-price-out.",
+      ({ cost }) => one(cost),
     ),
   ];
 }

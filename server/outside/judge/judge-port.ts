@@ -22,7 +22,8 @@ const options = optionTable({
   }),
   judgeKey: optionalText({
     placeholder: "key",
-    description: "API key of the endpoint; better set GRADUS_JUDGE_KEY, because other users of the machine can see options",
+    description:
+      "API key of the endpoint; better set GRADUS_JUDGE_KEY, because other users of the machine can see options",
     secret: true,
   }),
   judgeTimeoutMs: integer({
@@ -31,11 +32,16 @@ const options = optionTable({
     defaultValue: 60_000,
   }),
   judgeConcurrency: integer({
-    description: "maximum number of completions that are judged at the same time, by two requests each; further ones wait",
+    description:
+      "maximum number of completions that are judged at the same time, by two requests each; further ones wait",
     range: [1, 4096],
     defaultValue: 16,
   }),
-  judgeTemperature: decimal({ description: "sampling temperature of the judge model", range: [0, 2], defaultValue: 0.4 }),
+  judgeTemperature: decimal({
+    description: "sampling temperature of the judge model",
+    range: [0, 2],
+    defaultValue: 0.4,
+  }),
   judgePriceIn: decimal({
     description: "price of the judge's prompts, in dollars per million tokens; only for the cost in /metrics",
     range: [0, 1e6],

@@ -145,10 +145,11 @@ export const ON_ADVANCING: readonly Rule<Advancing>[] = [
     rule(
       `EnvironmentProviderAdvanceRequest.${name}`,
       "must be refused if the provider does not have it",
-      ({ refused }: Advancing) => (refused.get(name)?.kind === "turn" ? "another one, and gave a turn" : undefined),
+      ({ refused }: Advancing) =>
+        refused.get(name)?.kind === "turn" ? "one that it does not have, and returned a turn" : undefined,
     ),
   ),
-  rule("ProvidedTurn.facts", "must not take nonsense for right", ({ terms, made }) =>
+  rule("ProvidedTurn.facts", "must not count a meaningless answer as right", ({ terms, made }) =>
     firstOf(
       made.map((each) => {
         const { call, result } = each;

@@ -188,7 +188,7 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
   advice(
     rule("ProvidedInstance.canonical", "must be different for different tasks", ({ level: { rows }, made }) => {
       const texts = new Set(made.map(({ instance: { canonical, instance } }) => canonical || String(instance)));
-      return rows !== 1 && made.length > 1 && texts.size === 1 ? `one for ${made.length} seeds` : undefined;
+      return rows !== 1 && made.length > 1 && texts.size === 1 ? `the same for ${made.length} seeds` : undefined;
     }),
   ),
   ...[...NAMES.flatMap((name) => [`GenerateRequest.${name}`, `VerifyRequest.${name}`]), "GenerateRequest.level"].map(
@@ -196,7 +196,9 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
       rule(name, "must be refused if the provider does not have it", ({ refused }: Evidence<typeof repeat>) => {
         const found = refused.get(name) ?? NOTHING;
         const isRefused = found.kind === "failure" && found.failure !== "timeout";
-        return isRefused ? undefined : `another one, and gave ${found.kind === "failure" ? "no response" : found.kind}`;
+        return isRefused
+          ? undefined
+          : `one that it does not have, and returned ${found.kind === "failure" ? "no response" : found.kind}`;
       }),
   ),
 ];
@@ -302,7 +304,7 @@ function beyondBound(goal: Described["goal"], { made: { instance }, verified }: 
 }
 
 export const ON_ANSWERING: readonly Rule<Answering>[] = [
-  rule("VerifyResponse.result", "must be facts, for the reference and for nonsense", ({ checked }) =>
+  rule("VerifyResponse.result", "must be facts, for the reference answer and for a meaningless one", ({ checked }) =>
     breachOf(checked.find(({ verified }) => verified.kind === "failure")),
   ),
   ...each(
@@ -314,7 +316,7 @@ export const ON_ANSWERING: readonly Rule<Answering>[] = [
   rule("ProvidedInstance.reference", "must be a right answer", ({ terms, checked }) =>
     breachOf(checked.find((each) => isReference(each) && !isRight(terms, each.verified))),
   ),
-  rule("ProvidedFacts.verdict", "must not accept nonsense as a right answer", ({ terms, checked, hostile }) =>
+  rule("ProvidedFacts.verdict", "must not accept a meaningless answer as right", ({ terms, checked, hostile }) =>
     breachOf([...checked, ...hostile].find((each) => isSenseless(terms, each) && isRight(terms, each.verified))),
   ),
   rule(
@@ -325,7 +327,7 @@ export const ON_ANSWERING: readonly Rule<Answering>[] = [
   rule("EnvironmentProvider.Verify", "must give equal results for the same instance and answer", ({ ofFirst, again }) =>
     change(ofFirst, again),
   ),
-  rule("VerifyResponse.index", "must be the index of the answer that the facts are of", ({ several, together }) =>
+  rule("VerifyResponse.index", "must be the index of the answer to which the facts belong", ({ several, together }) =>
     change(several, together),
   ),
 ];

@@ -321,7 +321,7 @@ class RunningHost {
         return bytes !== undefined;
       },
       tellHeld: () => this.#tell({ case: "tellHeld", value: { $typeName: "gradus.v1.TellHeld", worker: id } }),
-      kill: () => this.#kill(worker, "it was ended"),
+      kill: () => this.#kill(worker, "the server asked for it"),
     };
     this.#workers.set(id, worker);
     this.#listener.onWorker(worker);

@@ -54,8 +54,8 @@ export interface ItemQueue {
    */
   take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
   /**
-   * Replaces the estimate of `take` by the measured time, both in milliseconds, in the time that is charged to the
-   * item's caller.
+   * Corrects the time that is charged to the item's caller: replaces `expectedMs`, which `take` charged as an estimate,
+   * by the measured time `ms`.
    */
   charge(item: Item, expectedMs: number, ms: number): void;
   /** Returns whether an item whose turn has come waits for a fresh worker, i.e. one that has served no item. */

@@ -292,7 +292,7 @@ class Local {
     return true;
   }
 
-  /** In the time that is charged to the batch's caller, replaces the estimate by the measured time. */
+  /** Corrects the time that is charged to the batch's caller: replaces the estimate by the measured time. */
   #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
     clearTimeout(late);
     clearTimeout(quiet);
@@ -304,8 +304,8 @@ class Local {
     hand.batch = [];
     hand.next = 0;
     hand.held = undefined;
-    // If results that the worker had collected before it ended completed the batch, the worker is gone and gets no
-    // further items.
+    // Results that a worker had collected before it ended may complete its batch. An ended worker gets no further
+    // items.
     if (this.#hands.has(hand.worker)) this.#give(hand);
   }
 
@@ -336,7 +336,7 @@ class Local {
       this.#queue.putBack([item]);
     } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
     else if (++item.lost < LOST_MAX) this.#queue.putBack([item]);
-    else item.settle(failure("crashed", `${LOST_MAX} host processes ended while they worked on it: ${how}`));
+    else item.settle(failure("crashed", `${LOST_MAX} host processes ended while they worked on the request: ${how}`));
   }
 
   /** Reports that the host has ended, and schedules the start of another. */

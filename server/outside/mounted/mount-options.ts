@@ -113,7 +113,8 @@ export const mountOptions = optionTable({
   }),
   mountTokenFile: list({
     placeholder: "name=file",
-    description: "file with the bearer token for the provider that has this name in --mount; may be given several times",
+    description:
+      "file with the bearer token for the provider that has this name in --mount; may be given several times",
     each: namedPath,
   }),
   mountCa: list({

@@ -53,8 +53,8 @@ export interface BeginContext extends MountContext {
 
 export interface Mounts {
   /**
-   * Resolves when all mounts are opened, to undefined. If one of them cannot be opened, resolves to the reason, in
-   * words for the operator. Never rejects.
+   * Resolves to undefined when all mounts are opened. If one of them cannot be opened, resolves to the reason, in words
+   * for the operator. Never rejects.
    */
   readonly ready: Promise<string | undefined>;
   /** Returns the names of mounted files and providers that are not ready yet. */

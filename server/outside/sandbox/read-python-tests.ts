@@ -1,6 +1,6 @@
 /**
- * Reads tests that are written in Python, by Python's own parser. The parser's program (python/reader.py) itself runs
- * in the sandbox.
+ * Reads tests that are written in Python, by Python's own parser. The program that reads them (python/reader.py) itself
+ * runs in the sandbox.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -46,8 +46,8 @@ export async function readTexts(
     if (reply.kind === "failed") return reply;
     const { results } = reply;
     if (results.length !== cases.length) return miscounted(results.length, cases.length);
-    // A text on which the reader fails may also spoil the results of the texts after it. So only the results up to that
-    // text are used, and the rest is read again.
+    // A text on which the reader fails may also spoil the results of the texts after it. So only the results before
+    // that text are used, and the rest is read again. If the first text of a job fails, it counts as unreadable.
     const broken = results.findIndex(({ kind }) => kind !== "returned");
     found.push(...results.slice(0, broken < 0 ? results.length : Math.max(1, broken)).map(foundIn));
   }
@@ -55,7 +55,7 @@ export async function readTexts(
 }
 
 function miscounted(results: number, texts: number): Failed {
-  return unavailable("sandbox", `the sandbox gave ${results} results of ${texts}`);
+  return unavailable("sandbox", `the sandbox returned ${results} results for ${texts} texts`);
 }
 
 function foundIn(result: SandboxResult): string {
@@ -66,5 +66,5 @@ function foundIn(result: SandboxResult): string {
 function wordsOf(result: SandboxResult): string {
   if (result.kind === "exceeded") return `it takes ${result.limit}`;
   if (result.kind === "raised") return `the reader raised ${escaped(result.error)}`;
-  return result.kind === "died" ? result.how : `the reader came to '${result.kind}'`;
+  return result.kind === "died" ? result.how : `the reader had the result '${result.kind}'`;
 }

@@ -1,6 +1,7 @@
 /**
  * Runs programs in a sandbox on another machine, which offers SandboxFusion's `POST /run_code`. Scripts are sent
- * unchanged. Function calls are made by a driver in the same process as the program, which prints one result per line.
+ * unchanged. For function calls, a driver in the same process as the program makes the calls, and prints one result per
+ * line.
  *
  * A program can print such lines too, but only change its own result: expected values stay on this machine. Errors of
  * the remote server never count against the program.

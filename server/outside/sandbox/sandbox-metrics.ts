@@ -6,7 +6,7 @@ import { byName, counter, countUp, one, type SampledMetric } from "../../runtime
 export interface SandboxFigures {
   /** Number of jobs by outcome: "ran", or the reason for the failure. */
   readonly jobs: ReadonlyMap<string, number>;
-  /** Number of test cases by outcome. */
+  /** Number of test cases by the kind of their result, e.g. "returned", "raised" or "exceeded". */
   readonly cases: ReadonlyMap<string, number>;
   /** Total time of the jobs in seconds. Includes waiting in the queue. */
   readonly seconds: number;

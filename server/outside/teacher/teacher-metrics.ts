@@ -88,7 +88,7 @@ export function teacherMetrics(all: () => readonly TeacherCounts[]): readonly Sa
       { labels: { ...labelsOf(figures), direction: "in" }, value: figures.tokensIn },
       { labels: { ...labelsOf(figures), direction: "out" }, value: figures.tokensOut },
     ]),
-    counted("replies_without_usage_total", "Replies without token counts.", (figures) => [
+    counted("replies_without_usage_total", "Replies for which the endpoint sent no token counts.", (figures) => [
       { labels: labelsOf(figures), value: figures.repliesWithoutUsage },
     ]),
   ];

@@ -9,10 +9,14 @@ const options = optionTable({
     description:
       "base URL of an OpenAI-compatible endpoint whose model proposes tasks (SOURCE_TEACHER), e.g. http://localhost:8000/v1",
   }),
-  teacherModel: optionalText({ placeholder: "name", description: "name of the teacher model at the endpoint of --teacher-url" }),
+  teacherModel: optionalText({
+    placeholder: "name",
+    description: "name of the teacher model at the endpoint of --teacher-url",
+  }),
   teacherKey: optionalText({
     placeholder: "key",
-    description: "API key of the endpoint; better set GRADUS_TEACHER_KEY, because other users of the machine can see options",
+    description:
+      "API key of the endpoint; better set GRADUS_TEACHER_KEY, because other users of the machine can see options",
     secret: true,
   }),
   teacherTimeoutMs: integer({

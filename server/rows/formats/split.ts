@@ -59,7 +59,7 @@ export function csvSplitter(delimiter: string, onRow: OnRow): Splitter {
       return start;
     },
     end(length) {
-      if (inQuotes) throw new PoolFileProblem("a quote of its last row is not closed: it is cut off");
+      if (inQuotes) throw new PoolFileProblem("a quote in its last row is not closed: the file may be cut off");
       if (length > start) onRow(start, length);
     },
   };
@@ -110,7 +110,7 @@ export function jsonSplitter(isList: boolean, onRow: OnRow): Splitter {
       return start < 0 ? offset + bytes.length : start;
     },
     end() {
-      if (isList && !isClosed) throw new PoolFileProblem("its list of rows is not closed: it is cut off");
+      if (isList && !isClosed) throw new PoolFileProblem("its list of rows is not closed: the file may be cut off");
       if (start >= 0) endRow(last + 1);
     },
   };

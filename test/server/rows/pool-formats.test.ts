@@ -170,9 +170,9 @@ test("a carriage return within a line of CSV is of its text, and line ends may d
 
 describe("what is no file of rows is said to be so", () => {
   test.each<readonly [string, string | Buffer, string]>([
-    ["cut.json", '[{"a":1},{"a":', "it is cut off"],
+    ["cut.json", '[{"a":1},{"a":', "the file may be cut off"],
     ["more.json", '[{"a":1}] {"b":2}', "more text follows its list of rows"],
-    ["cut.csv", 'a,b\n1,"2', "it is cut off"],
+    ["cut.csv", 'a,b\n1,"2', "the file may be cut off"],
     ["twice.csv", "a,a\n1,2", "names the column 'a' twice"],
     ["one.csv", "hello\nworld", "does not name several columns"],
     ["returns.csv", "a,b\r1,2\r", "a carriage return alone"],

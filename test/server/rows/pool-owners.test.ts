@@ -99,8 +99,14 @@ describe("an environment that is said", () => {
   });
 
   test.each([
-    ["qq:qa.jsonl", "no environment 'qq'; did you mean 'qa'? (to give a path that contains a colon, write './' before it)"],
-    ["np/tsp:qa.jsonl", "np/tsp has no data pools; the environments with data pools are countdown, qa, qa/letter, math"],
+    [
+      "qq:qa.jsonl",
+      "no environment 'qq'; did you mean 'qa'? (to give a path that contains a colon, write './' before it)",
+    ],
+    [
+      "np/tsp:qa.jsonl",
+      "np/tsp has no data pools; the environments with data pools are countdown, qa, qa/letter, math",
+    ],
     ["math@3:math.jsonl", "math has no version 3; it has: 2, 1"],
     ["zebra:qa.jsonl", "no environment 'zebra'; the environments with data pools are countdown, qa, qa/letter, math"],
   ])("%s is refused", async (path, message) => {

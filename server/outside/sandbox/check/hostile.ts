@@ -11,7 +11,7 @@ export interface Witnesses {
   /** Path of a folder that every user may write to. */
   readonly folder: string;
   readonly secret: string;
-  /** Id of a process of the same user as the sandbox. */
+  /** Id of the process that runs the check, which no program in the sandbox may reach. */
   readonly pid: number;
   /** Number of a listening TCP port on 127.0.0.1. */
   readonly port: number;
@@ -47,7 +47,10 @@ def attempt(what, step):
 
 const text = (value: string | number): PyValue => (typeof value === "number" ? { int: String(value) } : value);
 
-/** Makes a program that returns the names of its attacks that succeeded. It is contained if that list is empty. */
+/**
+ * Makes a program that tries several attacks, and returns the names of those that succeeded. The program is contained
+ * if it returns an empty list.
+ */
 export function reaching(name: string, tries: string): Hostile {
   return {
     name,

@@ -32,7 +32,7 @@ class Doorman:
 
     @property
     def is_kernel(self) -> bool:
-        """Returns whether the kernel enforces the limit itself."""
+        """Returns whether the kernel enforces the limit on threads itself."""
         return self.listener < 0
 
     def answer(self, meter: Meter) -> None:

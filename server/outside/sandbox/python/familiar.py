@@ -49,7 +49,7 @@ def with_streams(opens: Callable[..., Any], of_descriptor: Callable[..., Any] | 
 
 
 def limited(stack_size: Callable[[int], int]) -> Callable[[int], int]:
-    """Wraps threading.stack_size so that larger requests get the maximum."""
+    """Wraps threading.stack_size so that a request for a larger stack gets THREAD_STACK_BYTES_MAX."""
 
     def bounded(size: int = 0) -> int:
         return stack_size(min(size, THREAD_STACK_BYTES_MAX))

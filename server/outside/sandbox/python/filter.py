@@ -39,7 +39,7 @@ CLONE3 = 435
 FACCESSAT2 = 439
 
 # Flags of clone with which glibc and musl start a thread (musl adds the obsolete CLONE_DETACHED). Starting a process
-# takes other flags, which are refused.
+# takes other flags, which are refused unless FORK_FLAGS are allowed.
 THREAD_FLAGS = (0x3D0F00, 0x7D0F00)
 
 # Flags of open that create or change a file: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND and O_TMPFILE.

@@ -52,7 +52,7 @@ MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
 # Folder at which the old root folder is visible while the new root is being filled.
 FORMER_ROOT = "/former"
-# Mount flags that a new mount takes over from the mount that it shows: MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC,
+# Flags that a new mount keeps from the mount whose file or folder it shows: MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC,
 # MS_NOATIME and MS_NODIRATIME. They have the same values in statvfs.
 KEPT_FLAGS = 1 | 2 | 4 | 8 | 1024 | 2048
 

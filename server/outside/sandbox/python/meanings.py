@@ -334,7 +334,7 @@ def seen(result: Result, view: Any) -> Result:
 
 
 def gap_seen(gap: Gap, view: Any) -> Gap:
-    """Returns the gap with its absolute value taken, or rounded."""
+    """Applies abs or round to a gap, i.e. to the difference of a result and a constant. Fails for other functions."""
     if view == "abs":
         return gap._replace(is_absolute=True)
     places = 0 if view == "round" else view["round"] if type(view) is dict else None

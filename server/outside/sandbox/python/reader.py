@@ -379,7 +379,7 @@ class Reader(Meanings):
 
 
 def test_of(result: Result, expected: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the test that a result is as expected, as a list with one entry. Fails if the result has a gap."""
+    """Returns the test that a result is as expected, as a list with one entry. Fails if the result has a gap (Gap)."""
     return [{**result.call, "views": result.views, "expected": expected}] if result.gap is None else fail(DIFFERENCE)
 
 

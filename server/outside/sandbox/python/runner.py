@@ -186,7 +186,7 @@ def reply_of(error: BaseException) -> bytes:
 
 
 def describe(error: BaseException) -> str:
-    """Returns the last line of the error that Python would print, and the program's line where it was raised."""
+    """Describes an error in one line: its type, its message, and the program's line where it was raised."""
     try:
         lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
         # An error message may have several lines, followed by notes. The text of a syntax error begins with its

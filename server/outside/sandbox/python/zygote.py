@@ -57,7 +57,7 @@ def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None
 def become_nobody() -> None:
     """Changes from root to an unprivileged user, if possible.
 
-    Otherwise, as in some containers, root without capabilities must do.
+    If it is impossible, as in some containers, this process stays root, and later gives up its capabilities.
     """
     if os.geteuid() != 0:
         return

@@ -120,7 +120,7 @@ test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
         call.end();
       },
     },
-    /ProvidedFacts\.verdict must not accept nonsense as a right answer/,
+    /ProvidedFacts\.verdict must not accept a meaningless answer as right/,
   ],
   [
     "that gives two instances for a seed",

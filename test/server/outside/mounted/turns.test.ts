@@ -296,6 +296,6 @@ describe("the rules on turns", () => {
     expect(first("forgets")).toMatch(/^(EnvironmentProvider\.Advance|EnvironmentProviderAdvanceRequest\.calls) must/);
     expect(first("raises")).toMatch(/^EnvironmentProviderAdvanceResponse\.result must be a turn.*could not convert/);
     expect(first("grows")).toMatch(/^EnvironmentProviderAdvanceResponse\.result must be a turn.*state_bytes is 64/);
-    expect(first("accepts")).toMatch(/^ProvidedTurn\.facts must not take nonsense/);
+    expect(first("accepts")).toMatch(/^ProvidedTurn\.facts must not count a meaningless answer/);
   });
 });
