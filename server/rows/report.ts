@@ -42,7 +42,7 @@ export function exampleOf(pool: Pool): ExampleView | undefined {
  */
 export function columnRemedy(reason: string): string {
   const [, name] = /\b(?:column|one of) (\w+)/.exec(reason) ?? [];
-  return name === undefined ? "" : `; if the column has another name in the file, give that: --column ${name}=NAME`;
+  return name === undefined ? "" : `; if the column has another name in the file, give it: --column ${name}=NAME`;
 }
 
 /**

@@ -129,16 +129,16 @@ describe("check", () => {
     [
       ["mine.jsonl"],
       1,
-      "its columns are 'q', 'a'; if the column has another name in the file, give that: --column problem=NAME",
+      "its columns are 'q', 'a'; if the column has another name in the file, give it: --column problem=NAME",
     ],
-    [["mine.jsonl", "--environment", "math"], 1, "no row holds a task; where .*: --column problem=NAME"],
-    [["mine.jsonl", "--environment", "countdown"], 1, "no row holds a task; where .*: --column nums=NAME"],
+    [["mine.jsonl", "--environment", "math"], 1, "no row holds a task; if .*: --column problem=NAME"],
+    [["mine.jsonl", "--environment", "countdown"], 1, "no row holds a task; if .*: --column nums=NAME"],
     [
       ["mine.jsonl", "--environment", "math", "--column", "problem=q"],
       1,
       "no row holds a task; .*: --column answer=NAME",
     ],
-    [["mine.jsonl", "--environment", "code"], 1, "no row holds a task; where .*: --column \\w+=NAME"],
+    [["mine.jsonl", "--environment", "code"], 1, "no row holds a task; if .*: --column \\w+=NAME"],
     [["nowhere.jsonl"], 3, "nowhere.jsonl: the file cannot be read \\(ENOENT\\)"],
     [["all.jsonl", "--environment", "countdwn"], 2, "--environment: no environment 'countdwn'; did you mean"],
   ])("%j ends with %i", async (args, expected, message) => {

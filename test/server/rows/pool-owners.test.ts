@@ -115,7 +115,7 @@ describe("an environment that is said", () => {
 
   test("reads no rows of another: it says what is wrong with them", async () => {
     expect(await refused(`qa:${at("math.jsonl")}@[:5]`)).toContain(
-      `its selection has no rows that hold a task; if the column has another name in the file, give that: --column b=NAME\n${at("math.jsonl")}:1: column b is not there (and 7 more rows)`,
+      `its selection has no rows that hold a task; if the column has another name in the file, give it: --column b=NAME\n${at("math.jsonl")}:1: column b is not there (and 7 more rows)`,
     );
   });
 });
