@@ -10,7 +10,7 @@ import { deserialize, serialize } from "node:v8";
 import { readerFiles } from "../outside/sandbox/read-python-tests.ts";
 import { built } from "../runtime/version.ts";
 
-/** Version of the files' format. Increase it when the meaning of a column changes, so that old files are not used. */
+/** Version of the format of cached pools. Increase it if a column changes its meaning, so that no old file is used. */
 const FORMAT = 5;
 
 /**

@@ -37,7 +37,7 @@ const CPU_MS_MAX = 2000;
 
 export type Probed =
   | { readonly kind: "closed" }
-  /** `why` says which actions the sandbox allows, or why the check failed. */
+  /** The sandbox must not be used. `why` says which forbidden actions succeeded in it, or why the check failed. */
   | { readonly kind: "open"; readonly why: string };
 
 export async function probeRoom(sandbox: Sandbox, context: AskContext): Promise<Probed> {
