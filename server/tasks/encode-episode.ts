@@ -1,6 +1,6 @@
 /**
- * Encodes an episode, i.e. the state of a task of several turns, as part of a task id. Messages are object literals,
- * because protobuf's `create` would double the time.
+ * Encodes an episode, i.e. the state of a task of several turns, as part of a task id. Protobuf messages are written as
+ * object literals, because protobuf's `create` would double the time.
  */
 import type { Standing, Episode } from "../../envs/turns/turns.ts";
 import type {
@@ -10,8 +10,8 @@ import type {
 import { verdictNumbers } from "./task-id-numbers.ts";
 
 /**
- * Sample (one answer to a task) to which an episode belongs: its index in the group, or the key that its client chose.
- * Without both, the episode belongs to no run.
+ * Sample (one of several answers to a task) to which an episode belongs: its index in the group, or the key that its
+ * client chose. If both are unset, the episode belongs to no run and no evaluation.
  */
 export interface EpisodeSample {
   readonly index?: number;
@@ -47,8 +47,8 @@ function standingToWire({ verdict, objective, ...rest }: Standing): WireStanding
 }
 
 /**
- * Converts a message into an episode without checking it. The message comes from an authenticated task id, so a server
- * of Gradus wrote it.
+ * Converts a protobuf message into an episode without checking the fields. The message comes from a task id with a
+ * valid signature, so a Gradus server wrote it.
  */
 export function episodeFromWire({
   calls,

@@ -10,9 +10,12 @@ interface SigningKey {
   readonly id: Buffer;
   /** Secret of 32 bytes. */
   readonly secret: Buffer;
-  /** Bytes that HMAC hashes before the payload, by the payload's purpose: the secret xored with 0x36, and a prefix. */
+  /**
+   * Start of the input of HMAC's inner hash, for each purpose of signed bytes: the secret xored with 0x36, then a
+   * prefix that names the purpose. The payload follows.
+   */
   readonly inner: Readonly<Record<Purpose, Buffer>>;
-  /** Bytes that HMAC hashes before the digest of the first hash: the secret xored with 0x5c. */
+  /** Start of the input of HMAC's outer hash: the secret xored with 0x5c. The digest of the inner hash follows. */
   readonly outer: Buffer;
 }
 
@@ -49,12 +52,12 @@ export function signingKey(secret: Buffer): SigningKey {
 /** Size of a block of SHA-256, in bytes. */
 const BLOCK_BYTES = 64;
 
-/** Pads the secret with zeros to a block, and xors each byte with `xored`. */
+/** Returns a secret padded with zeros to one SHA-256 block, with each byte xored with `xored`, as HMAC needs it. */
 function blockOf(secret: Buffer, xored: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: BLOCK_BYTES }, (_, i) => (secret[i] ?? 0) ^ xored));
 }
 
-/** Location of the keys: the named key file, or else a file in the data directory. */
+/** Location of the keys that sign task ids: the file that --key-file names, or else a file in the data directory. */
 export interface KeyPlace {
   readonly keyFile: string | undefined;
   readonly dataDir: string;
@@ -82,8 +85,8 @@ const OTHERS_MAY_READ = 0o044;
 
 /**
  * Reads the key file. If the default file in the data directory is missing, it is created with one new key and mode
- * 0600. A file that the operator named must exist: with a new key the server would refuse all ids signed with the right
- * one.
+ * 0600. A file that the operator named must exist: a server with a newly made key would refuse all task ids that the
+ * right key signed.
  */
 export function loadKeyring(place: KeyPlace): KeyringResult {
   const { keyFile } = place;
@@ -98,7 +101,8 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
     const { text, mode } = readOwnedFile(file);
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return invalid(parsed);
-    // A file that others can read causes only a warning, because orchestrators often mount secrets with mode 0644.
+    // If other users can read the key file, the server only warns, because orchestrators such as Kubernetes often mount
+    // secrets with mode 0644.
     const shown = `0${mode.toString(8)}`;
     const warning = `others can read the key file ${file} (its mode is ${shown}), and with its keys make task ids: chmod 600 ${file}`;
     return { ...parsed, created, warning: (mode & OTHERS_MAY_READ) === 0 ? undefined : warning };
@@ -113,9 +117,12 @@ export function newKeyFile(): string {
   return `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`;
 }
 
-/** Interval between two readings of the keys, in milliseconds. */
+/** Interval between two checks whether the keys in the key file or in the store have changed, in milliseconds. */
 const KEYS_POLL_MS = 1_000;
-/** Delay before a new key signs, in milliseconds. By then every server that shares the keys has read the new key. */
+/**
+ * Delay between reading a new key and signing task ids with it, in milliseconds. By then every server that shares the
+ * keys has read the new key.
+ */
 const KEYS_SETTLE_MS = 5_000;
 
 /** Replaces the content of a keyring, so that everything that holds the keyring sees the new keys. */
@@ -124,9 +131,9 @@ export function replaceKeys(keyring: Keyring, keys: Keyring): void {
 }
 
 /**
- * Returns functions that update a keyring in place. A new key is accepted at once, but signs only `settleMs` later,
- * when every server that shares the keys has read it. If the key that signs was removed, the new keys replace the old
- * ones at once.
+ * Returns functions that update a keyring in place. Ids signed with a new key are accepted at once, but the key signs
+ * only `settleMs` later, when every server that shares the keys has read it. If the key that signs was removed, the new
+ * keys replace the old ones at once.
  */
 function keeper(keyring: Keyring, tell: (result: KeyringResult) => void, settleMs: number) {
   let settling: NodeJS.Timeout | undefined;
@@ -210,8 +217,8 @@ export function followStoredKeys(
   };
 }
 
-// Functions that sign bytes and verify them later. Clients carry the bytes and cannot forge them: version, key id,
-// authentication code (MAC) and payload.
+// Functions that sign bytes, such as task ids, and verify them later. Clients carry the signed bytes and cannot forge
+// them. They consist of a version, the key's id, an authentication code (MAC) and the payload.
 
 const VERSION = 1;
 const KEY_ID_END = 5;
@@ -223,12 +230,15 @@ export type OpenResult =
   | { readonly kind: "ok"; readonly payload: Uint8Array; readonly mac: Uint8Array }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** Purpose of signed bytes. The MAC covers it, so that bytes for one purpose are refused for another. */
+/**
+ * Purpose of signed bytes: a task id ("task") or a run's exported state ("run"). The MAC covers the purpose, so that
+ * bytes signed for one purpose are refused for the other.
+ */
 export type Purpose = "task" | "run";
 
 /**
- * Returns an HMAC-SHA256 (RFC 2104), cut to its first bytes. Two calls of `hash` take less time than `createHmac`, and
- * leave no object of OpenSSL for the garbage collector to finalise.
+ * Returns an HMAC-SHA256 (RFC 2104) of a payload, cut to MAC_BYTES. Two calls of `hash` take less time than
+ * `createHmac`, and leave no OpenSSL object for the garbage collector to finalise.
  */
 function macOf({ inner, outer }: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
   const digest = hash("sha256", Buffer.concat([inner[purpose], payload]), "buffer");
@@ -240,7 +250,10 @@ export function seal(keyring: Keyring, purpose: Purpose, payload: Uint8Array): B
   return Buffer.concat([Buffer.from([VERSION]), key.id, macOf(key, purpose, payload), payload]);
 }
 
-/** Verifies bytes that `seal` made and returns their payload. Other bytes are refused with a reason. */
+/**
+ * Verifies bytes that `seal` signed, and returns their payload. Bytes that were changed, or signed with another key or
+ * for another purpose, are refused with a reason.
+ */
 export function open(keyring: Keyring, purpose: Purpose, bytes: Uint8Array): OpenResult {
   if (bytes.length <= HEADER_BYTES) return { kind: "invalid", detail: "it is too short" };
   if (bytes[0] !== VERSION) return { kind: "invalid", detail: "it has a format that this server does not know" };

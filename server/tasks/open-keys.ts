@@ -17,12 +17,12 @@ import {
 
 type SealBy = (keys: Keyring) => Promise<void>;
 
-/** Delay before another attempt to encrypt (seal) the store's secrets with a new key, in milliseconds. */
+/** Delay before another attempt to encrypt the store's secrets with a new key, in milliseconds. */
 const SEAL_AGAIN_MS = 1_000;
 
 /**
- * Returns a function that also encrypts (seals) the store's secrets with the first of the given keys, and retries until
- * that succeeds. Only then may the key file's old keys be removed.
+ * Returns a function that encrypts the store's secrets also with the first of the given keys, and retries until that
+ * succeeds. Only then may the operator remove old keys from the key file.
  */
 function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
   let ended = false;
@@ -43,7 +43,10 @@ function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
   return { seal: (keys: Keyring): void => void seal(keys), end: (): void => void (ended = true) };
 }
 
-/** Returns the keys of a server. `sealing` are the keys of the key file, which encrypt task keys in the store. */
+/**
+ * Returns the keys with which a server signs task ids. `sealing` are the keys of the key file, which encrypt the task
+ * keys if they are in the store.
+ */
 export function taskKeysOf(config: Config, sealing: Keyring) {
   const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
   let stored: StoredTaskKeys | undefined;
@@ -54,8 +57,8 @@ export function taskKeysOf(config: Config, sealing: Keyring) {
     /** Keys that sign task ids. They are updated in place. */
     keyring,
     /**
-     * Starts to use task keys that are stored in the database, if there are some. `by` encrypts the database's other
-     * secrets with the first of them.
+     * Starts to use task keys from the database, if it has some. `by` encrypts the database's other secrets with the
+     * first key of the key file.
      */
     adopt: (given: StoredTaskKeys | undefined, by: SealBy | undefined): void => {
       [stored, sealBy] = [given, by];

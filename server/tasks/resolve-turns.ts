@@ -1,6 +1,6 @@
 /**
- * Checks the settings of tasks with turns in a specification (maximum calls, tools, detail of replies), and fills in
- * defaults.
+ * Checks the settings of tasks with several turns in a client's specification (maximum calls, tools, detail of
+ * replies), and fills in defaults.
  */
 import type { Environment, Parameters } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
@@ -8,7 +8,7 @@ import { episodeBytesMax, type ReplyDetail } from "../../envs/turns/turns.ts";
 import type { TaskSpec } from "./spec.ts";
 import { EPISODE_BYTES_MAX } from "./task-id.ts";
 
-/** Settings for turns as a client gives them. 0 and empty: the environment's default. */
+/** Settings of tasks with several turns, as a client gives them. 0 and empty: the environment's default. */
 interface GivenTurns {
   readonly calls: number;
   readonly tools: readonly string[];
@@ -24,8 +24,8 @@ export type ResolvedTurns =
   | { readonly kind: "invalid"; readonly field: Field; readonly message: string };
 
 /**
- * Resolves `calls` (0: the environment's default) and the names of tools. Refuses settings whose task_id could become
- * too long. `parameters` are undefined if they could not be read.
+ * Checks `calls` (0: the environment's default) and the names of tools, and fills in defaults. Refuses settings with
+ * which a task_id could become too long. `parameters` are undefined if they could not be read.
  */
 export function resolveTurns(
   { id, turns }: Environment,

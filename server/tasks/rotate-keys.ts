@@ -1,4 +1,4 @@
-/** Changes the task keys: adds a new one, or removes an old one. Running servers notice the change. */
+/** Changes the keys that sign task ids: adds a new one, or removes an old one. Running servers notice the change. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fchownSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { keyFileOf, type Keyring, type KeyPlace, loadKeyring, parseKeyring, SECRET_BYTES } from "./keyring.ts";
@@ -22,15 +22,15 @@ export function keyName({ id }: Keyring[number]): string {
 /** Change of a key file's text. Returns the new text, or why the change is refused. */
 export type Change = (text: string) => string | Refusal;
 
-/** Puts a new key first, so that it signs. The other keys stay valid. */
+/** Puts a new key first in the key file, so that it signs new task ids. The other keys stay valid. */
 export const rotate: Change = (text) => {
   const lines = text.split("\n");
   return lines.toSpliced(lines.findIndex(isKey), 0, randomBytes(SECRET_BYTES).toString("hex")).join("\n");
 };
 
 /**
- * Removes the key with this name. Ids that it signed are refused from then on. The key that signs now cannot be
- * removed.
+ * Returns a change that removes the key with this name. Task ids that the key signed are refused from then on. The key
+ * that signs new ids cannot be removed.
  */
 export function retire(name: string): Change {
   return (text) => {

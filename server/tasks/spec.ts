@@ -1,5 +1,6 @@
 /**
- * Specification of tasks: everything that decides a task except its seed. It is checked and complete, and is JSON data.
+ * Specification of tasks: everything that decides a task except its seed. All fields are checked, and all defaults are
+ * filled in. It can be stored as JSON.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Thinking } from "../../envs/answers/locate.ts";
@@ -22,8 +23,8 @@ export interface TaskSpec {
   readonly answerFormat: AnswerFormat;
   readonly thinking: Thinking;
   /**
-   * Digest of the mounted environment's sources that make the task (MountedGenerator). Unset: the environment is not
-   * mounted.
+   * Digest of the source code of the mounted environment that makes the task. Unset: the environment is not mounted,
+   * i.e. it runs within the server.
    */
   readonly digest?: string;
   readonly rewardScheme: string;
@@ -32,7 +33,10 @@ export interface TaskSpec {
   readonly calls?: number;
   /** Names of the tools that the policy may call. Unset: none. */
   readonly tools?: readonly string[];
-  /** How much the replies to an episode's tries reveal, e.g. only whether an answer is right. Unset: "distance". */
+  /**
+   * How much a reply to an answer says: "verdict" says whether the answer is right, "reason" also what is wrong with
+   * it. Unset: also how far it is from the best ("distance").
+   */
   readonly detail?: Exclude<ReplyDetail, "distance">;
   /**
    * Parameters of each level, for an arm whose difficulty grows; `parameters` are those of the first level. Unset: the
@@ -42,8 +46,8 @@ export interface TaskSpec {
 }
 
 /**
- * Specifications of the levels of arms whose difficulty grows. Each is made only once, because caches use the object
- * itself as a key.
+ * Cache of the specifications of single levels, by the specification of an arm whose difficulty grows. Each is made
+ * only once, because other caches use the object itself as a key.
  */
 const ofLevels = new WeakMap<TaskSpec, Map<number, TaskSpec>>();
 
@@ -66,7 +70,7 @@ export function specAt(spec: TaskSpec, level: number | undefined): TaskSpec {
  * environment's newer version makes the same tasks as the older one.
  */
 export function haveSameTasks({ find }: Registry): (one: TaskSpec, other: TaskSpec) => boolean {
-  // Only the levels that both arms have are compared, because a greater maximum adds levels and changes no other.
+  // Compare only the levels that both arms have, because a greater maximum adds levels and changes no other.
   const cut = ({ levels, ...spec }: TaskSpec, count: number): TaskSpec =>
     levels === undefined ? spec : { ...spec, levels: levels.slice(0, count) };
   const judgeOf = ({ environment, version }: TaskSpec): unknown => {

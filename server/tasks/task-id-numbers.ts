@@ -1,4 +1,7 @@
-/** Numbers that stand for words, e.g. "train", in task ids. They must never change, because old ids stay in use. */
+/**
+ * Numbers that stand for words such as "train" in encoded task ids. They must never change, because old ids stay in
+ * use.
+ */
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Split } from "../../envs/environment.ts";
 import type { Verdict } from "../../envs/score.ts";

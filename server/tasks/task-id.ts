@@ -17,12 +17,15 @@ import { episodeFromWire, episodeToWire, type SampleEpisode } from "./encode-epi
 import type { TaskSpec } from "./spec.ts";
 import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
 
-// Types of the content of a task id. Functions below encode it.
+// Types of the content of a task id. Functions in this file encode the content.
 
 /** Arm and cursor (task number) in the run that gave out a task. */
 export interface RunPlace {
   readonly runId: string;
-  /** Random id that the run got at its creation or last import. Feedback for a task with an older id is ignored. */
+  /**
+   * Random id that the run got at its creation or last import. Feedback is ignored for a task whose id is not the run's
+   * present one.
+   */
   readonly incarnation: string;
   /** Index of the arm in the run's configuration. */
   readonly arm: number;
@@ -52,11 +55,17 @@ export interface TaskToken extends Pick<
   readonly calls?: number;
   /** Positions, from 1, of the policy's tools in the environment's list of tools. Unset: there are none. */
   readonly tools?: readonly number[];
-  /** How much the replies to an episode's tries reveal, e.g. only whether an answer is right. Unset: "distance". */
+  /**
+   * How much a reply to an answer says: "verdict" says whether the answer is right, "reason" also what is wrong with
+   * it. Unset: also how far it is from the best ("distance").
+   */
   readonly detail?: TaskSpec["detail"];
   /** Episode with at least one call. Unset: no call was made. */
   readonly episode?: SampleEpisode;
-  /** Instance in the environment's own encoding. Unset: it is too large, or is made again from its origin. */
+  /**
+   * Instance in the environment's own encoding. Unset: it is too large, or can be made again from its origin, e.g. its
+   * seed.
+   */
   readonly inline?: Uint8Array;
 }
 
@@ -113,8 +122,8 @@ function parametersOf(registry: Registry, environment: string, version: number, 
 }
 
 /**
- * Encodes a token without its episode. All calls of an episode share these bytes. The message is an object literal,
- * because protobuf's `create` would double the time.
+ * Encodes the content of a task id without its episode. All task ids of an episode contain these bytes. The message is
+ * an object literal, because protobuf's `create` would double the time.
  */
 export function encodeSettings(token: TaskToken): Uint8Array {
   const { environment, version, level, rewardScheme, run } = token;
@@ -160,7 +169,10 @@ function withEpisode(settings: Uint8Array, episode: SampleEpisode): Uint8Array {
 
 const EPISODE_TAG = varint((TaskTokenSchema.field.episode.number << 3) | WireType.LengthDelimited);
 
-/** Encodes a length as protobuf does. Its own writer would cost more than the rest of `withEpisode`. */
+/**
+ * Encodes a length as a protobuf varint. The protobuf library's own writer would cost more time than the rest of
+ * `withEpisode`.
+ */
 function varint(value: number): Uint8Array {
   const bytes: number[] = [];
   for (; value > 127; value >>= 7) bytes.push((value & 127) | 128);
@@ -168,8 +180,9 @@ function varint(value: number): Uint8Array {
 }
 
 /**
- * Decodes a token. Undefined: this server lacks its environment or level, or does not know one of its numbers. The
- * bytes are authentic, so another version of the server wrote them.
+ * Decodes the content of a task id. Undefined: this server lacks the environment or level, or does not know a number
+ * that stands for a word such as "train". The bytes have a valid signature, so another version of the server wrote
+ * them.
  */
 function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefined {
   const wire = fromBinary(TaskTokenSchema, bytes);
@@ -213,7 +226,9 @@ function placeOf({ cursor, evaluationRound, ...wire }: WirePlace): RunPlace {
   return evaluationRound === undefined ? place : { ...place, evaluationRound: Number(evaluationRound) };
 }
 
-/** Maximum length of a task id. Longer ids are not ours. Ids of tasks without an episode have at most half of it. */
+/**
+ * Maximum length of a task id. Gradus makes no longer ids. Ids of tasks without an episode have at most half of it.
+ */
 export const TASK_ID_BYTES_MAX = 8192;
 /** Maximum size of an encoded episode: what half of an id holds, because base64 takes 4 characters for 3 bytes. */
 export const EPISODE_BYTES_MAX = ((TASK_ID_BYTES_MAX / 2) * 3) / 4;
@@ -237,14 +252,20 @@ function groupIdOf(token: TaskToken, mac: Uint8Array): string {
   return token.run === undefined ? Buffer.from(mac).toString("base64url") : runGroupId(token.run);
 }
 
-/** Returns the task id and group id of a token. They depend only on the token and the signing key. */
+/**
+ * Returns the task id and group id for the content of a task id. Both depend only on this content and on the signing
+ * key.
+ */
 export function mintTaskId(keyring: Keyring, token: TaskToken) {
   const settings = encodeSettings(token);
   const sealed = seal(keyring, "task", token.episode === undefined ? settings : withEpisode(settings, token.episode));
   return { taskId: sealed.toString("base64url"), groupId: groupIdOf(token, sealed.subarray(MAC_START, MAC_END)) };
 }
 
-/** Returns the task id of an episode. `settings` is the token of its task as `encodeSettings` encodes it. */
+/**
+ * Returns the task id of an episode. `settings` is the encoded content of its task's id without an episode, as
+ * `encodeSettings` returns it.
+ */
 export function mintTurnId(keyring: Keyring, settings: Uint8Array, episode: SampleEpisode): string {
   return seal(keyring, "task", withEpisode(settings, episode)).toString("base64url");
 }

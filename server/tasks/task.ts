@@ -1,4 +1,4 @@
-/** Task that was made: its key, which is stored, and the prompt and metadata, which the trainer sees. */
+/** Task that was made. It has a key, which the server stores, and the prompt and metadata, which the trainer sees. */
 import type { Environment } from "../../envs/environment.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
@@ -16,18 +16,20 @@ export interface MadeTask {
    */
   readonly inline?: string;
   /**
-   * Set if there are so few instances of this kind that all splits share them. Unset: the instance belongs to one
-   * split.
+   * Set if so few instances of this kind exist that all splits share them. Unset: the instance belongs to one split.
    */
   readonly inEverySplit?: true;
-  /** Objective of the heuristic's answer. Unset: it was not requested, or there is none. */
+  /**
+   * Objective value of the answer that the environment's heuristic finds. Unset: it was not requested, or there is
+   * none.
+   */
   readonly heuristic?: number;
 }
 
 /** Result of making a task from one seed. */
 export type MadeResult =
   | { readonly kind: "made"; readonly task: MadeTask }
-  /** No such instance can be made, and trying again would not help. */
+  /** No instance for the seed can be made, and trying again would not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
 /** Result of making one task, which may also fail for now or be cancelled. */
@@ -78,8 +80,8 @@ function withInstruction(prompt: readonly ChatMessage[], instruction: string): r
 }
 
 /**
- * Returns the task with the objective of its environment's heuristic. It is returned unchanged if there is no
- * heuristic, or if it finds no answer.
+ * Returns the task with the objective value that its environment's heuristic reaches. It is returned unchanged if the
+ * environment has no heuristic, or the heuristic finds no answer.
  */
 export function withHeuristic<Instance>(
   environment: Environment<Instance>,

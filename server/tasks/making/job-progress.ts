@@ -1,6 +1,6 @@
 /**
- * Progress of a call that makes tasks: which tasks are done or waiting, interrupted searches, and the cost of this kind
- * of task.
+ * Tracks a call that makes tasks: which tasks are made or waiting, and searches for an instance that a time limit
+ * interrupted. Also estimates the CPU time of a task.
  */
 import { LRUCache } from "lru-cache";
 import type { Parameters } from "../../../envs/environment.ts";
@@ -15,19 +15,22 @@ export interface MakeJob {
   readonly caller: string;
 }
 
-/** Result of a slice of work. "timeout" means that it reached the worker's time limit and the worker was replaced. */
+/**
+ * Result of a slice, i.e. of the tasks that a worker thread got at once. "timeout" means that the slice reached the
+ * worker's time limit and the worker was replaced.
+ */
 export type SliceOutcome =
   ({ readonly kind: "done" } & SliceDone) | { readonly kind: "timeout"; readonly limitMs: number };
 
-/** Search for an instance that was interrupted, and its CPU time so far. */
+/** Interrupted search for the instance of a seed, and the search's CPU time so far. */
 interface InterruptedSearch {
   readonly progress: SearchProgress;
   readonly cpuMs: number;
 }
 
 /**
- * Slice of a call's work: some of its seeds with their positions in the call. `begun` is the interrupted search of the
- * first seed.
+ * Slice of a call's work: some of the call's seeds, and their positions among all seeds of the call. `begun` is the
+ * interrupted search for the first seed's instance.
  */
 export interface JobSlice {
   readonly places: readonly number[];
@@ -40,13 +43,16 @@ export interface Work {
   readonly kind: Kind;
   /** Result of each seed, in the order of the call. Undefined: the seed's task is not made yet. */
   readonly results: (MakeResult | undefined)[];
-  /** Positions of the seeds that no worker has, in the order in which they are made. */
+  /**
+   * Positions of the seeds whose tasks are neither made nor being made by a worker, in the order in which they will be
+   * made.
+   */
   readonly pending: number[];
   /** Interrupted searches, by position of the seed. */
   readonly begun: Map<number, InterruptedSearch>;
   /**
-   * Whether a slice has reached the time limit. If so, each further slice has only one task, so that the slow one is
-   * found.
+   * Whether a slice of this call has reached the worker's time limit. If so, each further slice has only one task, so
+   * that the slow task is found.
    */
   alone: boolean;
   /** Number of seeds without a result. */
@@ -59,8 +65,8 @@ export interface Work {
 }
 
 /**
- * Intended duration of a slice, in milliseconds. It is long compared with sending messages to a worker, and short
- * compared with waiting times of callers.
+ * Intended duration of a slice (the tasks that a worker thread gets at once), in milliseconds. It is long compared with
+ * sending messages to a worker, and short compared with waiting times of callers.
  */
 const SLICE_MS = 10;
 const SLICE_TASKS_MAX = 256;
@@ -71,7 +77,7 @@ export function sliceSize({ kind, alone }: Pick<Work, "kind" | "alone">): number
   return Math.max(1, Math.min(SLICE_TASKS_MAX, Math.floor(SLICE_MS / kind.leastMs)));
 }
 
-/** Takes the next slice out of the waiting work. */
+/** Removes the next slice, i.e. the seeds that a worker gets at once, from a call's waiting work and returns it. */
 export function takeTurn({ job, kind, alone, pending, begun }: Work): JobSlice {
   const size = sliceSize({ kind, alone });
   // A slice can continue an interrupted search only for its first seed, so it ends before the next such seed.
@@ -83,7 +89,9 @@ export function takeTurn({ job, kind, alone, pending, begun }: Work): JobSlice {
   return { places, seeds: places.map((place) => job.seeds[place]!), begun: from };
 }
 
-/** Records the result of a slice. Seeds that it did not finish are the next to be made. */
+/**
+ * Records the result of a slice of a call's work. Seeds whose tasks the slice did not finish are the next to be made.
+ */
 export function takeIn(work: Work, costs: Costs, turn: JobSlice, outcome: SliceOutcome): void {
   const done = outcome.kind === "done" ? takeResults(work, costs, turn, outcome) : takeTimeout(work, turn, outcome);
   work.left -= done;
@@ -95,8 +103,8 @@ function takeResults(work: Work, costs: Costs, { places, begun }: JobSlice, outc
   const done = results.length;
   for (const [i, result] of results.entries()) work.results[places[i]!] = result;
   const cpuMs = outcome.cpuMs + (begun?.cpuMs ?? 0);
-  // If the slice finished no task, its time counts as the cost of one, because the interrupted search costs at least
-  // that.
+  // If the slice finished no task, its CPU time counts as the cost of one task, because the interrupted task costs at
+  // least that.
   costs.took(work.kind, cpuMs, Math.max(1, done));
   const progress = outcome.paused;
   if (progress !== undefined) work.begun.set(places[done]!, { progress, cpuMs: done === 0 ? cpuMs : 0 });
@@ -110,7 +118,7 @@ function takeTimeout(work: Work, { places }: JobSlice, { limitMs }: { readonly l
   return 1;
 }
 
-// Functions that measure and estimate the processor time of making tasks, for each environment and its parameters.
+// Functions that measure and estimate the CPU time of making a task, for each environment with its parameters.
 
 /** Cost of a kind of task, i.e. of one environment with one set of parameters. */
 export interface Kind {

@@ -6,13 +6,13 @@ import { readTextFile } from "../../runtime/files.ts";
 /** Rules for the items that an option's modules export, e.g. environments for --environment-file. */
 export interface ModuleItems<Item> {
   readonly flag: string;
-  /** Names that Gradus's own items have. A module must not use them. */
+  /** Names of items that ship with Gradus. A module must not use them. */
   readonly taken: readonly string[];
   /** Returns the items in a module's default export, or an error message. */
   readonly read: (value: unknown) => readonly Item[] | string;
   /** Returns the name of an item, which must be unique. Messages use it. */
   readonly nameOf: (item: Item) => string;
-  /** Property that gives an item its name, for the advice to change it in error messages, e.g. "id or version". */
+  /** Property to change if two items have the same name, as error messages advise, e.g. "id or version". */
   readonly another: string;
 }
 
@@ -45,7 +45,7 @@ export async function loadItems<Item>(
 /** Returns a module's default export, or an error message. */
 async function defaultExportOf(path: string): Promise<{ readonly value: unknown } | string> {
   try {
-    // Importing a FIFO would wait for ever. Reading the file first refuses it.
+    // Importing a FIFO would wait for ever. `readTextFile` refuses a FIFO with an error, so it is called first.
     readTextFile(resolve(path));
     const { default: value } = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
     return { value };

@@ -4,11 +4,11 @@ import type { PolicyDefinition } from "../../curriculum/policies/policy.ts";
 import { ownKinds, registerPolicy } from "../../curriculum/policies/registry.ts";
 import { loadItems } from "./load-modules.ts";
 
-/** Policy in a module: a definition like those of Gradus, with example parameters. */
+/** Policy that an operator's module exports: a definition like those of Gradus, with example parameters. */
 export type OwnPolicy = PolicyDefinition & {
   /**
    * Parameters with which `gradus policies check` tests the policy. The tested runs have the arms real/T0 to real/T3
-   * and synthetic/T0 to synthetic/T3. Unset: only the defaults.
+   * and synthetic/T0 to synthetic/T3. Unset: the policy is tested only with its default parameters.
    */
   readonly examples?: readonly Json[];
 };

@@ -1,4 +1,7 @@
-/** Generates, solves and renders tasks in worker threads. The command line does so in its own thread. */
+/**
+ * Generates tasks, solves them, and renders their prompts in a worker thread. The command line runs this code in its
+ * main thread instead.
+ */
 import type { Environment } from "../../../envs/environment.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../../envs/instances.ts";
 import type { Registry } from "../../../envs/registry.ts";
@@ -10,24 +13,24 @@ export interface JobSpec extends Pick<
   TaskSpec,
   "environment" | "version" | "parameters" | "split" | "answerFormat" | "calls" | "tools"
 > {
-  /** Whether to compute the objective of the environment's heuristic too. Unset: no. */
+  /** Whether to compute also the objective value that the environment's heuristic reaches. Unset: no. */
   readonly heuristic?: true;
 }
 
-/** Work that a worker gets at a time. */
+/** Work that a worker thread gets at once: seeds of tasks to make, and a time limit. */
 export interface Slice {
   readonly spec: JobSpec;
   readonly seeds: readonly bigint[];
   /** State of an interrupted search for the first seed's instance. Undefined: none was begun. */
   readonly progress: SearchProgress | undefined;
   /**
-   * Time in milliseconds after which the worker starts no further attempt to make an instance. It does not change the
-   * results.
+   * Time in milliseconds after which the worker starts no further attempt to make an instance. The limit does not
+   * change which tasks the seeds give.
    */
   readonly sliceMs: number;
 }
 
-/** Result of a slice, i.e. of some milliseconds of work on a job that makes tasks. */
+/** Result of a slice, i.e. of some milliseconds of work of a worker thread on a call that makes tasks. */
 export interface SliceDone {
   /** Results of the finished seeds, in the order of `seeds` from the first. */
   readonly results: readonly MadeResult[];
@@ -42,7 +45,10 @@ export interface SliceDone {
  */
 const WARM_UP_TASKS = 2;
 
-/** Generates, solves and renders tasks until the time is over. It makes at least one attempt. */
+/**
+ * Generates tasks, solves them, and renders their prompts until `slice.sliceMs` have passed. It makes at least one
+ * attempt.
+ */
 export function runSlice(registry: Registry, slice: Slice): SliceDone {
   const before = threadCpuMs();
   const environment = environmentOf(registry, slice.spec);
@@ -87,8 +93,8 @@ export interface LevelCost extends Pick<TaskSpec, "environment" | "version" | "p
 }
 
 /**
- * Makes tasks of every level that runs usually train on, and drops them. Returns the CPU time of each level's last
- * task. Levels that are left out use the same code.
+ * Makes tasks of every level that runs usually train on, and drops them, so that V8 compiles the code. Returns the CPU
+ * time of each level's last task. Other levels, e.g. those for evaluation only, use the same code.
  */
 export function makeFirstTasks({ environments }: Registry): readonly LevelCost[] {
   const costs: LevelCost[] = [];

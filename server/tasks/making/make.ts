@@ -22,15 +22,16 @@ import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Re
 import type { WorkerPool } from "./workers.ts";
 
 /**
- * Maximum number of characters of cached tasks. It is enough for more than a thousand tasks, which are made in advance
- * and will be shown soon.
+ * Maximum number of characters of cached tasks. It is enough for more than a thousand tasks that were made in advance
+ * and will soon be given out.
  */
 const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** Approximate size of a cached task without its prompt, in characters. */
 const TASK_CHARACTERS = 2048;
 
-// Names for runs and suites as callers; tokens and addresses have other names (callerName). The threads that make tasks
-// are shared equally among callers. If much work waits, a caller's share is divided by run or connection.
+// Functions that name runs and suites as callers. Callers with a token or an address are named by `callerName`. Worker
+// threads are shared equally among callers; if much work waits, a caller's share is divided among its runs or
+// connections.
 
 export function runCaller(runId: string): string {
   return `run ${runId}`;
@@ -41,8 +42,8 @@ export function suiteCaller(digest: string): string {
 }
 
 /**
- * Returns the caller to whom scoring a run's sample is charged: the owner of the token, so that nobody gets more by
- * having many runs. Without a token it is the run.
+ * Returns the caller to whom scoring a run's sample is charged. It is the owner of the token, so that nobody gets a
+ * larger share by having many runs. Without a token it is the run.
  */
 export function runParty(runId: string, token: string): Party {
   const run = runCaller(runId);
@@ -53,15 +54,18 @@ interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
   /**
-   * Row that the run recorded for this task. The record holds even if the order of rows in the file changes. Unset: the
-   * seed decides which row is used.
+   * Row of the pool that the run recorded for this task. It is used even if the order of rows in the pool's file has
+   * changed. Unset: the seed decides which row is used.
    */
   readonly listed?: ListedRow;
-  /** Returns the rank of the row at a position in its pool. Unset: rows are not ranked. */
+  /**
+   * Returns the rank of the row at a position in its pool: the share of ranked rows that are easier, in [0, 1). Unset:
+   * rows are not ranked.
+   */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
 
-/** Specification and key of a task, from which it can be made again. */
+/** Stored specification and key of a task. The task can be made again from them. */
 export interface StoredTask {
   readonly spec: TaskSpec;
   readonly key: TaskKey;
@@ -72,7 +76,10 @@ export interface Maker {
   make(spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
   /** Returns a task from a row of a pool: the row at position `ordinal` in the order that `seed` gives to the rows. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
-  /** Returns one task that a teacher model wrote for each of `wanted.places`, in order. See Teacher. */
+  /**
+   * Returns one task for each of `wanted.places`, in order. A teacher (a model that writes tasks) wrote the tasks in
+   * advance.
+   */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** Draws a picture of a mounted environment's instance, with an answer if given. */
   draw(
@@ -83,11 +90,11 @@ export interface Maker {
   ): Promise<DrawResult>;
   /** Returns the reference answer of a task of a mounted environment. */
   reference(environment: Environment, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
-  /** Caches a task that will be shown soon. */
+  /** Caches a task that will soon be given out. */
   keep(task: MadeTask): void;
   /**
-   * Returns the tasks of these keys, in order, from the cache or rendered again. It fails only for tasks of mounted
-   * environments and for missing rows.
+   * Returns stored tasks with their prompts, in order, from the cache or rendered again. It fails only for tasks of
+   * mounted environments and for rows that are missing.
    */
   again(wanted: readonly StoredTask[]): Promise<Result<readonly MadeTask[]>>;
 }
@@ -96,7 +103,7 @@ export interface MakerDeps {
   readonly workers: WorkerPool;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Resources through which mounted environments are reached. Unset: no environment is mounted. */
+  /** Queues through which requests reach the providers of mounted environments. Unset: no environment is mounted. */
   readonly resources?: Pick<Resources, "run" | "retire">;
   /** Teacher model of the server. Undefined: there is none. */
   readonly teacher?: Teacher | undefined;

@@ -19,7 +19,10 @@ import type { Resources } from "../../outside/gate/resources.ts";
 import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, type MakeResult, renderTask } from "../task.ts";
 
-/** Number of tasks that are requested at a time, so that other callers get their turns in between. */
+/**
+ * Maximum number of tasks in one request to a mounted environment. Requests of other callers get their turns in
+ * between.
+ */
 const SEEDS_PER_TURN = 64;
 const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
@@ -66,7 +69,10 @@ export interface Asker {
 export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker {
   const lost = createLost(resources);
 
-  /** Makes one request for `count` results. If the request fails as a whole, every result is that failure. */
+  /**
+   * Sends one request for `count` results to the provider of a mounted environment. If the request fails as a whole,
+   * every result is that failure.
+   */
   const turn = async (
     { environment, asked }: MountedEnvironment,
     { digest }: Pick<TaskSpec, "digest">,
@@ -86,7 +92,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
       verify: async (context) => {
         if (isOther) return changed(resource, environment, digest);
         results = await ask(context);
-        // If only some results failed, the resource works, so the request counts as a success.
+        // If only some results failed, the provider works, so the request counts as a success.
         return results.every(({ kind }) => kind === "failed") ? (results[0] as Failed) : DONE;
       },
     });
@@ -180,14 +186,15 @@ function unavailableOf({
 }
 
 /**
- * Maximum number of digests of missing sources whose failures are counted. Beyond it, the least recently used digest is
- * dropped, and its count starts anew.
+ * Maximum number of missing versions of mounted environments for which failures are counted. Beyond it, the least
+ * recently used version is dropped, and its count starts anew.
  */
 const LOST_MAX = 64;
 
 /**
- * Returns a function that returns a resource which always fails, for a digest of sources that this server lacks. After
- * some failures, the arms that use the resource draw no tasks until a server has the sources again.
+ * Returns a function that makes a resource whose requests always fail. The resource stands for a version of a mounted
+ * environment that this server lacks; `digest` identifies the version's source code. After some failures, arms that use
+ * the resource draw no tasks until a server has that version again.
  */
 function createLost({
   retire,

@@ -1,7 +1,7 @@
 /**
- * Closes groups whose tasks came from an earlier version (sources) of a mounted environment. Their answers cannot be
- * scored, so the groups would keep the run waiting. They stay open for a grace period, in which the sources may come
- * back.
+ * Closes groups whose tasks came from a mounted environment with other source code than now. Their answers cannot be
+ * scored, so the groups would keep the run waiting. They stay open for a grace period, in which the old source code may
+ * come back.
  */
 import { LRUCache } from "lru-cache";
 import { changedSources } from "../../../envs/mounted-tasks.ts";
@@ -11,39 +11,42 @@ import { openGroups, type RunState } from "../../curriculum/state.ts";
 import type { TaskSpec } from "../spec.ts";
 import type { RunEvent } from "../../curriculum/events.ts";
 
-/** Maximum number of missing sources that are remembered. The grace period of a forgotten one starts anew. */
+/**
+ * Maximum number of remembered environments whose source code was replaced. If one is forgotten, its grace period
+ * starts anew.
+ */
 const MISSED_MAX = 4096;
 
 export interface Replaced {
   /**
-   * Returns why this server cannot make or score tasks of a specification: its environment now has other sources.
-   * Undefined: it can.
+   * Returns why this server cannot make or score tasks of a specification: the mounted environment now has other source
+   * code than the specification names. Undefined: it can.
    */
   readonly whyMissing: (spec: TaskSpec) => string | undefined;
   /**
-   * Returns why the sources of a specification are missing. Undefined: they are not missing, or the grace period is not
-   * over, or this process never had the environment.
+   * Returns why the source code that a specification names is missing. Undefined: it is not missing, its grace period
+   * is not over, or this process never had the environment.
    */
   why(spec: TaskSpec): string | undefined;
-  /** Returns the events that close a run's groups whose sources are missing. */
+  /** Returns the events that close a run's groups whose environment's source code was replaced. */
   closing(state: RunState<TaskSpec, TaskKey>): readonly Closed[];
 }
 
 type Closed = Extract<RunEvent, { readonly kind: "closed" }>;
 
 export function createReplaced(registry: Registry, graceMs: number): Replaced {
-  /** Time at which each digest was first found missing, from performance.now(). */
+  /** Time at which the source code of each environment was first found missing, from performance.now(). */
   const missed = new LRUCache<string, number>({ max: MISSED_MAX });
   /**
-   * Cache of the arms whose sources are missing. A result holds as long as the registry has the same list of
-   * environments.
+   * Cache of the indices of arms whose environment's source code is missing, by the list of arms. An entry is valid for
+   * one list of environments (`of`).
    */
   const found = new WeakMap<object, { readonly of: Registry["environments"]; readonly arms: readonly number[] }>();
   const why: Replaced["why"] = (spec) => {
     const name = `${spec.environment} ${spec.version} ${spec.digest}`;
     const words = whyMissing(registry, spec);
-    // An environment that this process never had does not count as replaced: its option may have been left out by
-    // mistake.
+    // An environment that this process never had does not count as replaced, because the operator may have forgotten
+    // the option that mounts it.
     const isReplaced = registry.find(spec.environment).kind === "found" || registry.had?.(spec.environment) === true;
     if (words === undefined || !isReplaced) return void missed.delete(name);
     const sinceMs = missed.get(name) ?? performance.now();

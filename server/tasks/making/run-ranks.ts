@@ -1,6 +1,6 @@
 /**
  * Ranks a run's rows from easy to hard, among the rows of all its arms or of a group of arms. Rows are ordered by the
- * difficulties in their pools, and by their hashes if these are equal.
+ * difficulties in their pools, and rows of equal difficulty by their hashes.
  */
 import { LRUCache } from "lru-cache";
 import type { Split } from "../../../envs/environment.ts";
@@ -13,8 +13,8 @@ import type { TaskSpec } from "../spec.ts";
 const ORDERS_MAX = 32;
 
 /**
- * Number of steps to which ranks are rounded: six digits, which distinguish a million rows. Ranks are stored in
- * journals.
+ * Number of steps from 0 to 1 to which ranks are rounded. Six digits distinguish a million rows and keep journals,
+ * which store ranks, short.
  */
 const DIGITS = 1e6;
 
@@ -25,7 +25,7 @@ export interface ArmRanks {
    * Returns the rank of the row at a position in its pool: the share of all ranked rows that are easier, in [0, 1).
    */
   readonly at: (place: number) => number;
-  /** Returns the number of the arm's rows whose ranks are in a range. */
+  /** Returns the number of the arm's rows whose ranks are in a range. Ranks are numbers in [0, 1). */
   readonly within: (range: RankRange) => number;
 }
 
@@ -45,12 +45,12 @@ interface ArmRows {
   readonly split: Split;
 }
 
-/** Common order of the rows of several arms. */
+/** Order, from the easiest row to the hardest, of the rows of several arms together. */
 interface Order {
   readonly total: number;
   /**
-   * Ranks by the name of an arm's set of rows. For each of these rows, from the easiest on: the number of rows in the
-   * whole order that are easier.
+   * For each set of rows, by name: a number for each of the set's rows, from the easiest on. It counts the easier rows
+   * in the whole order.
    */
   readonly easier: ReadonlyMap<string, Uint32Array>;
 }
@@ -64,8 +64,8 @@ export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
     return { name: JSON.stringify([pool.name, level, split]), pool, level, split };
   };
   /**
-   * Returns the sets of rows that are ranked together with an arm's rows, each once. Pools whose rows are ranked by
-   * another measure are left out.
+   * Returns the sets of rows that are ranked together with an arm's own rows, without duplicates. Pools whose rows are
+   * ranked by another measure are left out.
    */
   const partsAmong = ({ rankGroup }: RankedArm, own: ArmRows, among: readonly RankedArm[]): readonly ArmRows[] => {
     const group = among.filter((arm) => arm.rankGroup === rankGroup && arm.removed !== true);

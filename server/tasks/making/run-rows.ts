@@ -1,6 +1,7 @@
 /**
- * Compares the rows that a run knows with this server's pools. If they differ, the pools that were read last count. A
- * run adopts the rows of a server that read its pools later, and a server with older pools refuses to work on the run.
+ * Compares the rows that a run has recorded with this server's pools, which other servers may have read at another
+ * time. If they differ, the pools that were read last count: the run adopts their rows. A server with older pools
+ * refuses to work on the run.
  */
 import { placeOfHalves, placeOfHash, placesOf, type Pool } from "../../../envs/pool.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
@@ -28,14 +29,17 @@ interface RowSelection {
 export interface RunRowsDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly ranks: RunRanks;
-  /** Finds groups whose mounted environment has other sources now. Unset: sources are never replaced. */
+  /** Finds groups whose mounted environment has other source code now. Unset: no environment is ever replaced. */
   readonly replaced?: Replaced;
   /** Time at which this server read its pools, by the store's clock. */
   readonly loadedAtMs: number;
 }
 
 export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDeps): RunRows<TaskSpec, TaskKey> {
-  /** Cache of the lists of rows that equal this server's pools, each with the arms for which they were compared. */
+  /**
+   * Cache of a run's recorded lists of rows that were found equal to this server's pools, with the arms that the
+   * comparison covered.
+   */
   const same = new WeakMap<State["lists"], State["config"]["arms"]>();
   const lookAtRows = (state: State): RowsLook => {
     const { lists, config } = state;
@@ -108,8 +112,8 @@ function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly RowSe
 }
 
 /**
- * Returns `rows` hashes of rows, 8 bytes each. The first are those of the rows at `places`, positions in the pool; any
- * further hashes are 0.
+ * Returns the hashes of rows of a pool, 8 bytes each, for the rows at `places` in the pool. Zeros fill the result up to
+ * `rows` hashes.
  */
 function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.length): Uint8Array {
   const bytes = new Uint8Array(8 * rows);
@@ -121,15 +125,17 @@ function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.le
   return bytes;
 }
 
-/** Returns how a run's list of rows differs from this server's pool. Undefined: they are equal. */
+/**
+ * Returns how a run's recorded list of rows differs from the rows in this server's pool. Undefined: they are equal.
+ */
 function changedPart({ lists, config }: State, { pool, level, split, arms }: RowSelection): RowsChanged | undefined {
   const name = { environment: pool.environment, level, split };
   const list = lists.find((each) => isList(each, name, pool.name));
   const members = placesOf(pool, level, split);
   const fresh = arms.filter((id) => list?.walks.has(id) !== true);
   if (list === undefined) {
-    // An older server may have given an arm a table for more rows than the pool has now. The surplus rows stay in the
-    // list and count as gone.
+    // An older server may have given an arm a table of pass rates for more rows than the pool has now. The surplus rows
+    // stay in the run's list and count as gone.
     const tables = config.arms.flatMap(({ id, rows }) => (arms.includes(id) ? (rows?.rows ?? 0) : 0));
     const rows = Math.max(members.length, ...tables);
     const gone: readonly Range[] = rows > members.length ? [[members.length, rows - 1]] : [];
@@ -165,8 +171,9 @@ function changeText({ pool, digest: before }: RowList, digest: string, lists: re
 }
 
 /**
- * Returns the warning for a run that an older server created without recording its rows, when it first records them.
- * Empty: the rows that it drew last are still at their positions, and its tables of rows have the right sizes.
+ * Returns a warning for a run whose rows are recorded for the first time, because an older server created it. Empty:
+ * the last rows that the run drew are still at their positions, and its tables of pass rates have as many rows as the
+ * pool.
  */
 function adopted({ batches, config, arms }: State, pool: Pool, digest: string): string {
   const drawn = batches.flatMap(({ groups }) => groups.map(({ task }) => task.key.origin));
@@ -183,7 +190,9 @@ function adopted({ batches, config, arms }: State, pool: Pool, digest: string): 
   return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other positions, so what it knows of rows may be of others`;
 }
 
-/** Returns the run's policy with new numbers of rows in its ranges of ranks. Null: the numbers are unchanged. */
+/**
+ * Returns the run's policy with the present number of each arm's rows in each range of ranks. Null: no number changed.
+ */
 function recounted({ policy, config }: State, ranks: RunRanks): Policy | null {
   const staying = config.arms.filter(({ removed }) => !removed);
   const uses = rankUsesOf(policy);

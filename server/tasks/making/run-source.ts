@@ -126,7 +126,9 @@ function decodeBaseline(value: Json | undefined, bound: Json | undefined): Basel
 /** Delay, in milliseconds, before a draw tries again to make tasks that took too long. */
 const TIMEOUT_RETRY_MS = 1000;
 
-/** Returns the functions that make a run's tasks. Without `ranks`, no row has a rank. */
+/**
+ * Returns the functions that make a run's tasks. If `ranks` is left out, no row of a pool has a rank of difficulty.
+ */
 export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<TaskSpec, TaskKey> {
   const madeOf = (result: MakeResult): MakeOutcome<TaskKey> => {
     switch (result.kind) {
@@ -163,7 +165,7 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
       const { spec } = arm;
       if (spec.source === "real") {
         const seed = deriveSeed("arm", runSeed, arm.id);
-        // Arms that choose rows by pass rate do not use ranks.
+        // Arms that choose rows by pass rate (`row` is set) do not use ranks.
         const rankAt = first.row === undefined ? ranks?.of(arm, among)?.at : undefined;
         return places.map(({ ordinal, listed }) => {
           if (listed !== undefined && listed.row === undefined)
@@ -172,8 +174,8 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         });
       }
       if (spec.source === "teacher") {
-        // Arm and number identify a task for the teacher. Seeds would not do, because a changed run has the same seeds
-        // again.
+        // The teacher keeps a task for each arm and task number of a run. Seeds would not identify a task, because a
+        // changed run has the same seeds again.
         const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }

@@ -1,7 +1,7 @@
 /**
  * Shares worker threads between callers. Work runs in slices of a few milliseconds, or of one task if that takes
- * longer. A caller with more work then waits behind the others. Expensive tasks never get all threads, so that cheap
- * ones do not wait for them. Scheduling never changes which task a seed gives.
+ * longer. After a slice, a caller with more work waits behind the other callers. Expensive tasks never get all threads,
+ * so that cheap ones do not wait for them. Scheduling never changes which task a seed gives.
  */
 import { type FairQueue, fairQueue } from "../../base/fair-queue.ts";
 import type { Slice } from "./make-slice.ts";
@@ -17,7 +17,7 @@ import {
   type Work,
 } from "./job-progress.ts";
 
-/** Slice of work that a thread is running. */
+/** Slice, i.e. a few milliseconds of work, that a worker thread is running. */
 export interface Running {
   readonly outcome: Promise<SliceOutcome>;
   /** Resolves when the thread can run another slice. It never rejects. */
@@ -39,11 +39,11 @@ export interface Scheduler {
   occupy(until: Promise<unknown>): void;
   /** Returns the number of waiting tasks and of running slices. */
   load(): { readonly waiting: number; readonly running: number };
-  /** Ends all calls with waiting tasks. Tasks that are not made count as cancelled. */
+  /** Ends all calls with waiting tasks. Tasks that are not made yet count as cancelled. */
   clear(): void;
 }
 
-/** Maximum duration of a slice, in milliseconds. It matters if tasks take longer than estimated. */
+/** Maximum duration of a slice, in milliseconds. The worker stops there if tasks take longer than estimated. */
 const SLICE_MS_MAX = 20;
 /**
  * Maximum CPU time of a task, in milliseconds, that counts as cheap. More expensive ones would keep other callers
@@ -57,7 +57,10 @@ const UNKNOWN_MS = 20;
 const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 30_000;
 
-/** Returns whether tasks of this kind are expensive. A kind that was never made counts as expensive. */
+/**
+ * Returns whether tasks of this kind (environment and parameters) are expensive. A kind that was never made counts as
+ * expensive.
+ */
 function isDear({ leastMs, recentMs }: Kind): boolean {
   return leastMs === undefined || recentMs > CHEAP_MS_MAX;
 }
@@ -161,7 +164,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     const release = threads.take({ wasDear });
     const going = begin({ spec: job.spec, seeds, progress: turn.begun?.progress, sliceMs: SLICE_MS_MAX });
     const finish = (outcome: SliceOutcome): void => {
-      // After a timeout the thread is released only when its worker has been replaced.
+      // After a timeout the thread is released only when a new worker has replaced the one that took too long.
       if (outcome.kind === "done") release();
       const tookMs = outcome.kind === "done" ? outcome.cpuMs : outcome.limitMs;
       lane.charge(job.caller, tookMs - expectedMs);

@@ -5,7 +5,7 @@ import { type LevelCost, makeFirstTasks, runSlice, type Slice, type SliceDone } 
 import type { WorkerData } from "./workers.ts";
 
 const loaded = await loadEnvironments((workerData as WorkerData).environmentFiles);
-// The main thread has loaded the same files, so this fails only if a file was changed since.
+// The main thread has loaded the same environment files before, so loading fails only if a file was changed since.
 if (loaded.kind === "invalid") throw new Error(loaded.message);
 const { registry } = loaded;
 

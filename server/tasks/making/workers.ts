@@ -26,7 +26,10 @@ export interface WorkerPool extends Pick<Scheduler, "run" | "load"> {
   close(): Promise<void>;
 }
 
-/** Idle time after which a thread stops: never. Otherwise starting it again would count towards a task's time limit. */
+/**
+ * Idle time after which a worker thread stops: never. The time to start it again would count towards a task's time
+ * limit.
+ */
 const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 
 /**
@@ -54,8 +57,8 @@ type WorkerConfig = Pick<Config, "workers" | "workerTimeLimitMs" | "environmentF
 
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const { threads: count, timeLimitMs, environmentFiles } = options;
-  // Without this limit, a busy thread would take 64 MB for its young objects. A thread's resourceLimits do not override
-  // this limit of V8, and the main thread keeps the limit of its start.
+  // Without this flag, a busy thread would take 64 MB for young objects. A thread's resourceLimits do not override this
+  // limit of V8, and the main thread keeps the limit with which it started.
   setFlagsFromString("--max-semi-space-size=8");
   const threads = new Piscina<Slice, SliceDone>({
     filename: new URL("./worker.ts", import.meta.url).href,

@@ -1,7 +1,8 @@
 /**
- * Scores completions whose verification or calls wait for an external resource, e.g. a judge. A run's sample is scored and
- * recorded once, however often it is requested, and even if all callers have left. Otherwise a slow judge and an
- * impatient trainer would retry for ever. A completion without a run is dropped when its caller disconnects.
+ * Scores completions whose verification or calls wait for an external resource, e.g. a judge. A run's sample is scored
+ * and recorded once, however often it is requested, and even if all callers have left. Otherwise an impatient trainer
+ * that repeats its request would make a slow judge start anew for ever. A completion without a run is dropped when its
+ * caller disconnects.
  */
 import { LRUCache } from "lru-cache";
 import { bug, type Facts, type Failed } from "../../../envs/facts.ts";
@@ -31,12 +32,12 @@ export interface Caller {
   readonly deadlineMs: number | undefined;
 }
 
-/** Sample of a run whose score the run must record. */
+/** Sample of a run, whose score is recorded in the run. */
 export interface RunSample {
   readonly runId: string;
   /** Key that identifies the sample together with its completion and, in an episode, with its earlier calls. */
   readonly key: string;
-  /** Returns the feedback for the run. Undefined: the result is not final, so nothing is recorded yet. */
+  /** Returns the result as feedback for the run. Undefined: the result is not final, so nothing is recorded yet. */
   itemOf(result: StepResult): FeedbackItem | undefined;
 }
 
@@ -72,10 +73,10 @@ export interface AsyncScorerOptions {
 
 /** Maximum number of cached results of runs' samples, for callers that left and ask again later. */
 const RECENT_MAX = 16_384;
-/** Maximum number of callers that wait for samples which other callers have requested before. */
+/** Maximum number of callers that may wait for samples which are already being scored for another caller. */
 export const JOINED_MAX = 16_384;
 
-/** Sample that is being scored. */
+/** Sample of a run that is being scored. */
 interface Flight {
   readonly going: Promise<ScoredSample>;
   /** Whether a caller has already been told whether the run recorded the result. */
@@ -107,7 +108,7 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   };
 }
 
-/** Scores one completion. Never rejects. */
+/** Scores one completion for a caller, or until the caller has left or its deadline has passed. Never rejects. */
 type Work = (party: Party, until: Until) => Promise<StepResult>;
 /**
  * Signal and deadline of a caller, which end the scoring early. A run's sample has none, because it is scored even if
@@ -197,8 +198,8 @@ async function verified(
 }
 
 /**
- * Placeholder that `verify` returns when the resource has answered a call. The call's result is passed in a variable,
- * because `resources.run` can only return facts.
+ * Placeholder for the result of a call that an external resource has answered. `resources.run` can return only facts
+ * (findings of a verifier), so the call's own result is passed in a variable.
  */
 const ANSWERED: Facts = Object.freeze({ kind: "feasible" });
 

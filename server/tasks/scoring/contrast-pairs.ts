@@ -7,8 +7,8 @@ import type { SampleScan } from "../../curriculum/batches.ts";
 import type { StepResult } from "./results.ts";
 
 /**
- * Two completions of a group, of which one is preferred. Trainers use each text only up to its end, counted in UTF-16
- * units.
+ * Two completions of a group, of which one is preferred. Trainers use only the beginning of each completion's text, up
+ * to its end position in UTF-16 units.
  */
 export interface ContrastPair {
   readonly preferredSampleIndex: number;
@@ -29,8 +29,8 @@ interface Sample extends SampleScan {
 }
 
 /**
- * Returns the part of a search that is recorded. Undefined: not every answer was verified, so the first right one is
- * not known.
+ * Returns the result of searching a completion for its first right answer, in the form that runs record. Undefined: not
+ * every answer was verified, so the first right answer is not known.
  */
 export function scanned({ length, commit, complete }: ScoredScan): SampleScan | undefined {
   if (commit !== undefined) return { length, commitEnd: commit.end, goesOn: commit.goesOn };
@@ -57,7 +57,7 @@ export function contrastPairs(scored: readonly ScoredCompletion[]): readonly Con
   return pairsOf(samples, pairsMax);
 }
 
-/** Returns the pairs of samples that are sorted by sample_index. */
+/** Returns the contrast pairs among samples, at most `pairsMax`. The samples must be sorted by sample_index. */
 export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastPair[] {
   const pairs: ContrastPair[] = [];
   const add = (preferred: Sample, rejected: Sample): void => {
@@ -72,8 +72,8 @@ export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastP
   const commits = samples.filter(({ commitEnd }) => commitEnd !== null);
   const without = samples.filter(({ commitEnd }) => commitEnd === null);
   for (const each of commits) if (each.goesOn) add(each, each);
-  // Each round pairs every completion that has a right answer with another one that has none, so that even a few pairs
-  // have different rejected completions.
+  // Each round pairs every completion that has a right answer with a completion that has none, another one than in
+  // earlier rounds. So even a few pairs have different rejected completions.
   for (let round = 0; round < without.length && pairs.length < pairsMax; round++)
     for (const [i, each] of commits.entries()) add(each, without[(i + round) % without.length] as Sample);
   return pairs;

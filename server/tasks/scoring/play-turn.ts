@@ -1,6 +1,6 @@
 /**
- * Plays tasks of several turns. Each completion leads from one task id to the next, and the server keeps no state
- * between them.
+ * Plays completions of tasks with several turns. Each completion leads from one task id to the next, and the server
+ * keeps no state between them.
  */
 import type { Message } from "@bufbuild/protobuf";
 import type { Failed } from "../../../envs/facts.ts";
@@ -23,8 +23,8 @@ export interface PlayedCompletion {
   readonly sampleKey?: string;
   readonly end?: boolean;
   /**
-   * Whether the sample belongs to an evaluation. Like a run's samples, it then keeps its identity over all calls of its
-   * episode.
+   * Whether the sample belongs to an evaluation. Then, as in a run, all calls of the episode must be for the same
+   * sample.
    */
   readonly isEvaluated?: boolean;
 }
@@ -39,7 +39,7 @@ export type CompletionForm = Pick<PolicyMessage, "isCut" | "isHermes">;
 interface PlayedTask {
   readonly token: Omit<TaskToken, "inline">;
   readonly scoring: AnyScoreTask;
-  /** Encoded token without its episode. All task ids of an episode contain these bytes. */
+  /** Encoded content of the task id, without the episode. All task ids of an episode contain these bytes. */
   readonly settings: Uint8Array;
   readonly tools: readonly string[];
 }
@@ -63,7 +63,9 @@ export function playTurn(
   return begun.kind === "none" ? begun : begun.finish(play(begun.task, opened.token.episode, begun.message));
 }
 
-/** Plays a completion whose calls may need an external resource. `ask` sends a question to the resource. */
+/**
+ * Plays a completion whose calls may need an external resource, e.g. a judge. `ask` sends a question to the resource.
+ */
 export async function playAskingTurn(
   options: PlayOptions,
   opened: PlayedTask,
@@ -82,7 +84,7 @@ export function toolNames({ tools }: Pick<AnyTurns, "tools">, places: readonly n
   return places.flatMap((place) => tools[place - 1]?.name ?? []);
 }
 
-/** Completion that is ready to be played. */
+/** Completion that was checked and can be played. */
 interface BegunTurn {
   readonly kind: "begun";
   readonly task: EpisodeTask;
@@ -109,7 +111,8 @@ function beginTurn(
     ...(detail !== undefined && { detail }),
   };
   const { text, toolCalls = [], end: ends = false } = completion;
-  // A text over the limit counts as a message without an answer and not as an error, because the policy wrote too much.
+  // A text over the limit counts as a message without an answer, and not as an error of the client, because the policy
+  // wrote too much.
   const read = Buffer.byteLength(text) > completionBytesMax ? "" : text;
   const finish = (played: Played): StepResult => {
     if (played.kind === "over") return { kind: "score", score: played.score, digest: played.digest };
@@ -124,8 +127,8 @@ function beginTurn(
 type FoundSample = { readonly kind: "sample"; readonly sample: EpisodeSample } | NoReward;
 
 /**
- * Returns the sample to which a completion belongs. After the first call, the episode names it, and another one is
- * refused.
+ * Returns the sample to which a completion belongs. After the first call, the episode names its sample, and a
+ * completion for another sample is refused.
  */
 function sampleOf(
   { run, episode }: PlayedTask["token"],

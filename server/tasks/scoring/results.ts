@@ -1,4 +1,4 @@
-/** Result of one completion: a score, the next turn of an episode, or the reason why there is none of these. */
+/** Result of one completion: a score, the next turn of an episode, or the reason why the completion has neither. */
 import type { Failed } from "../../../envs/facts.ts";
 import { escaped } from "../../../envs/lib/escape.ts";
 import type { Score } from "../../../envs/score.ts";
@@ -10,14 +10,14 @@ export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" 
 export interface NoReward {
   readonly kind: "none";
   readonly reason: NoRewardReason;
-  /** Name of the external resource that failed. Undefined: none did. */
+  /** Name of the external resource that failed, e.g. "judge". Undefined: none did. */
   readonly resource?: string | undefined;
   readonly detail: string;
   /** Delay before a retry, in milliseconds. 0: a retry would not help. */
   readonly retryDelayMs: number;
 }
 
-/** Final result of a sample. `digest` is set for an episode, and differs if its calls differ. */
+/** Final result of a sample. `digest` is set for an episode; episodes with different calls have different digests. */
 export type SampleResult = { readonly kind: "score"; readonly score: Score; readonly digest?: string } | NoReward;
 
 /** Result of a completion: the final one of its sample, or the next turn of an episode that is not over. */

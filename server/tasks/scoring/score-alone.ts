@@ -17,8 +17,8 @@ export interface Scorers {
 }
 
 /**
- * Scores a completion, or plays one of a task with turns. `stepAside` is called when only an external resource is left
- * to wait for.
+ * Scores a completion, or plays one of a task with turns. Calls `stepAside` when the completion only waits for an
+ * external resource, so that the caller may start other work.
  */
 export async function scoreAlone(
   { scorer, asyncScorer }: Scorers,
@@ -30,7 +30,7 @@ export async function scoreAlone(
 ): Promise<StepResult> {
   const { text } = completion;
   if (task.kind === "sync") {
-    // Many completions may arrive together, so other work runs before each long one.
+    // Many completions may arrive together, so other work of the event loop runs before each long one.
     if (text.length > UNITS_AT_ONCE_MAX) await nextTurn();
     if (task.token.calls !== undefined) return scorer.play(task, completion, form);
     return scorer.score(form.isCut ? asCut(task) : task, text);

@@ -1,6 +1,6 @@
 /**
- * Scores one group of completions. The feedback for its run is returned, or is already recorded if scoring waits for a
- * resource.
+ * Scores one group of completions. If the group belongs to a run, returns feedback for the run; if scoring waits for a
+ * resource, each result has already been recorded in the run.
  */
 import { reasonWords } from "../../../envs/facts.ts";
 import { factsOf } from "../../../envs/score.ts";
@@ -17,14 +17,14 @@ import type { Scorers } from "./score-alone.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 
 /**
- * Returns a short digest of a completion's text: 48 bits in hex. It shows when another text is sent for the same sample
- * by mistake. It is no protection against a dishonest client, who could leave out the second text.
+ * Returns a short digest of a completion's text: 48 bits in hex. It shows when a client sends another text for the same
+ * sample by mistake. It is no protection against a dishonest client.
  */
 function completionDigest(text: string): string {
   return hash("sha256", text, "hex").slice(0, 12);
 }
 
-/** Returns a digest of a sample's key, as long as that of a completion. */
+/** Returns a digest of a sample's key. It is as long as the digest of a completion. */
 function keyDigest(key: string): string {
   return completionDigest(`sample_key ${key}`);
 }
@@ -127,7 +127,7 @@ export function isLarge({ completions }: CompletionGroup, length: number | undef
   return completions.reduce((sum, completion) => sum + unitsOfTurn(completion), units) > UNITS_AT_ONCE_MAX;
 }
 
-/** Returns the length of the parts of a completion that only tasks with turns have. */
+/** Returns the length of those parts of a completion that only tasks with turns have, in UTF-16 units. */
 function unitsOfTurn({ taskId = "", toolCalls = [] }: Completion): number {
   return toolCalls.reduce((sum, { argumentsJson }) => sum + argumentsJson.length, taskId.length);
 }
@@ -199,17 +199,21 @@ const OF_ANOTHER_GROUP = Object.freeze(invalidTask("task_id: it is of a task of 
 
 type TurnTask = SyncTask | AskingTask;
 
-/** Returns whether two task ids are of the same task with the same settings. Their episodes may differ. */
+/** Returns whether two task ids belong to the same task with the same settings. Their episodes may differ. */
 function isSameTask(one: TurnTask, other: TurnTask): boolean {
   if (one.token.run !== undefined || other.token.run !== undefined) return one.groupId === other.groupId;
   const { key, environment, version, rewardScheme } = one.token;
   const isSame = key.hash === other.token.key.hash && environment === other.token.environment;
   const isAlike = version === other.token.version && rewardScheme === other.token.rewardScheme;
-  // The settings hold all else, e.g. tools and discount. Those of tasks without turns are empty.
+  // The settings hold everything else that must be equal, e.g. tools and discount. Those of tasks without turns are
+  // empty.
   return isSame && isAlike && Buffer.compare(one.settings, other.settings) === 0;
 }
 
-/** Returns whether a result belongs to its sample. A wrong task_id says nothing about the sample that it was sent for. */
+/**
+ * Returns whether a run may record a result for the sample. If the task_id is invalid, the result says nothing about
+ * the sample.
+ */
 function isOfSample(result: StepResult): boolean {
   return result.kind !== "none" || result.reason !== "invalid_task_id";
 }
@@ -247,7 +251,10 @@ export async function scoreGroupAsync(
 ): Promise<ScoredGroup> {
   const { scorer, asyncScorer } = scorers;
   const run = runOf(task, group);
-  /** Returns the sample of a run. `more` makes the sample's key differ if earlier calls of the episode differ. */
+  /**
+   * Returns the sample if the task belongs to a run. `more` is added to the sample's key, so that samples with other
+   * earlier calls have other keys.
+   */
   const sampleOf = (completion: Completion, text: string, more = ""): RunSample | undefined => {
     if (run.kind !== "run") return undefined;
     const digest = completionDigest(text);
@@ -283,7 +290,10 @@ export async function scoreGroupAsync(
   return { samples, whole, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
 }
 
-/** Returns a text that differs for completions with equal text but other calls, or after other calls. */
+/**
+ * Returns a text that distinguishes completions with equal text: it differs if their calls of tools, or the earlier
+ * calls of their episodes, differ.
+ */
 function episodeKey(
   { token: { episode } }: AskingTask,
   { toolCalls = [], end = false }: Completion,
@@ -394,14 +404,17 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   return { kind: "run", runId, hash, itemOf };
 }
 
-/** Returns the length of the episode's earlier completions, if the trainer sent them. */
+/**
+ * Returns the length in UTF-16 units of the policy's earlier messages in the episode, or 0 if the trainer did not send
+ * them.
+ */
 function unitsBefore({ transcript = [] }: Completion): number {
   return transcript.reduce((sum, { role, content }) => (role === "assistant" ? sum + content.length : sum), 0);
 }
 
 /**
- * Returns a function that computes the extra values of a score which a run's policy may read. Most policies read none,
- * so it is called only if needed.
+ * Returns the feedback's `facts`: a function that computes additional values of a score, which some policies of runs
+ * read. The function is called only if the run's policy needs them.
  */
 function factsIn({ scoring }: OpenTask, result: StepResult): Pick<FeedbackItem, "facts"> {
   return result.kind === "score" ? { facts: () => factsOf(scoring, result.score) } : {};

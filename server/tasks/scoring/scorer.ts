@@ -27,7 +27,7 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
   return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
 }
 
-// Types for opened task ids, which are cached within a limit of memory.
+// Types of opened task ids, i.e. of ids that were verified and decoded. They are cached within a limit of memory.
 
 /**
  * Content of a task id without the bytes of its instance. These bytes lie in 64 KiB buffers of Node, and keeping them
@@ -66,7 +66,7 @@ export interface AskingTask extends OpenParts {
 
 export type OpenTask = SyncTask | AsyncTask | AskingTask;
 
-/** Returns the task for a completion that, as the trainer says, was cut off at its maximum length. */
+/** Returns the task with the mark that its completion was cut off at the maximum length, as the trainer reports. */
 export function asCut<Task extends OpenTask>(task: Task): Task {
   return { ...task, scoring: { ...task.scoring, wasCut: true } };
 }
@@ -95,7 +95,7 @@ export interface ScorerOptions {
 
 /**
  * Maximum size of the cache of tasks, in bytes: enough for about a thousand TSP tasks, or several thousand others.
- * Results are never cached.
+ * Scores are never cached.
  */
 const RECENT_BYTES_MAX = 8 * 1024 ** 2;
 /** Approximate size of a cached task without its instance, in bytes. */
@@ -122,7 +122,8 @@ export function createScorer(options: ScorerOptions): Scorer {
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
-  // Episodes are cached, because the next call mostly comes to the server that replied to the last one.
+  // Opened task ids of episodes are cached, because the next call mostly comes to the server that replied to the last
+  // one.
   const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     try {
@@ -205,7 +206,10 @@ function openToken(
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };
 }
 
-/** Returns the instance that the task id contains, or makes it again from its origin. */
+/**
+ * Returns the instance that the task id contains. If it contains none, makes the instance again from its origin, e.g.
+ * its seed or its row in a pool.
+ */
 function restoredOf(
   environment: Environment,
   { key }: OpenToken,
@@ -219,7 +223,7 @@ function restoredOf(
   return { kind: "ok", instance: inline.decode(bytes) };
 }
 
-/** Reward schemes with default parameters, by environment and name. Most tasks use them. */
+/** Cache of reward schemes with default parameters, by environment and name. Most tasks use default parameters. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
 
 function schemeOf(environment: Environment, { rewardScheme, rewardParameters, calls }: OpenToken) {
