@@ -1,7 +1,7 @@
 /**
- * Writes a server's data folder into one backup file, and restores it. The backup is an SQLite file with the folder's
- * files in pieces and each file's SHA-256. A server may run meanwhile: each SQLite file is copied at one consistent
- * moment.
+ * Writes a server's data folder into one backup file, and restores it. The backup is an SQLite file that contains the
+ * folder's files in pieces, and the SHA-256 of each. A server may run meanwhile: each of its SQLite files is copied as
+ * it was at one moment.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync } from "node:fs";
@@ -44,8 +44,8 @@ const TASK_KEYS = "task-keys";
  */
 const names: readonly string[] = [...databases, "runs.key", TASK_KEYS];
 /**
- * Names of the files that a restore replaces. Completions are in no backup, but those in the folder belong to the runs
- * that are replaced.
+ * Names of the files that a restore replaces. Backups contain no completions, but the completions in the folder belong
+ * to the runs that are replaced, so their file is replaced too.
  */
 const replacedNames: readonly string[] = [...names, sampleSchema.file];
 
@@ -80,14 +80,15 @@ export async function backUp(directory: string, keyFile: string, file: string): 
 }
 
 /**
- * Number of pages that are copied in one step: all. Between steps, a write by another process would restart the copy,
- * possibly for ever.
+ * Number of database pages that SQLite copies in one step: all. Between two steps, a write by another process would
+ * restart the copy, possibly for ever.
  */
 const ALL_PAGES = 2 ** 31 - 1;
 
 async function copyDatabase(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return;
-  // A read-only connection leaves alone the files that a running or killed server keeps beside the database.
+  // A read-only connection does not change the log and index files that a running or killed server keeps beside the
+  // database.
   const db = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
   try {
     await backup(db, to, { rate: ALL_PAGES });
@@ -140,8 +141,8 @@ export interface Restored extends Held {
 }
 
 /**
- * Restores a backup into a folder that no server has open. Existing files are refused, or with `replace` moved into a
- * new folder inside it. Nothing is moved before the backup is unpacked and checked.
+ * Restores a backup into a folder that no server has open. If the folder has files already, the restore is refused, or
+ * with `replace` moves them into a new folder inside it. Nothing is moved before the backup is unpacked and checked.
  */
 export async function restore(file: string, directory: string, replace: boolean): Promise<Restored> {
   if (!existsSync(file)) throw new BackupProblem(`there is no file ${file}`, true);
@@ -166,12 +167,15 @@ export async function restore(file: string, directory: string, replace: boolean)
     return { ...held, replaced };
   } finally {
     rmSync(staged, { recursive: true, force: true });
-    // A folder that this call made is removed if the restore failed.
+    // If this call created the folder and the restore failed, the folder is removed.
     if (isNew && readdirSync(directory).length === 0) rmdirSync(directory);
   }
 }
 
-/** Returns whether a file is one of the two that SQLite keeps beside a database: its log or its index. */
+/**
+ * Returns whether a file is one of the two that SQLite keeps beside a database: its write-ahead log (-wal) or the log's
+ * index (-shm).
+ */
 function isBeside(name: string, database: string): boolean {
   return name === `${database}-wal` || name === `${database}-shm`;
 }
@@ -184,7 +188,7 @@ function refuseOpen(path: string): void {
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
   } catch (error) {
     if (isBusy(error)) throw new BackupProblem(`a server has ${path} open: stop it first`);
-    // A damaged file is not an error here, because it may be replaced.
+    // A damaged file is not an error here, because the restore may replace it.
     if (!isDamage(error)) throw error;
   } finally {
     db.close();
@@ -221,7 +225,7 @@ interface FileRow {
 
 function openBackup(file: string): DatabaseSync {
   const other = new BackupProblem(`${file} was not made by gradus backup`);
-  // This check comes first, because SQLite reports a misleading disk failure for anything but a regular file.
+  // This check comes first, because SQLite reports a misleading disk failure if the path is a folder or a device.
   if (!statSync(file).isFile()) throw other;
   const db = new DatabaseSync(file, { readOnly: true });
   try {

@@ -13,7 +13,9 @@ import {
   type Summary,
 } from "./store.ts";
 
-/** Kind and position of a row. `key` is the run's key; `at` is the row's number within the run. */
+/**
+ * Kind and position of a row in the tables of runs. `key` is the run's key; `at` is the row's number within the run.
+ */
 type Place = readonly [kind: "event" | "snapshot" | "record" | "head" | "summary", key: number, at: number];
 
 /**
@@ -35,9 +37,10 @@ function fits(hash: unknown, place: Place, body: unknown): boolean {
   return hash.length === KEYED_HASH_BYTES || checksumOf(place, body).equals(hash);
 }
 
-// Functions that define which rows a run has, in SQLite and in PostgreSQL, and check rows when they are read.
+// Functions that compute which rows a change of a run writes, in SQLite and in PostgreSQL, and that check rows when
+// they are read.
 
-/** Body with its checksum. The column is called `hash`, because earlier versions stored hashes in it. */
+/** Body of a row with its CRC-32. The column is called `hash`, because earlier versions stored hashes in it. */
 export interface Hashed<Body = Uint8Array> {
   readonly hash: Uint8Array;
   readonly body: Body;
@@ -51,7 +54,7 @@ export interface RecordRow extends Hashed<string> {
   readonly seq: number;
 }
 
-/** Rows that an append to a run writes. */
+/** Rows with checksums that an append to a run writes into the store's tables. */
 export type WrittenRows = ReturnType<typeof rowsToWrite>;
 
 function hashed<Body extends string | Uint8Array>(place: Place, body: Body): Hashed<Body> {
@@ -62,7 +65,10 @@ function changed(what: string): StoreDamaged {
   return new StoreDamaged(`${what} differs from what was written`);
 }
 
-/** Returns the rows for an append after the run's last event. */
+/**
+ * Returns the rows that an append to a run writes, with their checksums. Events are numbered on from the run's last
+ * event.
+ */
 export function rowsToWrite(
   { key, version: end }: StoredRun,
   { events, records, summary }: Pick<Append | NewRun, "events" | "records" | "summary">,
@@ -99,7 +105,7 @@ export function journalReader(run: StoredRun, fromVersion: number) {
       if (!fits(event.hash, ["event", run.key, version], event.body)) throw changed(`event ${version} of its journal`);
       return event.body;
     },
-    /** Ends the reading. Throws StoreDamaged if events are missing at the journal's end. */
+    /** Ends the reading of the journal. Throws StoreDamaged if events are missing at its end. */
     end: (): void => expectVersion(version, run.version),
   };
 }
@@ -117,14 +123,14 @@ export function isWholeSnapshot(key: number, { version, hash, body }: EventRow):
 
 export function recordsOf(key: number, rows: readonly RecordRow[]): readonly StoredRecord[] {
   return rows.map(({ seq, body, hash }, i) => {
-    // A row that occurs twice is refused. A damaged index of SQLite may return one.
+    // A record that occurs twice is refused as damage. A damaged index of SQLite may return a row twice.
     if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history is there twice`);
     if (!fits(hash, ["record", key, seq], body)) throw changed(`record ${seq} of its history`);
     return { seq, body };
   });
 }
 
-/** Returns a run's summary. Undefined: it is damaged, and a list then reads the run's journal instead. */
+/** Returns a run's summary. Undefined: the summary is damaged. A list of runs then reads the run's journal instead. */
 export function summaryOf(key: number, head: Hashed<string>, state: Hashed<string>): Summary | undefined {
   const isWhole = fits(head.hash, ["head", key, 0], head.body) && fits(state.hash, ["summary", key, 0], state.body);
   return isWhole ? { head: head.body, state: state.body } : undefined;

@@ -1,12 +1,12 @@
 /**
- * Schedules the work of a storage thread. Waiting writes are committed together, in order; small reads go before large
- * ones. A call is answered only after its commit, and if the file is still at its path.
+ * Schedules the calls of a store's thread. Waiting writes are committed together, in order; small reads go before large
+ * ones. A write is answered only after its commit, and only if the store's file is still at its path.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { isBusy, isDamage, mayPass, transaction } from "./sqlite-file.ts";
 import { type Access, type Kind, type Names, StoreDamaged } from "./store.ts";
 
-/** Store as its thread runs it: the store's methods, but synchronous. */
+/** Store as its thread runs it: with the methods of the store's interface, but synchronous. */
 export interface InThread<S> {
   readonly access: Access<S>;
   readonly methods: {
@@ -24,9 +24,9 @@ export interface StoreCall {
 
 export type Reply =
   | { readonly kind: "done"; readonly id: number; readonly value: unknown }
-  /** The failure is temporary, e.g. a full disk. A write may not have been stored. */
+  /** A temporary failure, e.g. a full disk. If the call was a write, it may not have been stored. */
   | { readonly kind: "unavailable"; readonly id: number; readonly message: string }
-  /** A part of the file is missing or damaged. */
+  /** A part of the store's file is missing or damaged. */
   | { readonly kind: "damaged"; readonly id: number; readonly message: string }
   /** The call failed because of a bug. */
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly stack: string | undefined };
@@ -34,12 +34,17 @@ export type Reply =
 export interface CommitQueueParts {
   readonly db: DatabaseSync;
   readonly store: InThread<unknown>;
-  /** Maximum time that a call waits for another process's lock, in milliseconds. */
+  /** Maximum time that a call waits for a lock that another process holds on the store's file, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Returns what happened to the file if it is no longer at its path, e.g. it was deleted. Undefined: it is there. */
+  /**
+   * Returns what happened to the store's file if it is no longer at its path, e.g. that it was deleted. Undefined: it
+   * is there.
+   */
   readonly lost: () => string | undefined;
   readonly answer: (replies: readonly Reply[]) => void;
-  /** Called with a problem when the store can no longer be used. Undefined: it can be used again. */
+  /**
+   * Called with a problem in words when the store can no longer be used, and with undefined when it can be used again.
+   */
   readonly onProblem: (problem: string | undefined) => void;
 }
 
@@ -52,10 +57,11 @@ interface Job extends StoreCall {
 
 /** Maximum number of writes in one transaction, so that a transaction stays short. */
 const WRITES_MAX = 512;
-/** Maximum time for large reads in one turn, in milliseconds, so that writes wait no longer. */
+/** Maximum time for large reads before waiting writes are committed, in milliseconds. */
 const BULK_MS = 4;
 /**
- * Delays, in milliseconds, between attempts to get a lock that another process holds. SQLite itself uses equal ones.
+ * Delays, in milliseconds, between attempts to get a lock that another process holds. SQLite itself uses the same
+ * delays.
  */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
 
@@ -101,7 +107,7 @@ export function commitQueue(parts: CommitQueueParts) {
     clearImmediate(next);
     clearTimeout(retry);
     [next, retry] = [undefined, undefined];
-    // The file is checked before writing, because data in a deleted or moved file would be lost.
+    // The path is checked before writing, because data written into a deleted or moved file would be lost.
     if (lost !== undefined) lost = parts.lost();
     let replies = lost === undefined ? work() : Object.values(waiting).flatMap((jobs) => jobs.splice(0).map(fail));
     lost ??= parts.lost();
@@ -118,7 +124,7 @@ export function commitQueue(parts: CommitQueueParts) {
     if (delayMs === 0) next ??= setImmediate(turn);
     else retry ??= setTimeout(turn, delayMs);
   };
-  // The first turn deletes rows that the last process left.
+  // The first turn deletes rows of removed runs that an earlier process left in the file.
   goOn();
 
   return {
@@ -129,8 +135,8 @@ export function commitQueue(parts: CommitQueueParts) {
       turn();
     },
     /**
-     * Checks that the file is still there. If `isDoubtful`, also tests whether it can be written to. Then copies
-     * SQLite's log into the file, because SQLite would otherwise do so during a commit.
+     * Checks that the store's file is still at its path. If `isDoubtful`, also tests whether it can be written to. Then
+     * copies SQLite's write-ahead log into the file, because SQLite would otherwise do so during a commit.
      */
     look: (isDoubtful: boolean): void => {
       lost = parts.lost();
@@ -193,7 +199,7 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
   const all = (jobs: readonly Job[]): Attempt =>
     attempt(() => jobs.map((job) => ({ kind: "done", id: job.id, value: run(store, job) })));
 
-  /** Answers the calls that have waited too long for the lock: the store is unavailable. */
+  /** Answers the calls that have waited too long for another process's lock with "unavailable". */
   const giveUp = (waiting: Job[]): Reply[] => {
     const nowMs = performance.now();
     const due = waiting.findIndex(({ untilMs }) => untilMs > nowMs);
@@ -229,7 +235,7 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
     write,
     tidy: (portion: () => void) => void attempt(none(portion)),
     problem: () => problem,
-    /** Copies SQLite's log into the file. Skips what another process's lock prevents. */
+    /** Copies SQLite's write-ahead log into the file, except parts that another process's lock protects. */
     copyLog: () => {
       try {
         db.exec("PRAGMA wal_checkpoint(PASSIVE)");
@@ -238,7 +244,7 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
       }
     },
     backoffMs: () => (busy === 0 ? 0 : (BACKOFF_MS[busy - 1] ?? 50)),
-    /** Writes a row and deletes it, to test whether the file can be written to. */
+    /** Creates a table with one row and drops it, to test whether the file can be written to. */
     probe: () => {
       const filled = attempt(
         none(() => db.exec("CREATE TABLE IF NOT EXISTS probe (body BLOB); INSERT INTO probe VALUES (zeroblob(65536))")),

@@ -21,7 +21,7 @@ export interface SamplePlace {
 }
 
 /**
- * The part of an evaluation's sample that its report is computed from. The store keeps `facts` as text and does not
+ * The part of an evaluation's sample from which the report is computed. The store keeps `facts` as text and does not
  * parse it.
  */
 export interface StoredFacts extends SamplePlace {
@@ -40,13 +40,14 @@ export interface StoredTask {
   readonly body: string;
 }
 
-/** Releases a held name. A second call does nothing. */
+/** Releases a lock. A second call does nothing. */
 export type Release = () => void;
 
-/** Locks by name. At most one caller holds a name at a time. */
+/** Locks that are identified by names. At most one caller holds the lock of a name at a time. */
 export interface Holds {
   /**
-   * Takes a name. Undefined: another caller holds it. Calls `onLost` if the name is lost without having been released.
+   * Takes the lock of a name. Undefined: another caller holds it. Calls `onLost` if the lock is lost without having
+   * been released.
    */
   hold(name: string, onLost?: () => void): Promise<Release | undefined>;
 }
@@ -65,8 +66,8 @@ export interface EvaluationStore {
   /** Returns evaluations with ids after `afterId`, in the order of their ids' UTF-8 bytes. */
   list(afterId: string, limit: number): Promise<readonly StoredEvaluation[]>;
   /**
-   * Removes an evaluation, and returns whether it existed. Nobody finds it afterwards; its samples may be deleted
-   * later, a few at a time.
+   * Removes an evaluation, and returns whether it existed. Afterwards no call finds the evaluation; its samples may be
+   * deleted later, a few at a time.
    */
   remove(key: number): Promise<boolean>;
   /** Stores tasks of a suite. Tasks that are already stored stay unchanged. */
@@ -74,11 +75,14 @@ export interface EvaluationStore {
   /** Returns the stored tasks of a suite whose numbers are in [from, to), in order. */
   tasks(suite: string, from: number, to: number): Promise<readonly StoredTask[]>;
   addSample(key: number, sample: StoredSample): Promise<AddedSample>;
-  /** Returns the task and index of each stored sample, for tasks numbered in [from, to), in order. */
+  /**
+   * Returns the positions (task and index) of the stored samples of an evaluation, for tasks numbered in [from, to), in
+   * order.
+   */
   places(key: number, from: number, to: number): Promise<readonly SamplePlace[]>;
   count(key: number): Promise<number>;
   facts(key: number): Promise<readonly StoredFacts[]>;
-  /** Returns samples after the one at `after`, by task and index. */
+  /** Returns samples of an evaluation in the order of task and index, beginning after the position `after`. */
   samples(key: number, after: SamplePlace, limit: number): Promise<readonly StoredSample[]>;
   close(): Promise<void>;
 }

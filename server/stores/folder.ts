@@ -12,7 +12,7 @@ export function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // If the folder is there now, it existed before, or another process has just made it.
+    // If the folder exists now, it existed before, or another process has just made it.
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory() === true) return;
     if (found === undefined) throw error;
@@ -21,8 +21,8 @@ export function makeFolder(path: string, mode: number): void {
 }
 
 /**
- * Makes a file that only its owner can read. Other processes see the whole text or no file, and only one of several can
- * make it. Returns false if the file already exists.
+ * Makes a file that only its owner can read. Other processes see the whole text or no file. If several processes make
+ * the file at once, only one succeeds. Returns false if the file already exists.
  */
 export function makeFile(path: string, text: string): boolean {
   makeFolder(dirname(path), 0o700);
@@ -35,7 +35,8 @@ export function makeFile(path: string, text: string): boolean {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    // The draft is deleted also after an error. Otherwise a full disk would collect a draft at each restart.
+    // The draft (temporary file) is deleted also after an error. Otherwise each restart on a full disk would leave a
+    // draft behind.
     rmSync(draft, { force: true });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Locks by name; at most one caller holds a name. A lock among processes is an SQLite lock of a file, which the
- * operating system releases when the process ends in any way. So no time limit is needed.
+ * Locks that are identified by names; at most one caller holds the lock of a name. Among processes, it is an SQLite
+ * lock of a file, which the operating system releases when the process ends in any way. So no time limit is needed.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,6 +1,6 @@
 /**
- * Stores in SQLite's memory, with the same tables as in files. Their data is lost when the process ends. They serve
- * tests and `--store memory`.
+ * Opens stores in SQLite databases in memory, with the same tables as in files. Their data is lost when the process
+ * ends. Tests and `--store memory` use them.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";

@@ -1,5 +1,5 @@
 /**
- * Interface of stores through which the servers that share a database or data folder (replicas) know each other. Each
+ * Interface of stores through which servers that share a database or data folder (replicas) find each other. Each
  * server writes one row. The store does not interpret the row's body.
  */
 export interface StoredReplica {

@@ -6,7 +6,7 @@
 import type { Access } from "./store.ts";
 
 export interface NewSample {
-  /** Text about the completion: its task and its outcome. */
+  /** Description of the completion's task and outcome, as text. */
   readonly about: string;
   readonly completion: string;
 }
@@ -43,12 +43,12 @@ export const sampleAccess: Access<SampleStore> = {
   newest: "bulk",
 };
 
-/** Returns the number of UTF-8 bytes that a sample counts for. */
+/** Returns the number of UTF-8 bytes that a sample counts towards a run's limit. */
 export function bytesOfSample({ about, completion }: NewSample): number {
   return Buffer.byteLength(about) + Buffer.byteLength(completion);
 }
 
-/** Returns the first samples until their texts reach `lengthMax` characters, but at least one. */
+/** Returns samples from the first on, until their texts reach `lengthMax` characters, but at least one sample. */
 export function reachingLength<Sample extends NewSample>(samples: Iterable<Sample>, lengthMax: number): Sample[] {
   const taken: Sample[] = [];
   let length = 0;

@@ -13,7 +13,10 @@ import {
 import type { Schema } from "./sqlite-file.ts";
 import { inPortions, PORTION_ROWS } from "./sqlite-removals.ts";
 
-/** Facts are stored before the long texts, so that reading the facts for a report is fast. */
+/**
+ * Tables for evaluations. The small facts of a sample are stored before its long texts, so that reading the facts for a
+ * report is fast.
+ */
 const TABLES = `
   CREATE TABLE evaluations (
     key INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -35,8 +35,8 @@ export interface FileOptions {
 }
 
 /**
- * Number of 4 KiB pages in SQLite's log at which a commit copies the log into the file, which takes some tens of
- * milliseconds. The storage thread normally copies it once a second, between commits.
+ * Number of 4 KiB pages in SQLite's write-ahead log at which a commit copies the log into the file, which takes some
+ * tens of milliseconds. The storage thread normally copies the log once a second, between commits.
  */
 const LOG_PAGES_MAX = 4096;
 
@@ -52,7 +52,8 @@ export function addClock(db: DatabaseSync, now: () => number): void {
 }
 
 /**
- * Opens a file, and makes its tables if the file is new. Throws an error with the file's path if it cannot be opened.
+ * Opens a store's file, and makes its tables if the file is new. Throws an error with the file's path if it cannot be
+ * opened.
  */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema) {
   const path = join(directory, schema.file);
@@ -82,7 +83,8 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   addClock(db, Date.now);
   transaction(db, () => makeTables(db, schema));
   mendNames(db, schema);
-  // From now on, SQLite does not wait for locks. The commit queue does, and answers other calls meanwhile.
+  // From now on, SQLite does not wait for other processes' locks. The commit queue waits instead, and answers other
+  // calls meanwhile.
   db.exec("PRAGMA busy_timeout = 0");
   return db;
 }
@@ -98,14 +100,14 @@ function makeTables(db: DatabaseSync, { version, tables, upgrade }: Schema): voi
 }
 
 /**
- * Rebuilds the index of unique names from its table. If a damaged index lacked a row, the row's name could be given to
- * another one.
+ * Rebuilds the index of unique names from its table. If a damaged index lacked a row, that row's name could be given to
+ * a new row.
  */
 function mendNames(db: DatabaseSync, { named }: Schema): void {
   try {
     if (named !== undefined) db.exec(`REINDEX ${named}`);
   } catch {
-    // The error is ignored. If the table is damaged, calls that read it fail.
+    // The error is ignored. If the table is damaged, later calls that read it fail and report the damage.
   }
 }
 
@@ -120,7 +122,7 @@ export function transaction<T>(db: DatabaseSync, body: () => T, begin: "IMMEDIAT
     db.exec("COMMIT");
     return result;
   } catch (error) {
-    // A full disk may already have ended the transaction.
+    // If the disk is full, SQLite may already have ended the transaction.
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }
@@ -151,7 +153,7 @@ function identityOf(path: string): string {
 
 // The next functions classify errors of SQLite.
 
-/** Returns whether the error means that another process holds the lock. */
+/** Returns whether the error means that another process holds the lock of the file. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
 }

@@ -4,12 +4,12 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** Number of rows that are deleted in one turn, which takes a few milliseconds. */
+/** Maximum number of rows that are deleted at a time, which takes a few milliseconds. */
 export const PORTION_ROWS = 256;
 
 /**
- * Returns functions that delete rows by key, a few at a time. `next` selects a key to delete, each of `portions`
- * deletes some of its rows, and `done` forgets the key.
+ * Returns functions that delete the rows of removed items, a few at a time. `next` selects an item's key. The
+ * statements `portions` are tried until one deletes rows of this key. If none does, `done` forgets the key.
  */
 export function inPortions(next: StatementSync, portions: readonly StatementSync[], done: StatementSync) {
   // True at first, because an earlier process may have left rows to delete.

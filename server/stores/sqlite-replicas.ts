@@ -11,7 +11,10 @@ import { makePrivate, mayPass, transaction } from "./sqlite-file.ts";
 import { StoreUnavailable } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
 
-/** Maximum time that a call waits for another process's lock, in milliseconds. That process writes only one row. */
+/**
+ * Maximum time that a call waits for another process's lock, in milliseconds. The other process writes only one row, so
+ * it is short.
+ */
 const BUSY_TIMEOUT_MS = 100;
 
 const TABLE = `
@@ -28,7 +31,7 @@ function open(path: string): DatabaseSync {
     // Earlier versions made these files readable for other users.
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    // Commits need no sync to disk: a power failure also ends the servers whose rows it loses.
+    // Commits need no sync to disk: a power failure that loses rows also ends the servers that wrote them.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${TABLE}`);
     return db;
   } catch (error) {

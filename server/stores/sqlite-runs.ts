@@ -63,18 +63,18 @@ const TABLES = `
   CREATE TABLE removals (run INTEGER PRIMARY KEY) STRICT;
 `;
 
-/** The file has no foreign keys, because the rows of a deleted run are deleted later than the run's own row. */
+/** The tables have no foreign keys, because the rows of a deleted run are deleted later than the run's own row. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
   version: 7,
   tables: TABLES,
-  // Version 6 had a keyed hash for each run, which is no longer read.
+  // Tables of version 6 had a keyed hash for each run, which is no longer read.
   upgrade: { from: 6, sql: "ALTER TABLE runs DROP COLUMN hash;" },
   named: "runs",
   foreignKeys: false,
 };
 
-/** Prepared statements of the file. */
+/** Prepared SQL statements for the tables of runs. */
 type Parts = ReturnType<typeof prepare>;
 
 function prepare(db: DatabaseSync) {
@@ -123,8 +123,8 @@ function prepare(db: DatabaseSync) {
 }
 
 /**
- * Yields a statement's rows. After a damaged page, the statement would also fail at its next use, for another run. So
- * it is run once more here.
+ * Yields the rows of a statement. If a page is damaged, an SQLite statement would fail also at its next use, for
+ * another run. So the statement is run once more here.
  */
 function* rowsOf(statement: StatementSync, ...parameters: readonly (number | string)[]): Generator<unknown> {
   try {
@@ -183,8 +183,8 @@ function list(sql: Parts, afterId: string, limit: number): RunPage {
 }
 
 /**
- * Returns a run for a list. If its summary is damaged, it has none, and the caller reads the journal instead. So other
- * runs are still listed.
+ * Returns a run for a list of runs. A run with a damaged summary is listed without one, and the caller reads its
+ * journal instead. So the other runs are still listed.
  */
 function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedRun {
   type Row = Readonly<Record<"headHash" | "stateHash", Uint8Array> & Record<"head" | "state", string>>;

@@ -4,7 +4,10 @@ import type { InThread } from "./commit-queue.ts";
 import { bytesOfSample, reachingLength, sampleAccess, type SampleStore, type StoredRunSample } from "./sample-store.ts";
 import { NOW_MS, type Schema } from "./sqlite-file.ts";
 
-/** Tables of the file. The index includes the bytes of each sample, so that trimming need not read texts. */
+/**
+ * Tables for completions of runs. The index includes the size of each sample in bytes, so that deleting the oldest
+ * samples need not read texts.
+ */
 const TABLES = `
   CREATE TABLE samples (
     number INTEGER PRIMARY KEY AUTOINCREMENT,

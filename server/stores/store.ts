@@ -11,8 +11,8 @@
 export interface StoredRun {
   readonly id: string;
   /**
-   * Number of the run in the database. It is never used again, so a deleted run is not mistaken for a later one with
-   * the same id.
+   * Number of the run in the database. The number is never used again, so a deleted run is not mistaken for a later run
+   * with the same id.
    */
   readonly key: number;
   /** Number of events in the run's journal. */
@@ -35,8 +35,8 @@ export interface Expired {
 }
 
 /**
- * Summary of a run for lists. `head` seldom changes, so it is stored apart from `state`, which most changes of a run
- * write again.
+ * Summary of a run for lists of runs. `head` seldom changes, so it is stored apart from `state`, which most changes of
+ * a run write again.
  */
 export interface Summary {
   readonly head: string;
@@ -44,7 +44,7 @@ export interface Summary {
 }
 
 export interface WrittenSummary {
-  /** First part of the summary. Undefined: it stays as it is. */
+  /** Part of the summary that seldom changes. Undefined: the stored one stays as it is. */
   readonly head?: string | undefined;
   readonly state: string;
 }
@@ -99,12 +99,14 @@ export interface Snapshot {
   readonly body: Uint8Array;
 }
 
-/** Number of characters of summaries after which a page of a list ends. Its last summary may exceed it. */
+/**
+ * Number of characters of summaries at which a page of a list of runs ends. The last summary of the page may exceed it.
+ */
 export const LIST_CHARACTERS_MAX = 256 * 1024;
 
 export interface RunPage {
   readonly runs: readonly ListedRun[];
-  /** Whether there are more runs after these. */
+  /** Whether there are more runs after those of this page. */
   readonly more: boolean;
 }
 
@@ -117,18 +119,18 @@ export interface Store {
   /** Appends to a run. Either everything is written or nothing. */
   append(key: number, append: Append): Promise<Appended>;
   /**
-   * Waits for a turn at a run; turns are given in the order of the requests. Used after a conflict, so that each of
-   * many writers gets its turn. Left out: conflicts between processes are short.
+   * Waits for a turn (exclusive access to append to a run); turns are given in the order of the requests. Used after a
+   * conflict, so that each of many writers gets its turn. Left out: conflicts between processes are short.
    */
   turn?(key: number): Promise<Turn>;
   /**
-   * Calls `onChange` soon after another process may have changed a run. Calls are only hints and may be missing. The
-   * returned function stops them. Left out: processes do not tell each other of changes.
+   * Calls `onChange` soon after another process may have changed a run. A change may also go unreported. The returned
+   * function ends the calls. Left out: processes do not tell each other of changes.
    */
   listen?(key: number, onChange: () => void): () => void;
   /**
-   * Returns the events after the first `fromVersion`, up to about `bytesMax`. Fewer bytes: the journal ends there.
-   * Undefined: the run was deleted. Rejects with StoreDamaged if an event is missing or damaged.
+   * Returns the events of a run after the first `fromVersion`, up to about `bytesMax`. If they have fewer bytes, the
+   * journal ends there. Undefined: the run was deleted. Rejects with StoreDamaged if an event is missing or damaged.
    */
   read(key: number, fromVersion: number, bytesMax?: number): Promise<readonly Uint8Array[] | undefined>;
   /** Returns the checksum of an event in hex. Undefined: there is no such event. */
@@ -144,8 +146,8 @@ export interface Store {
   /** Postpones a run's expiry to `timeToLiveMs` from now, unless it already expires later. */
   touch(key: number, timeToLiveMs: number): Promise<void>;
   /**
-   * Removes a run, and returns whether it existed. Nobody finds it afterwards; its rows may be deleted later, a few at
-   * a time.
+   * Removes a run, and returns whether it existed. Afterwards no call finds the run; its rows may be deleted later, a
+   * few at a time.
    */
   remove(key: number): Promise<boolean>;
   expired(): Promise<Expired>;
@@ -155,14 +157,15 @@ export interface Store {
 }
 
 /**
- * Kind of a call. "write": committed before its answer. "read": small. "bulk": may be large, so other calls go first.
+ * Kind of a store's method. "write": committed before the call is answered. "read": a small read. "bulk": a read that
+ * may be large, so other calls go first.
  */
 export type Kind = "write" | "read" | "bulk";
 
-/** Methods that a storage thread serves. */
+/** Methods of a store that a storage thread runs. */
 export type Names<S> = Exclude<keyof S, "close" | "turn" | "listen">;
 
-/** Kind of each method. A storage thread orders waiting calls by their kinds. */
+/** Kind of each method of a store. A storage thread orders waiting calls by their kinds. */
 export type Access<S> = Readonly<Record<Names<S>, Kind>>;
 
 export const runAccess: Access<Store> = {

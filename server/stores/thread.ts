@@ -21,9 +21,11 @@ export type FromThread =
   | { readonly kind: "problem"; readonly problem: string | undefined }
   | { readonly kind: "closed" };
 
-/** Maximum bytes of the calls that wait for a thread. If no other call waits, a call may be larger. */
+/**
+ * Maximum number of bytes of the calls that wait for a storage thread. If no other call waits, a call may be larger.
+ */
 export const WAITING_BYTES_MAX = 128 * 1024 ** 2;
-/** Bytes that a call counts in addition to its texts. */
+/** Bytes that a call counts towards the limit of waiting calls, in addition to its texts. */
 const CALL_BYTES = 512;
 
 /**
@@ -55,7 +57,7 @@ export async function openInThread<S>(
   access: Access<S>,
   onProblem: (problem: string | undefined) => void,
 ): Promise<S> {
-  // The thread gets no flags of Node, because some of the process's flags, such as --input-type, suit only its main
+  // The thread gets none of the process's Node flags, because some of them, such as --input-type, suit only the main
   // thread.
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, execArgv: [] });
   const calls = createCalls(worker);

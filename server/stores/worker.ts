@@ -1,4 +1,4 @@
-/** Entry point of a storage thread. It opens one file, and answers the calls that thread.ts sends. */
+/** Entry point of a storage thread. The thread opens one store's file, and answers the calls that thread.ts sends. */
 import { statfsSync } from "node:fs";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { type StoreCall, commitQueue, type InThread } from "./commit-queue.ts";
@@ -9,8 +9,8 @@ import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
 /**
- * Interval, in milliseconds, of checking that the file is there, copying SQLite's log into it, and testing a file that
- * could not be written to.
+ * Interval, in milliseconds, at which the thread checks that its file is there and copies SQLite's write-ahead log into
+ * it. If the last write failed or the disk is full, it also tests whether the file can be written to.
  */
 const LOOK_EVERY_MS = 1000;
 

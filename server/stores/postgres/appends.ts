@@ -1,12 +1,12 @@
 /**
  * Appends to runs in PostgreSQL. Waiting appends are committed together, in one statement. Each takes effect only if
- * its run is at the version that its caller has seen; so a process that was paused can send nothing harmful later.
+ * its run is still at the version that the caller has seen, so a process that was paused cannot overwrite later events.
  * After a conflict a process waits for its turn, a lock that PostgreSQL grants in the order of the requests.
  *
  * Each append has an id, its writer, stored with its first event. If the connection breaks after a commit was sent, the
- * append is tried again with the run's row locked, so that no earlier request can take effect afterwards. The writer
- * tells whether the append is stored already. So an append is never written twice, and never reported lost although it
- * is stored.
+ * append is tried again with the run's row locked, so that no earlier request can take effect afterwards. The stored
+ * writer shows whether the append took effect already. So an append is never written twice, and never reported as lost
+ * although it is stored.
  */
 import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -17,13 +17,13 @@ import { type Connection, type Connections, failureOf, isBroken, lostRace } from
 
 /** Maximum bytes of the bodies in one statement. They are sent in hex, so that a statement stays below one mebibyte. */
 export const STATEMENT_BYTES = 384 * 1024;
-/** Maximum bytes of a text, e.g. of a run's summary. One statement may have two texts. */
+/** Maximum size of a text such as a run's summary, in bytes. One statement may have two texts. */
 const TEXT_BYTES_MAX = STATEMENT_BYTES / 2;
-/** Bytes that a row counts in addition to its body. */
+/** Bytes that a row counts towards the limit of a statement, in addition to its body. */
 const ROW_BYTES = 64;
 /** Maximum number of appends that are committed together. */
 const GROUP_MAX = 512;
-/** Maximum number of runs whose last event this process remembers. */
+/** Maximum number of runs for which this process remembers the end of the journal. */
 const ENDS_MAX = 4096;
 
 /** End of a run's journal: the number of its events (`version`), and the checksum of the last one. */
@@ -31,7 +31,7 @@ export interface End extends StoredRun {
   readonly hash: Uint8Array;
 }
 
-/** Checksum that stands for the end of a run without events. */
+/** Stands for the checksum of the last event of a run that has no events. */
 export const NONE = Buffer.alloc(0);
 
 /** Rows that are to be written after the end of a run's journal. `writer` is the append's id. */
@@ -78,7 +78,7 @@ export function textBytes(text: string, what: string): Buffer {
 
 export type Row = readonly unknown[];
 
-/** Splits rows into groups that each fit in a statement. */
+/** Splits rows into groups, each of which fits in one SQL statement. */
 export function* stretches(rows: readonly Row[]): Generator<readonly Row[]> {
   let [stretch, bytes]: [Row[], number] = [[], 0];
   for (const row of rows) {
@@ -123,7 +123,7 @@ function textRows(writings: readonly Writing[], part: "head" | "state"): readonl
   });
 }
 
-/** Returns the number of bytes that an append needs in statements. */
+/** Returns the number of bytes that an append takes in SQL statements. */
 export function sizeOf(append: Pick<Append, "events" | "records" | "summary">): number {
   return bytesOf(append) + ROW_BYTES * (append.events.length + append.records.length);
 }
@@ -133,8 +133,8 @@ export function isLarge(appends: readonly { readonly bytes: number }[]): boolean
 }
 
 /**
- * Writes rows to runs, and returns the keys of the runs whose journals had the expected ends. With `inSeveral` it sends
- * several statements, and must run in a transaction.
+ * Writes rows to runs, and returns the keys of the runs that were written to, i.e. whose journals had the expected
+ * ends. With `inSeveral` it sends several statements, and must run in a transaction.
  */
 export async function write(
   connection: Connection,
@@ -211,9 +211,12 @@ export function createAppends(commits: Connections, turns: Connections, onWritte
     append: (key: number, append: Append) =>
       queue.ask({ key, append, writer: newWriter(), bytes: sizeOf(append), isDoubtful: false }),
     turn,
-    /** Remembers the end of a run as read from the database. */
+    /** Remembers the end of a run's journal as read from the database. */
     learn: ends.learn,
-    /** Returns whether a run's event differs from the one that this process remembers with the same version. */
+    /**
+     * Returns whether an event in the database differs from the event with the same version that this process
+     * remembers.
+     */
     isOther: (key: number, version: number, hash: Uint8Array) => isOtherEnd(ends.of(key), { version, hash }),
     /** Waits until the appends in progress are done. */
     close: queue.close,
@@ -271,7 +274,7 @@ interface Attempt {
 
 interface Tried {
   readonly outcomes: readonly Appended[];
-  /** New ends of the runs that were written to. They are valid once the transaction is committed. */
+  /** New ends of the journals that were appended to. They are valid once the transaction is committed. */
   readonly written: readonly End[];
 }
 
@@ -331,7 +334,7 @@ async function undo(connection: Connection & { give: (failure?: unknown) => void
   }
 }
 
-/** Returns whether an append is stored, after a connection broke during its commit. */
+/** Returns whether an append is already stored. Used if a connection broke during the append's commit. */
 async function isThere(connection: Connection, { key, append, writer }: QueuedAppend): Promise<boolean> {
   if (append.events.length === 0) return false;
   const [row] = await connection.query("writerOf", [key, append.expectedVersion + 1]);
@@ -368,7 +371,7 @@ function isOtherEnd(known: End | undefined, { version, hash }: Pick<End, "versio
   return known?.version === version && Buffer.compare(known.hash, hash) !== 0;
 }
 
-/** Returns a cache of the ends of runs. If an end is out of date, the next append only gets a conflict. */
+/** Returns a cache of the ends of runs' journals. If an entry is out of date, the next append only gets a conflict. */
 function rememberedEnds() {
   const ends = new LRUCache<number, End>({ max: ENDS_MAX });
   const learn = (end: End): void => void ends.set(end.key, end);

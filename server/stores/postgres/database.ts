@@ -1,6 +1,6 @@
 /**
- * Connections to PostgreSQL. Work is repeated if its connection breaks or another transaction gets in its way. While
- * the database is away, calls are refused at once, and the database is tried twice a second.
+ * Connects to PostgreSQL. Work is repeated if its connection breaks or another transaction conflicts with it. While the
+ * database cannot be reached, calls are refused at once, and connecting is tried twice a second.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -27,8 +27,8 @@ export interface Connection {
 /** Pool of connections for one purpose, so that this purpose does not wait for others. */
 export interface Connections {
   /**
-   * Runs work on a connection. Repeats it if the connection breaks, or another transaction gets in its way, within
-   * `patienceMs`. `isDoubtful`: an earlier attempt may have been committed. Rejects with StoreUnavailable.
+   * Runs work on a connection. Repeats it for at most `patienceMs` if the connection breaks or another transaction
+   * conflicts. `isDoubtful`: an earlier attempt may have been committed. Rejects with StoreUnavailable.
    */
   work<T>(work: (connection: Connection, isDoubtful: boolean) => Promise<T>): Promise<T>;
   query(name: StatementName, values?: readonly unknown[]): Promise<Rows>;
@@ -49,8 +49,8 @@ const BROKEN = /^(08|57P0[123]|25P03|25006)/;
 /** Error codes after a conflict with another transaction: serialization failure and deadlock. */
 const LOST_RACE = new Set<string | undefined>(["40001", "40P01"]);
 /**
- * Matches error codes of temporary failures: no resources, an operator's action, a failing disk, a lock that another
- * process holds.
+ * Matches error codes of temporary failures: too few resources, an operator's action, a failing disk, or a lock that
+ * another process holds.
  */
 const MAY_PASS = /^(53|57|58|55P03|28|3D000)/;
 /** Matches error codes of damage to the database's own files. */
@@ -83,7 +83,7 @@ function readInteger(text: string): number {
 
 /** Error code for too many connections. It is also used when this process's pool has no free connection. */
 const TOO_MANY = "53300";
-/** Message of the pg-pool library when all its connections stay in use for too long. */
+/** Error message of the pg-pool library if all its connections stay in use for too long. */
 const BUSY = "timeout exceeded when trying to connect";
 
 /**
@@ -99,13 +99,16 @@ function codeOf(error: unknown): string | undefined {
   return isNetwork || /connection|timeout|terminated|not queryable|ended/i.test(message ?? "") ? "" : undefined;
 }
 
-/** Returns whether an error means a broken connection. The statement may have taken effect all the same. */
+/** Returns whether an error means that the connection broke. The statement may have taken effect nevertheless. */
 export function isBroken(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && (code === "" || BROKEN.test(code));
 }
 
-/** Returns whether another transaction got in the way. Nothing was written then, and another attempt may succeed. */
+/**
+ * Returns whether a transaction failed because another one conflicted with it. Nothing was written then, and another
+ * attempt may succeed.
+ */
 export function lostRace(error: unknown): boolean {
   return LOST_RACE.has(codeOf(error));
 }
@@ -183,7 +186,10 @@ function health(onProblem: (problem: string | undefined) => void) {
       away = undefined;
       tell();
     },
-    /** Records that connecting failed. A broken connection alone is not recorded, because others may work. */
+    /**
+     * Records that connecting failed. A single broken connection is not recorded, because the other connections may
+     * work.
+     */
     unreachable: (error: unknown): void => {
       if (codeOf(error) === TOO_MANY) return;
       away = `the database cannot be reached: ${(error as Error).message}`;

@@ -40,8 +40,8 @@ function isSame(one: StoredSample, other: StoredSample): boolean {
 }
 
 /**
- * Deletes the samples of removed evaluations. Errors are ignored, because the next removal or the next start tries
- * again.
+ * Deletes the samples of removed evaluations. Errors are ignored, because the next removal or the server's next start
+ * tries again.
  */
 async function tidy(calls: Connections): Promise<void> {
   try {
@@ -52,7 +52,7 @@ async function tidy(calls: Connections): Promise<void> {
       await calls.query("dropEvaluation", [next["key"]]);
     }
   } catch {
-    // A failing database is reported to callers that wait for it.
+    // The failure is ignored here. Callers that wait for the database get it as well.
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Locks by name among the servers of a database. A lock is a row that its holder renews; a row that was not renewed for
- * a while is free. A lock of a session is not used: it would need a transaction that stays open for hours, which
- * prevents vacuuming.
+ * Locks that are identified by names, among the servers of a database. A lock is a row that its holder renews; a row
+ * that was not renewed for a while is free. PostgreSQL's own locks are not used: they would need a transaction that
+ * stays open for hours, which prevents vacuuming.
  */
 import { randomBytes } from "node:crypto";
 import type { Holds } from "../evaluation-store.ts";

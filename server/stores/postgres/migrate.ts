@@ -1,6 +1,7 @@
 /**
- * Changes a database's tables to the form of this server's version. It never goes back to an older form. Only one
- * server does this at a time; others wait for a row's lock, which is free when its holder ends in any way.
+ * Changes a database's tables to the form that this version of Gradus needs. It never goes back to an older form. Only
+ * one server does this at a time. Others wait for a row's lock, which PostgreSQL releases when its holder ends in any
+ * way.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -62,7 +63,10 @@ async function locked(url: string, before: Work, work: Work): Promise<void> {
   }
 }
 
-/** Makes the table whose row is locked. If two servers do this at once, one fails, but then the table exists. */
+/**
+ * Makes the table with the row that migrating servers lock. If two servers do this at once, one fails, but then the
+ * table exists.
+ */
 async function makeLock(client: pg.Client): Promise<void> {
   try {
     await client.query(statements.fillLock);

@@ -11,20 +11,23 @@ import { secretFor, type SealingKeys } from "./secrets.ts";
 import { readTaskKeys, taskKeysFor } from "./task-keys.ts";
 
 export interface PostgresOptions extends DatabaseOptions {
-  /** Keys of the servers' key file. All servers of the database have the same. */
+  /** Keys of the servers' key file. All servers that share the database must have the same keys. */
   readonly keys: SealingKeys;
-  /** Makes the task keys if the database has none. Left out: task keys are in the key file, not in the database. */
+  /**
+   * Makes the text of new task keys if the database has none. Left out: task keys are in the key file, not in the
+   * database.
+   */
   readonly newTaskKeys?: (() => string) | undefined;
 }
 
 export type PostgresStores = Awaited<ReturnType<typeof openPostgres>>;
 
-/** Maximum number of connections for everything except runs. */
+/** Maximum number of connections for all data except runs. */
 const CONNECTIONS = 4;
 
 /**
- * Purpose of a secret that serves only to compare keys: a server with other keys cannot open it, and is refused. The
- * name remains from earlier versions, which hashed runs with the secret.
+ * Purpose of a secret that serves only to check that all servers have the same keys: a server with other keys cannot
+ * decrypt it, and is refused. The name remains from earlier versions, which hashed runs with the secret.
  */
 const KEY_CHECK = "runs";
 
@@ -48,12 +51,12 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     sampleStore: { ...postgresSamples(calls), close },
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
-    /** Connections for other data that the servers of a database share. */
+    /** Connections for data other than runs that the servers of a database share. */
     calls,
     taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
     /**
-     * Encrypts the database's secrets also with the first of these keys, one of which must decrypt them. A server does
-     * this when its first key is new.
+     * Encrypts the database's secrets also with the first of the given keys. One of the keys must be able to decrypt
+     * the secrets. A server does this when its key file has a new first key.
      */
     sealBy: openSecrets,
     close,

@@ -7,8 +7,8 @@ import type { Connections } from "./database.ts";
 
 const PORTIONS = ["dropEvents", "dropParts", "dropRecords"] as const;
 /**
- * Delay, in milliseconds, before old removals are checked again. Writes in progress during a removal have then ended,
- * and rows that a dead process left are found.
+ * Delay, in milliseconds, before rows of removed runs are searched for again. By then, writes that were in progress
+ * during a removal have ended, and rows that a dead process left are found.
  */
 const AGAIN_MS = 60_000;
 
@@ -32,7 +32,8 @@ export function createRemovals(calls: Connections) {
   const start = (): void => {
     clearTimeout(again);
     if (ended.signal.aborted) return;
-    // A failure is ignored: callers that wait for the database get it, and the next attempt deletes the rows.
+    // The failure is ignored here. Callers that wait for the database get it as well, and the next attempt deletes the
+    // rows.
     going ??= tidy()
       .catch(() => undefined)
       .finally(() => (going = undefined));

@@ -25,15 +25,18 @@ import type { Connection, Connections, Database, Rows } from "./database.ts";
 import { createNotices } from "./notices.ts";
 import { createRemovals } from "./removals.ts";
 
-/** Maximum number of connections for everything except appends. */
+/** Maximum number of connections for all operations on runs except appends. */
 const CONNECTIONS = 4;
 /** Maximum number of runs to which this process may have exclusive access (Store.turn) at the same time. */
 const TURNS = 4;
-/** Maximum number of events that one statement reads. It is computed from the bytes that the caller wants. */
+/** Maximum number of events that one statement reads. Fewer are read if the caller wants few bytes. */
 const EVENTS_MAX = 512;
-/** Minimum of that number, however few bytes the caller wants. */
+/** Minimum number of events that one statement reads, even if the caller wants few bytes. */
 const EVENTS_MIN = 64;
-/** Assumed bytes of an event, to compute that number from the wanted bytes. Most events are larger. */
+/**
+ * Assumed size of an event in bytes, for computing how many events to read for the bytes that the caller wants. Most
+ * events are larger.
+ */
 const EVENT_BYTES = 512;
 /** Maximum number of runs that one statement lists. */
 const LISTED_MAX = 64;
@@ -69,7 +72,7 @@ async function isCreator(connection: Connection, id: string, writer: Buffer): Pr
 
 interface Stretch {
   readonly events: readonly Uint8Array[];
-  /** Whether these events reach the end of the journal. */
+  /** Whether `events` reach the end of the run's journal. */
   readonly isEnd: boolean;
 }
 
@@ -102,8 +105,8 @@ async function readStretch(
 }
 
 /**
- * Returns the error for a database that was set back, e.g. by restoring a backup. The journal lacks an event that this
- * server has seen.
+ * Returns the error for a database that was set back to an earlier state, e.g. from a backup: the journal lacks an
+ * event that this server has seen.
  */
 function setBack(version: number): StoreDamaged {
   const other = `event ${version} of its journal differs from the one that this server has read`;

@@ -1,5 +1,5 @@
 /**
- * Secrets in a database, each encrypted (sealed) by a key of the servers' key file. Without this file, somebody with
+ * Encrypts (seals) secrets in a database, each with a key of the servers' key file. Without this file, somebody with
  * access to the database can neither read a secret nor change it unnoticed.
  */
 import type pg from "pg";
@@ -7,16 +7,19 @@ import { openSecret, sealSecret } from "../sealed.ts";
 import { CannotOpen } from "../thread.ts";
 import { statements } from "./statements.ts";
 
-/** A key of the servers' key file and its id. */
+/** Key of the servers' key file, with its id. It encrypts (seals) secrets in the database. */
 export interface SealingKey {
   readonly id: Buffer;
   readonly secret: Buffer;
 }
 
-/** Keys that open secrets. New secrets are sealed by the first key. */
+/** Keys that can decrypt the secrets in a database. The first key encrypts new secrets. */
 export type SealingKeys = readonly [SealingKey, ...SealingKey[]];
 
-/** Row of a sealed secret. All rows of one purpose contain the same secret, each sealed by another key. */
+/**
+ * Row of an encrypted (sealed) secret. All rows of one purpose contain the same secret, each encrypted with another
+ * key.
+ */
 interface SealedRow {
   readonly sealed_by: string;
   readonly sealed: Buffer;
@@ -25,8 +28,8 @@ interface SealedRow {
 const idOf = ({ id }: SealingKey): string => id.toString("hex");
 
 /**
- * Opens the secret in these rows, and returns it with the key that opened it. Undefined: there are no rows. Throws
- * CannotOpen if no key opens it.
+ * Decrypts the secret in these rows, and returns it with the key that fits. Undefined: there are no rows. Throws
+ * CannotOpen if no key fits.
  */
 export function unsealed(
   rows: readonly SealedRow[],
@@ -52,7 +55,7 @@ export function unsealed(
   }
 }
 
-/** Reads and opens the secret for a purpose. Undefined: there is none. */
+/** Reads and decrypts the secret for a purpose. Undefined: the database has none. */
 export async function keptSecret(
   client: pg.ClientBase,
   keys: SealingKeys,
@@ -63,8 +66,9 @@ export async function keptSecret(
 }
 
 /**
- * Returns the secret for a purpose, or makes and stores it. If another key than the first one opened it, it is also
- * sealed by the first key; then the old key may be removed. Callers hold the lock of `prepare`.
+ * Returns the secret for a purpose, or makes and stores it. If another key than the first one decrypts the secret, it
+ * is also encrypted with the first key; then the operator may remove the old key. Callers must hold the lock that
+ * `prepare` takes.
  */
 export async function secretFor(
   client: pg.ClientBase,
@@ -80,7 +84,7 @@ export async function secretFor(
   return secret;
 }
 
-/** Replaces the secret of a purpose, and all its rows. Callers hold the lock of `prepare`. */
+/** Replaces the secret for a purpose, with all its rows. Callers must hold the lock that `prepare` takes. */
 export async function replaceSecret(
   client: pg.ClientBase,
   keys: SealingKeys,

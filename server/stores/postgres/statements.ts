@@ -91,7 +91,10 @@ export const statements = {
   appendRecords: `INSERT INTO records (run, seq, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::bytea[], $4::bytea[])
     ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body`,
-  /** Selects the id of the append that wrote an event. It tells whether an append with an unknown outcome is stored. */
+  /**
+   * Selects the id of the append that wrote an event. The id shows whether an append with an unknown outcome took
+   * effect.
+   */
   writerOf: "SELECT writer FROM events WHERE run = $1 AND version = $2 AND part = 0",
   creatorOf: `SELECT e.writer FROM runs r JOIN events e ON e.run = r.key AND e.version = 1 AND e.part = 0
     WHERE r.id = $1`,
@@ -199,14 +202,14 @@ export const statements = {
   keepHold: `UPDATE holds SET until = now() + $3::float8 * ${MS} WHERE name = $1 AND holder = $2 RETURNING name`,
   release: "DELETE FROM holds WHERE name = $1 AND holder = $2",
 
-  // Statements for the rows of servers.
+  // Statements for the table in which each server that shares the database has a row.
   meet: `INSERT INTO replicas (id, body, since, seen_at) VALUES ($1, $2, now(), now())
     ON CONFLICT (id) DO UPDATE SET body = excluded.body, seen_at = excluded.seen_at`,
   others: `SELECT id, body, ${ms("since")} AS "sinceMs", ${ms("seen_at")} AS "seenAtMs" FROM replicas ORDER BY since, id`,
   forget: `DELETE FROM replicas WHERE seen_at < now() - $1::float8 * ${MS} AND id <> $2`,
   leave: "DELETE FROM replicas WHERE id = $1",
 
-  // Statements for secrets.
+  // Statements for encrypted secrets, such as task keys.
   keys: "SELECT sealed_by, sealed FROM keys WHERE purpose = $1",
   addKey: `INSERT INTO keys (purpose, sealed_by, sealed, made_at) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
   removeKeys: "DELETE FROM keys WHERE purpose = $1",

@@ -1,4 +1,4 @@
-/** Task keys that are stored in a database: the text of a key file, sealed as one secret. */
+/** Keys that sign task ids, stored in a database: the text of a key file, encrypted as one secret. */
 import type pg from "pg";
 import { StoreUnavailable } from "../store.ts";
 import type { Connections } from "./database.ts";
@@ -6,18 +6,21 @@ import { withTables } from "./migrate.ts";
 import { keptSecret, replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
 
 export interface StoredTaskKeys {
-  /** Text of the keys when the database was opened. */
+  /** Text of the keys, in the form of a key file, when the database was opened. */
   readonly text: string;
   /**
-   * Reads the present text of the keys. Undefined: the database is away. Rejects if the database no longer has keys
-   * that this server can open.
+   * Reads the present text of the keys. Undefined: the database cannot be reached. Rejects if the database no longer
+   * has keys that this server can decrypt.
    */
   readonly read: () => Promise<string | undefined>;
 }
 
 const PURPOSE = "task keys";
 
-/** Returns the task keys. The first server makes them. Callers hold the lock of `prepare`. */
+/**
+ * Returns the text of the task keys. If the database has none, makes and stores them. Callers must hold the lock that
+ * `prepare` takes.
+ */
 export async function taskKeysFor(client: pg.ClientBase, keys: SealingKeys, make: () => string): Promise<string> {
   return (await secretFor(client, keys, PURPOSE, () => Promise.resolve(Buffer.from(make())))).toString();
 }
@@ -35,8 +38,8 @@ export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promi
 }
 
 /**
- * Replaces the task keys by what `change` returns for the old ones. If `change` returns a refusal, nothing changes.
- * Returns its result; undefined: the database has no task keys.
+ * Replaces the text of the task keys by the text that `change` returns for it. If `change` returns a refusal, nothing
+ * changes. Returns the result of `change`. Undefined: the database has no task keys.
  */
 export async function changeTaskKeys<Refusal extends object>(
   url: string,

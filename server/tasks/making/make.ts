@@ -77,8 +77,8 @@ export interface Maker {
   /** Returns a task from a row of a pool: the row at position `ordinal` in the order that `seed` gives to the rows. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
   /**
-   * Returns one task for each of `wanted.places`, in order. A teacher (a model that writes tasks) wrote the tasks in
-   * advance.
+   * Returns one task for each of `wanted.places`, in order, written by the server's teacher (a model that proposes
+   * tasks).
    */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** Draws a picture of a mounted environment's instance, with an answer if given. */

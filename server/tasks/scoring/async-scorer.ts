@@ -198,8 +198,8 @@ async function verified(
 }
 
 /**
- * Placeholder for the result of a call that an external resource has answered. `resources.run` can return only facts
- * (findings of a verifier), so the call's own result is passed in a variable.
+ * Placeholder for the result of a call that an external resource has answered. The caller of `resources.run` gets only
+ * facts (findings of a verifier). So the call's own result is passed in a variable.
  */
 const ANSWERED: Facts = Object.freeze({ kind: "feasible" });
 

@@ -1,2 +1,2 @@
--- A run has the checksum of its last event (checksums.ts) where it had a keyed hash.
+-- Replaces each run's keyed hash by the checksum of its last event (checksums.ts).
 UPDATE runs SET hash = e.hash FROM events e WHERE e.run = runs.key AND e.version = runs.version AND e.part = 0;
