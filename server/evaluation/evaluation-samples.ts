@@ -1,6 +1,4 @@
-/**
- * Lists an evaluation's tasks that lack samples, lists its samples, and checks requests against the suites.
- */
+/** Lists an evaluation's samples, and the tasks that still lack samples. Also checks requests against the suites. */
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { toRanges } from "../curriculum/state.ts";
@@ -25,24 +23,27 @@ import type { SuiteTask } from "./suite-tasks.ts";
 // Functions that find the tasks of an evaluation that lack completions.
 
 /**
- * Number of tasks that are checked at a time for missing samples. Many are fast if most tasks are complete, and few
- * enough can be made in one call.
+ * Number of tasks of an evaluation that are checked for missing samples at a time. It is large enough to be fast if
+ * most tasks are complete, and small enough that one call can make the tasks.
  */
 const STRETCH = 200;
 
 /**
- * Returns the specification of a task as an evaluation uses it: the suite's, with the evaluation's answer format and
- * thinking mode if set.
+ * Returns the specification of a task of an evaluation: that of the suite, with the evaluation's own answer format and
+ * thinking mode if it has them.
  */
 export function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
   if (answerFormat === undefined && thinking === undefined) return part.spec;
   return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
 
-/** Fields of a task that are the same for all its samples. */
+/** Fields of a listed task that are the same for all its samples. */
 type PresentedTask = Pick<PendingTask, "spec" | "task">;
 
-/** Makes stored tasks again to show them, and returns them with their specifications, in the order of `tasks`. */
+/**
+ * Makes a suite's stored tasks again, so that clients can see them. Returns them with their specifications, in the
+ * order of `tasks`.
+ */
 async function shown(
   { maker }: Context,
   open: OpenEvaluation,
@@ -95,7 +96,10 @@ function resultOf({ result }: StoredSample): StoredResult {
 
 /** Maximum number of samples that are read from the store at a time. */
 const READ_SAMPLES = 256;
-/** Number of UTF-16 units of completions and results after which one call stops reading samples. */
+/**
+ * Number of UTF-16 units (of completions and results) after which one call stops searching for samples that match the
+ * filter.
+ */
 const SCAN_LENGTH = 8 * 1024 ** 2;
 
 export async function listSamples(
@@ -194,7 +198,10 @@ export function formatProblem(suite: Suite, format: AnswerFormat | undefined): R
   return { kind: "invalid", field: "answer_format", message };
 }
 
-/** Returns a refusal if the stored evaluation with this id was created with other choices. */
+/**
+ * Returns a refusal if the stored evaluation with this id was created with other settings (suite, version, samples per
+ * task, model, answer format or thinking).
+ */
 export function difference(open: EvaluationChoice, asked: EvaluationChoice): Refusal | undefined {
   const fields = [
     ["suite", open.suite, asked.suite],

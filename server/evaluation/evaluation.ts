@@ -14,7 +14,7 @@ import type { MadeTask } from "../tasks/task.ts";
 import type { Suite, SuiteDefinition, SuiteSources } from "./open-suite.ts";
 import type { SuiteTasks } from "./suite-tasks.ts";
 
-/** Choices of the client that define an evaluation. They are stored as JSON. */
+/** Settings of an evaluation, chosen by the client that creates it. They are stored as JSON. */
 export interface EvaluationChoice {
   readonly suite: string;
   /** Version of the suite. 0 in a request: the newest. */
@@ -23,7 +23,7 @@ export interface EvaluationChoice {
   readonly model: string;
   /** Answer format of all tasks. Undefined: each environment's default. */
   readonly answerFormat?: AnswerFormat;
-  /** Thinking mode of all tasks. Undefined: thinking is required. */
+  /** How much of its thoughts a completion contains, for all tasks. Undefined: "required", i.e. all of them. */
   readonly thinking?: Thinking;
 }
 
@@ -38,7 +38,9 @@ export interface Evaluation extends EvaluationChoice {
   readonly samplesScored: number;
 }
 
-/** Evaluation in a list. One that this server cannot read is listed with the reason. */
+/**
+ * Evaluation in a list. If this server cannot read an evaluation, the list has its id and settings, with the reason.
+ */
 export type ListedEvaluation =
   | { readonly kind: "evaluation"; readonly evaluation: Evaluation }
   | { readonly kind: "unreadable"; readonly id: string; readonly choice: EvaluationChoice; readonly message: string };
@@ -49,7 +51,7 @@ export interface EvaluationPage {
   readonly next: string | undefined;
 }
 
-/** Evaluation with its suite, for operations on it. `key` is its key in the store. */
+/** Stored evaluation with its suite, as operations on an evaluation need it. `key` is its key in the store. */
 export interface OpenEvaluation extends EvaluationChoice {
   readonly id: string;
   readonly createdAtMs: number | undefined;

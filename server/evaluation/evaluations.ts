@@ -45,7 +45,8 @@ export function noEvaluation(id: string): Refusal {
 }
 
 /**
- * Returns a stored evaluation with its suite. The suite must have the same digest as when the evaluation was created.
+ * Returns a stored evaluation with its suite. Refuses a suite whose digest has changed since the evaluation was
+ * created.
  */
 function openStored(suites: Parameters<typeof findSuite>[0], stored: StoredEvaluation): Result<OpenEvaluation> {
   const { digest, createdAtMs, ...choice } = bodyOf(stored);
@@ -81,9 +82,12 @@ export function createEvaluations(deps: EvaluationDeps) {
   };
 
   return {
-    /** Returns the suites whose environments, pools and resources this server has. */
+    /** Returns the suites that this server can use, i.e. whose environments, pools and external resources it has. */
     suites: (): readonly Suite[] => opened.flatMap(({ result }) => (result.kind === "open" ? [result.suite] : [])),
-    /** Creates an evaluation, or returns the existing one with this id if its choices are equal. */
+    /**
+     * Creates an evaluation. If one with this id exists, returns it if its settings are equal, and refuses the call
+     * otherwise.
+     */
     create: async (id: string, asked: EvaluationChoice): Promise<Result<Evaluation>> => {
       const found = findSuite(opened, asked.suite, asked.suiteVersion);
       if (found.kind !== "ok") return found;
@@ -117,8 +121,9 @@ export function createEvaluations(deps: EvaluationDeps) {
       return { kind: "ok", value: null };
     },
     /**
-     * Reserves an evaluation for one client, unless another has reserved it. Returns a function that releases it.
-     * `onLost` is called if another client may have reserved it meanwhile.
+     * Reserves an evaluation for one client, so that two clients do not complete it at once. Returns a function that
+     * ends the reservation, or a refusal if another client has reserved the evaluation. `onLost` is called if another
+     * client may have reserved it meanwhile.
      */
     hold: (id: string, onLost: () => void) =>
       withOpen<Release>(id, async () => {
@@ -127,12 +132,15 @@ export function createEvaluations(deps: EvaluationDeps) {
         const message = `another client is working on evaluation "${id}": wait until that client has finished`;
         return { kind: "failed_precondition", message };
       }),
-    /** Returns tasks that lack samples, after task `after` of the suite. −1 begins with the first task. */
+    /**
+     * Returns tasks that lack samples, in the suite's order, beginning after the task with the number `after`. −1
+     * begins with the first task.
+     */
     pending: (id: string, after: number, limit: number, signal?: AbortSignal) =>
       withOpen(id, (open) => findPending(context, open, after, limit, signal)),
     /**
-     * Scores and stores a completion, or plays calls of an episode. If the caller leaves, waiting for an external
-     * resource (e.g. a judge) ends. `stepAside` is called when that waiting begins.
+     * Scores and stores a completion, or plays calls of an episode. `stepAside` is called when the completion waits for
+     * an external resource (e.g. a judge). If the caller leaves, that waiting ends.
      */
     submit: (submission: Submission, caller: Caller, stepAside: () => void) =>
       withOpen(submission.evaluationId, (open) => submit(context, open, submission, caller, stepAside)),

@@ -32,7 +32,7 @@ export interface SuitePart {
    */
   readonly pool?: string;
   readonly category: Category;
-  /** Reward scheme, with its default parameters. Unset: the environment's default. */
+  /** Name of the reward scheme, which is used with its default parameters. Unset: the environment's default scheme. */
   readonly rewardScheme?: string;
   /** Maximum number of calls of an episode. Unset: the environment's default. */
   readonly calls?: number;
@@ -41,8 +41,8 @@ export interface SuitePart {
 }
 
 /**
- * Category of a part's tasks. It is a fixed name, or the value of a metadata field, or the number of values in a
- * metadata list, such as "3 numbers". A task without the field has the category "other".
+ * Category of a part's tasks in a report. It is a fixed name, or the value of a metadata field, or the number of values
+ * in a metadata list, such as "3 numbers". A task without the field has the category "other".
  */
 export type Category = string | { readonly countOf: string } | { readonly metadata: string };
 
@@ -51,9 +51,12 @@ export interface SuiteDefinition {
   /** Version of the suite. A released version never changes. */
   readonly version: number;
   readonly description: string;
-  /** Whether the report's overall statistics are unweighted means over the categories or over the tasks. */
+  /** Whether the overall statistics of a report are unweighted means over the categories or over the tasks. */
   readonly overall: "categories" | "tasks";
-  /** Whether the report also compares answers with a heuristic's answers. Unset: it does not. */
+  /**
+   * Whether the report also compares each answer with that of the environment's heuristic, a fast approximate solver.
+   * Unset: it does not.
+   */
   readonly heuristic?: true;
   readonly parts: readonly SuitePart[];
 }
@@ -66,7 +69,9 @@ export interface OpenPart extends Omit<SuitePart, "tasks"> {
   readonly spec: TaskSpec;
   /** Number in the suite, from 0, of the part's first task. */
   readonly start: number;
-  /** Number of tasks of the same environment in earlier parts. This part's seeds continue after theirs. */
+  /**
+   * Number of tasks of the same environment in earlier parts of the suite. This part's tasks get the seeds after those.
+   */
   readonly seedStart: number;
 }
 
@@ -86,12 +91,13 @@ export type SuiteResult =
 /** Pools and external resources that this server has. */
 export interface SuiteSources {
   readonly pools?: ReadonlyMap<string, Pool>;
-  /** Reasons why external resources of verifiers are missing, by the resource's name. */
+  /** Reasons why this server lacks external resources that verifiers need, by the resource's name, e.g. "judge". */
   readonly missingPorts?: Readonly<Partial<Record<PortName, string>>> | undefined;
 }
 
 /**
- * Opens a suite with this server's environments and pools. A part that takes all rows is left out if there are none.
+ * Opens a suite with this server's environments and pools. A part that takes all rows of a level and split is left out
+ * if there are none.
  */
 export function openSuite(registry: Registry, definition: SuiteDefinition, sources: SuiteSources = {}): SuiteResult {
   const parts: OpenPart[] = [];
@@ -126,9 +132,9 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
 }
 
 /**
- * Returns the digest of a suite. It changes with the number of rows of a part that takes all, and with the digest of a
- * mounted environment. Environment versions that make the same tasks count as the earliest of them, so that an
- * evaluation continues after an upgrade.
+ * Returns the digest of a suite. It changes with the number of rows of a part that takes all rows, and with the source
+ * code of a mounted environment. Environment versions that make the same tasks count as the earliest of these versions,
+ * so that an evaluation continues after an upgrade.
  */
 function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): string {
   const counts = parts.flatMap(({ name, tasks }) =>
@@ -184,7 +190,10 @@ function bind(
   return { definition, spec, tasks: rows.tasks };
 }
 
-/** Returns the name of a part's pool and the number of rows that the part uses, or an error message. */
+/**
+ * Returns the name of the pool whose rows are a part's tasks, and the number of rows that the part uses. Returns a
+ * message if the pool or enough rows are missing.
+ */
 function rowsOf(
   definition: Environment,
   pools: ReadonlyMap<string, Pool>,
@@ -223,8 +232,8 @@ export function partOf(suite: Suite, ordinal: number): OpenPart {
 }
 
 /**
- * Returns the seed for the order of a part's rows. Twin environments, e.g. qa and qa/letter, get the same rows in the
- * same order, so that they can be compared.
+ * Returns the seed for the order of a part's rows. Environments that read the same rows, e.g. qa and qa/letter, get
+ * them in the same order, so that they can be compared.
  */
 export function walkSeedOf(
   { definition: { id, version } }: Suite,

@@ -55,8 +55,8 @@ function common(samples: readonly SampleFacts[]): Figures {
 }
 
 /**
- * Returns success rate, quality ratio (FORGE 2.3) and other statistics of optimisation tasks. If a heuristic's
- * objective is known, adds the quality ratio against it, as the papers' code does.
+ * Returns success rate, quality ratio (FORGE 2.3) and other statistics of optimisation tasks. If the objective value of
+ * a heuristic's answer is known, adds the quality ratio against it, as the papers' code does.
  */
 function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: number | undefined): Figures {
   const ratios = samples.flatMap((facts) => heuristicRatio(goal, facts, heuristic) ?? []);
@@ -71,7 +71,7 @@ function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: 
 
 /**
  * Returns the ratio of an answer's objective to a heuristic's. It is above 1 if the answer is better, and 0 if it is
- * not feasible. Undefined: the divisor would be 0.
+ * not feasible. Undefined: one of the objectives is unknown, or the divisor would be 0.
  */
 function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | undefined): number | undefined {
   if (heuristic === undefined) return undefined;
@@ -83,8 +83,8 @@ function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | unde
 }
 
 /**
- * Returns the statistics of Curriculum RLOO 4 and ADSC 4. Those that need all samples of a task are left out until all
- * have a reward.
+ * Returns the statistics of tasks whose answers are only right or wrong (Curriculum RLOO 4, ADSC 4). Statistics that
+ * need all samples of a task are left out until all have a reward.
  */
 function exactFigures(samples: readonly SampleFacts[], expected: number): Figures {
   const n = samples.length;
@@ -105,8 +105,8 @@ function exactFigures(samples: readonly SampleFacts[], expected: number): Figure
 }
 
 /**
- * Returns statistics of right answers anywhere in a completion, even if its last answer is another (Curriculum RLOO
- * 5.3). If whole completions are scanned, it also returns the mean number of answers.
+ * Returns how often a completion has a right answer anywhere, even if its last answer is wrong (Curriculum RLOO 5.3).
+ * If whole completions are searched for answers, adds the mean number of answers.
  */
 function abandonment(samples: readonly SampleFacts[], right: number, ks: readonly number[]): Figures {
   const n = samples.length;
@@ -134,7 +134,10 @@ export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: n
   return { ...figures, ...missing };
 }
 
-/** Returns the number of tasks that have too few samples with a reward, for mean_reward and for each pass@k. */
+/**
+ * Returns how many tasks the statistics mean_reward and pass@k leave out, because too few of their samples have a
+ * reward. Names of statistics that leave out none are missing.
+ */
 function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { goal, figures } of tasks) {
@@ -145,7 +148,8 @@ function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<s
 }
 
 /**
- * Returns `of(name)` for each name that occurs in any of the statistics. Names with an undefined result are left out.
+ * Computes a statistic for each name that occurs in a list of statistics. Names for which `of` returns undefined are
+ * left out.
  */
 function forEachName(all: readonly Figures[], of: (name: string) => number | undefined): Figures {
   const names = new Set(all.flatMap((figures) => Object.keys(figures)));
@@ -157,7 +161,7 @@ function forEachName(all: readonly Figures[], of: (name: string) => number | und
   );
 }
 
-/** Returns the unweighted mean of each statistic over the tasks or rows that have it. */
+/** Returns the unweighted mean of each statistic over the tasks, or over the rows of a report, that have it. */
 export function meanFigures(all: readonly Figures[]): Figures {
   return forEachName(all, (name) => mean(all.flatMap((figures) => figures[name] ?? [])));
 }
@@ -177,8 +181,8 @@ function standardErrors(all: readonly Figures[]): Figures {
 }
 
 /**
- * Returns the standard error of the unweighted mean over independent rows. A statistic is left out if one of its rows
- * has no error.
+ * Returns the standard error of the unweighted mean over independent rows of a report. A statistic is left out if a row
+ * has the statistic without its standard error.
  */
 function errorsOfMean(rows: readonly ReportRow[]): Figures {
   const ofRows = rows.map((row) => row.standardErrors);
@@ -195,13 +199,18 @@ export type ReportRow = ReturnType<typeof rowOf>;
 
 export type Report = ReturnType<typeof reportOf>;
 
-/** Task of the suite, with its samples. */
+/** Task of the evaluated suite, with its samples. */
 export interface ScoredTask {
   readonly ordinal: number;
   readonly category: string;
-  /** Whether the task belongs to every split, also to the training split; see MadeTask. */
+  /**
+   * Whether the task belongs to every split, also to the training split, because there are too few different instances.
+   */
   readonly inEverySplit: boolean;
-  /** Objective of a heuristic's answer to the task; see SuiteTask. */
+  /**
+   * Objective value of the answer that the environment's heuristic finds. Unset: the suite does not compare with
+   * heuristics, or there is none.
+   */
   readonly heuristic?: number | undefined;
   readonly samples: readonly SampleFacts[];
 }
@@ -232,7 +241,10 @@ function rowOf(
     samples: tasks.reduce((sum, { samples }) => sum + samples.length, 0),
     /** Number of samples without a reward. They count only in no_reward_rate. */
     samplesWithoutReward: tasks.reduce((sum, { samples }) => sum + samples.filter((one) => !hasReward(one)).length, 0),
-    /** Number of tasks that each statistic leaves out, by its name. Statistics that leave out none are not listed. */
+    /**
+     * Number of tasks that each statistic leaves out, by the statistic's name. Statistics that leave out no task are
+     * not listed.
+     */
     tasksLeftOut: leftOut(tasks, samplesPerTask),
     ...(of ?? { figures: meanFigures(byTask), standardErrors: standardErrors(byTask) }),
   };
@@ -240,7 +252,7 @@ function rowOf(
 
 /**
  * Returns the report. Each of `tasks` has at least one sample. `categories` has the number of tasks in each category,
- * as far as they are known.
+ * without tasks whose category is not known yet.
  */
 export function reportOf(
   suite: Suite,
@@ -279,8 +291,8 @@ export function reportOf(
 }
 
 /**
- * Maximum share of samples without a reward. Above it a warning says that the statistics describe only part of the
- * samples.
+ * Maximum share of samples without a reward. If the share is higher, the report warns that the statistics describe only
+ * part of the samples.
  */
 const NO_REWARD_SHARE_MAX = 0.01;
 
@@ -300,7 +312,7 @@ function unrewardedWarnings({ samples, samplesWithoutReward: missing }: ReportRo
 function formatWarnings(all: readonly SampleFacts[]): readonly string[] {
   const judged = all.filter(({ verdict }) => verdict !== "none");
   const missed = judged.filter(({ verdict }) => verdict === "malformed");
-  // Samples that an older server stored have no violation.
+  // Samples that an older server stored have no violation (format error).
   const kinds = Map.groupBy(missed, ({ violation = "(not noted)" }) => violationKind(violation));
   const [violation = ""] = [...kinds].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   const warning = formatWarning({ samples: judged.length, malformed: missed.length, violation });
@@ -315,8 +327,8 @@ function tasksByEnvironment(suite: Suite): ReadonlyMap<string, number> {
 }
 
 /**
- * Returns a sentence that says with which values the ratios compare. The papers divide by heuristic or planted values,
- * which are often not the optimum.
+ * Returns a sentence that says against which values the ratios are measured. The papers divide by values that a
+ * heuristic found or that were planted in the task, which are often not the optimum.
  */
 function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   if (tasks.length === 0) return "There are no samples yet.";
@@ -373,16 +385,16 @@ function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<s
   return counts;
 }
 
-// Functions that reduce a sample to the few numbers that a report needs, so that reports of many samples are fast.
+// Functions that reduce a sample to the few values that a report needs, so that reports of many samples are fast.
 
 export interface SampleFacts {
   /** Verdict on the answer. "none" means that the sample has no reward and will not get one. */
   readonly verdict: Verdict | "none";
   /** Whether the answer is right, or is a proven optimum. */
   readonly solved: boolean;
-  /** Whether any answer in the completion is right, even if the last one is not. */
+  /** Whether any answer in the completion is right, even if the last answer is wrong. */
   readonly verified: boolean;
-  /** Quality ratio of the answer, in [0, 1]. 0 unless the answer is feasible. */
+  /** Quality of the answer relative to the best known one, in [0, 1]. 0 unless the answer is feasible. */
   readonly ratio: number;
   readonly reward: number;
   /** Objective of the answer. Undefined: it has none, or an older server stored the sample. */
@@ -392,7 +404,7 @@ export interface SampleFacts {
    * Format error of a malformed answer. Undefined: the answer is not malformed, or an older server stored the sample.
    */
   readonly violation?: string;
-  /** True if an answer was found but could not be read. Undefined: that is not so. */
+  /** True if the completion has a marked answer that could not be parsed. Undefined: it is not so. */
   readonly unread?: boolean;
   /** True if the verifier could not decide whether the answer is right. Undefined: it could. */
   readonly undecided?: boolean;

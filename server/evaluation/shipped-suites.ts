@@ -36,8 +36,8 @@ function countdownTiers(rewardScheme?: string): readonly SuitePart[] {
 }
 
 /**
- * Returns parts with the rows of a shipped pool that no run trains on. These are few rows, enough to try an evaluation.
- * Suite files can use pools of any size.
+ * Returns parts of a suite with those rows of a shipped pool that no run trains on (splits eval and bench). These are
+ * few rows, enough to try an evaluation. Suite files can use pools of any size.
  */
 function heldOut(environment: string, levels: readonly string[], category: Category): readonly SuitePart[] {
   return levels.flatMap((level) =>

@@ -1,6 +1,6 @@
 /**
- * Submits completions to evaluations. A completion is scored, or it plays calls of an episode. It is stored if it is the
- * first one that ends its sample.
+ * Takes completions that clients submit to an evaluation. A completion is scored, or it plays calls of an episode. It
+ * is stored if it is the first one that ends its sample.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { TaskKey } from "../../envs/origin.ts";
@@ -28,7 +28,7 @@ export interface Submission {
 }
 
 export type Submitted =
-  /** The episode is not over, and nothing was stored. */
+  /** The completion was a call of an episode that is not over yet. Nothing was stored. */
   | { readonly kind: "turn"; readonly result: StepResult }
   /** The completion has no reward yet, or the task needs no further sample. `detail` says which, and what to do. */
   | { readonly kind: "not_recorded"; readonly result: SampleResult; readonly detail: string }
@@ -36,7 +36,9 @@ export type Submitted =
       readonly kind: "recorded" | "duplicate" | "conflicting_completion";
       /** Result of the first completion of the sample, even if another completion was submitted now. */
       readonly result: SampleResult;
-      /** Index that was assigned to the sample_key. Undefined: the sample has no key. */
+      /**
+       * Index that the server assigned to the sample with the client's sample_key. Undefined: the sample has no key.
+       */
       readonly index: number | undefined;
     };
 
@@ -107,8 +109,8 @@ function notOfTheSuite(message: string): Refusal {
 }
 
 /**
- * Returns the number of a task in the suite, found by its seed or row. Undefined: the suite has no such task, or its
- * task has other settings.
+ * Returns the number of a task in the suite, found by the seed or row in its id. Undefined: the suite has no such task,
+ * or the task id has other settings.
  */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
   const { key, environment } = task.token;
@@ -124,13 +126,16 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
   return isOf(task, specOf(open, known), known.key) ? ordinal : undefined;
 }
 
-/** Returns whether the evaluation gave out a task id. Ids with the same seed or row may have other settings. */
+/**
+ * Returns whether a task id has the evaluation's settings and could therefore have been given out by it. Other ids with
+ * the same seed or row may have other settings.
+ */
 function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey): boolean {
   const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme, ...turns }: TaskSpec | OpenToken) => {
     const { calls, detail } = turns;
     return { version, level, split, answerFormat, thinking, rewardScheme, calls, detail };
   };
-  // Level is not compared for rows, because their task ids have none.
+  // Level is not compared for rows of a pool, because their task ids have none.
   const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);
   const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
   const all = scoring.environment.turns?.tools ?? [];
@@ -141,8 +146,8 @@ function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey)
 }
 
 /**
- * Numbers of a suite's tasks that are rows, by the row's name. Includes only tasks that were made, because no others
- * were given to clients.
+ * Cache of the numbers of a suite's tasks that are rows, by environment, pool and row number. Includes only tasks that
+ * were made, because no others were given to clients.
  */
 const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
@@ -159,7 +164,7 @@ async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Pro
   return found.get(name);
 }
 
-/** Numbers of a suite's tasks by environment and seed, computed once for each suite. */
+/** Cache of the numbers of a suite's generated tasks, by environment and seed. */
 const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
 function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {

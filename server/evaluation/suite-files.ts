@@ -104,8 +104,8 @@ function categoryOf(fields: Fields, environment: string, at: string): SuitePart[
 }
 
 /**
- * Returns the newest version of an environment. For an unknown one it returns 1, because the suite is refused later
- * anyway.
+ * Returns the newest version of an environment. For an unknown environment it returns 1, because the suite is refused
+ * later anyway.
  */
 function newestVersion(registry: Registry, environment: string): number {
   const found = registry.find(environment);

@@ -13,17 +13,21 @@ export interface SuiteTask {
   readonly part: OpenPart;
   readonly category: string;
   readonly key: TaskKey;
-  /** Whether the task belongs to every split, also to the training split; see MadeTask. */
+  /**
+   * Whether the task belongs to every split, also to the training split, because there are too few different instances.
+   */
   readonly inEverySplit: boolean;
   /**
-   * Objective of a heuristic's answer; see MadeTask. Undefined: the suite does not compare with a heuristic, or there
-   * is none.
+   * Objective value of the answer that the environment's heuristic finds. Undefined: the suite does not compare with a
+   * heuristic, or there is none.
    */
   readonly heuristic: number | undefined;
 }
 
 export interface SuiteTasks {
-  /** Returns the suite's tasks `from` to `to` − 1, and makes those that were not made before. */
+  /**
+   * Returns the suite's tasks with the numbers `from` to `to` − 1. Makes and stores those that were not made before.
+   */
   make(suite: Suite, from: number, to: number, signal?: AbortSignal): Promise<Result<readonly SuiteTask[]>>;
   /** Returns those of the suite's tasks `from` to `to` − 1 that were made before. */
   made(suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]>;
@@ -44,8 +48,8 @@ export function createSuiteTasks(deps: {
   };
 
   /**
-   * Returns a task from a row of the pool for each task number. No row is used twice, because a part has no more tasks
-   * than its pool has rows.
+   * Returns a task from a row of the part's pool for each of the task numbers. No row is used twice, because a part has
+   * no more tasks than its pool has rows.
    */
   const walk = (suite: Suite, part: OpenPart, ordinals: readonly number[]): readonly MakeResult[] => {
     const seed = walkSeedOf(suite, part);
