@@ -4,7 +4,10 @@ import { longestSilence, type Silence } from "../server/runtime/model-requests.t
 import { drawnOn, say, shown } from "../server/runtime/terminal.ts";
 import { isQuiet } from "./notes.ts";
 
-/** Values for the placeholders in a bar's format, e.g. {reward}. The bar itself fills in the counts and the time. */
+/**
+ * Values for the placeholders in a bar's format, e.g. {reward}. The bar itself fills in {value}, {total}, {percentage}
+ * and {left}.
+ */
 export type Payload = Readonly<Record<string, string | number>>;
 
 export interface Bar {
@@ -18,8 +21,8 @@ export interface BarOptions {
   readonly done: number;
   readonly total: number;
   /**
-   * Format string of cli-progress, in which {left} stands for the remaining time. Other placeholders are fields of the
-   * payload.
+   * Format string of the cli-progress library. {left} stands for the remaining time. Other placeholders are fields of
+   * `payload`.
    */
   readonly format: string;
   readonly payload?: Payload;
@@ -27,7 +30,7 @@ export interface BarOptions {
   readonly shown?: boolean;
 }
 
-/** Signals that end the process. Before that, the bar must restore the terminal's line wrapping. */
+/** Signals that end the process. On such a signal, the bar restores the terminal's line wrapping first. */
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Delay before the first progress line, in milliseconds. Each further delay is twice as long, up to a minute. */
@@ -54,8 +57,8 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   };
   const stop = (): void => {
     bar.stop();
-    // Remove the handlers last. Ctrl-C arrives twice, from the terminal and from the launcher, and the second signal
-    // would otherwise end the process here.
+    // Remove the handlers last. Ctrl-C arrives twice, from the terminal and from the npx that started this process. The
+    // second signal would otherwise end the process before the bar is stopped.
     for (const signal of endings) process.off(signal, end);
   };
   for (const signal of endings) process.on(signal, end);
@@ -67,7 +70,7 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   return { visible: true, update, stop };
 }
 
-/** Prints the progress as a line of text from time to time, for standard error that is no terminal. */
+/** Prints the progress as a line of text from time to time. Used if standard error is not a terminal. */
 function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
   const pace = createPace(total - done);
   let [value, latest, afterMs] = [done, payload, LINE_AFTER_MS];
@@ -91,8 +94,8 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
 }
 
 /**
- * Measures the pace of `total` steps. `step` records finished steps. `left` returns the remaining time in words, or
- * says that nothing progresses and why.
+ * Measures the pace of work with `total` steps. `step` records finished steps. `left` returns the remaining time in
+ * words. If no step has finished for long, it says so instead, and why.
  */
 function createPace(total: number) {
   const startMs = performance.now();
@@ -114,10 +117,14 @@ function createPace(total: number) {
 }
 
 /**
- * Time without a finished step, in milliseconds, after which a bar says what the work waits for instead of an estimate.
+ * Time in milliseconds without a finished step. After it, a bar says what the work waits for instead of the remaining
+ * time.
  */
 const STALLED_AFTER_MS = 15_000;
-/** Minimum length of a stall, in mean intervals between steps. It is this long because steps may come in bursts. */
+/**
+ * Number of mean intervals between steps that must pass without a finished step before a bar reports that nothing is
+ * done. It is large because steps may finish in bursts.
+ */
 const STALLED_STEPS = 20;
 
 function silenceText({ address, sinceMs, waiting, limitMs }: Silence, now: number): string {
@@ -126,8 +133,8 @@ function silenceText({ address, sinceMs, waiting, limitMs }: Silence, now: numbe
 }
 
 /**
- * Returns the remaining time in words, by the mean pace since the start. The pace of the last few steps says little:
- * concurrent steps end in bursts, and nothing ends between two bursts.
+ * Returns the remaining time in words, by the mean pace since the start. The pace of the last few steps would be
+ * misleading, because concurrent steps finish in bursts with pauses between them.
  */
 export function timeLeft(elapsedMs: number, steps: number, stepsLeft: number): string {
   if (stepsLeft <= 0) return "0s";

@@ -19,8 +19,8 @@ const HUES = [
 ] as const;
 
 /**
- * Ranges of lightness for the series of a family, on light and on dark backgrounds. `alone` is for a family of one
- * series. The scale goes from white (0) via the family's hue (0.5) to black (1).
+ * Ranges of lightness for the chart series of a family, on light and on dark backgrounds. The value `alone` is for a
+ * family of one series. White is 0, the family's hue 0.5, and black 1.
  */
 const ON_LIGHT = { from: 0.28, alone: 0.5, to: 0.74 } as const;
 const ON_DARK = { from: 0.14, alone: 0.36, to: 0.56 } as const;

@@ -1,6 +1,6 @@
 /**
- * Writes shell completion scripts from the definitions of the commands. A script contains all words, so that TAB starts
- * no process. A flag means the same in all commands, so its values are written once.
+ * Writes shell completion scripts from the definitions of the commands. A script contains all words, so that completing
+ * with TAB starts no process. A flag means the same in all commands, so its values are written once.
  */
 import type { Argument, Command, Option } from "commander";
 
@@ -17,7 +17,7 @@ interface Word {
   readonly takesValue: boolean;
 }
 
-/** Command, or group of commands, with the words that may follow it. */
+/** Command, or group of commands, with the words that may follow it on the command line. */
 interface CommandEntry {
   /** Name such as "run start". Empty for `gradus` itself. */
   readonly path: string;
@@ -31,7 +31,10 @@ interface Tree {
   readonly values: ReadonlyMap<string, Values>;
 }
 
-/** Known words for arguments and options, keyed by the placeholder in their help text, e.g. ids of environments. */
+/**
+ * Known words for arguments and options, e.g. ids of environments. The keys are the placeholders in the help text, e.g.
+ * "environment".
+ */
 export type CompletionWords = Readonly<Record<string, readonly string[]>>;
 
 export function completionScript(shell: Shell, program: Command, known: CompletionWords): string {
@@ -86,7 +89,7 @@ function valuesOf({ argChoices, flags }: Option, known: CompletionWords): Values
     : { kind: "words", words: argChoices };
 }
 
-/** Returns the values of the first argument whose values are known words or files. */
+/** Returns the possible values of a command's first argument that takes known words or files. */
 function argumentOf(given: readonly Argument[], known: CompletionWords): Values {
   const all = given.map((argument): Values => {
     if (argument.argChoices !== undefined) return { kind: "words", words: argument.argChoices };

@@ -5,7 +5,7 @@
 import { exactNumber, isRawNumber, numberText } from "../envs/lib/exact-json.ts";
 
 export interface Condition {
-  /** The condition as written. */
+  /** The condition as the user wrote it. */
   readonly text: string;
   readonly name: string;
   readonly comparison: Comparison;
@@ -28,8 +28,8 @@ const ORDERS: Readonly<Record<string, (value: number, bound: number) => boolean>
 };
 
 /**
- * Matches comparisons of other languages, such as "==" and "=>". A value that begins with such a sign needs a space
- * before it.
+ * Matches the character after "=" that makes a comparison of another language, such as "==" or "=>". A value that
+ * begins with such a character needs a space before it.
  */
 const FOREIGN = /^[=<>~]/;
 
@@ -65,7 +65,7 @@ function numberOf(value: unknown): number {
 function equals(value: unknown, bound: string): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value !== "number" && !isRawNumber(value)) return textOf(value) === bound;
-  // Compare numbers by their digits, because two 64-bit ids may be the same JavaScript number.
+  // Compare numbers by their digits, because JavaScript would round two different 64-bit ids to the same number.
   return NUMBER.test(bound) && numberText(value) === numberText(exactNumber(bound));
 }
 

@@ -10,7 +10,7 @@ import type { Local, Needs } from "./local.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem, fileProblem, problemOf } from "./problem.ts";
 
-/** Values of the options that say which environments and policies there are. */
+/** Values of the options that load environments and policies. */
 export interface RegistryFlags {
   readonly dataDir?: string;
   readonly environmentFile?: readonly string[];
@@ -27,8 +27,8 @@ export interface LocalFlags extends RegistryFlags {
 }
 
 /**
- * Placeholder teacher for commands that check arms without making their tasks. No teacher model is asked, so the user
- * need not configure one.
+ * Placeholder configuration of a teacher (a model that writes tasks), for commands that check arms without making their
+ * tasks. The teacher is never asked, so the user need not configure one.
  */
 export const ANY_TEACHER = { teacherUrl: "http://localhost/v1", teacherModel: "any" } as const satisfies LocalFlags;
 
@@ -111,8 +111,8 @@ const THE_SERVER = "The server:";
 export const DEFAULT_SERVER = "localhost:50051";
 
 /**
- * Adds the options that name a server, but not those for credentials. Used by commands with the flags of `gradus
- * serve`, which already include credentials.
+ * Adds the options that name a server, but not those for credentials. Used by commands that also take the flags of
+ * `gradus serve`, which include the credentials.
  */
 export function addReachOptions(command: Command, otherwise = "without it: none is asked"): Command {
   const options = [
@@ -156,8 +156,8 @@ export function clientOptions(flags: ConnectionFlags): ClientOptions {
 }
 
 /**
- * Returns the token of the environment variables. They apply only without a token flag: a token exported for other
- * commands must not override a file named by flag.
+ * Returns the token of the environment variables. Used only if no flag gives a token: a token exported for other
+ * commands must not override a file named by a flag.
  */
 function tokenOfEnvironment(): string | undefined {
   const { GRADUS_TOKEN: token, GRADUS_TOKEN_FILE: file } = process.env;
@@ -203,8 +203,8 @@ export async function remoteOf(
 }
 
 /**
- * Runs `work` with a client of the server that the flags name, or of this process. Turns its errors into messages for
- * the user.
+ * Runs `work` with a client of the server that the flags name, or of this process. Turns errors of `work` into messages
+ * for the user.
  */
 export async function withClient<T>(
   flags: ConnectionFlags,

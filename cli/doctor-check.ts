@@ -1,8 +1,8 @@
 /** Defines a check of `gradus doctor`, with functions that make one in each state. */
 
 /**
- * "warning": it works, but with less than possible. "missing": a server does not start, or a requested feature does not
- * work.
+ * State of a thing that `gradus doctor` checks. "warning": it works, but not as well as possible. "missing": a server
+ * would not start, or a requested feature would not work.
  */
 export type State = "ok" | "warning" | "missing";
 
@@ -10,7 +10,7 @@ export interface Check {
   readonly name: string;
   readonly state: State;
   readonly found: string;
-  /** Instruction that solves the problem. */
+  /** Instruction for the user that solves the problem. */
   readonly remedy?: string;
 }
 

@@ -5,13 +5,19 @@ import { type Check, missing, ok, warning } from "./doctor-check.ts";
 const NAME = "database";
 /** Minimum major version of PostgreSQL, as the guides say. */
 const MAJOR_MIN = 15;
-/** Maximum difference, in milliseconds, of two clocks that are set correctly. */
+/**
+ * Maximum difference between the clocks of this machine and of the database, in milliseconds. Larger differences are
+ * reported.
+ */
 const CLOCK_MS_MAX = 60_000;
 
 /** Maximum number of connections that one server opens. */
 const CONNECTIONS_MAX = 15;
 
-/** Instructions by PostgreSQL's error code (SQLSTATE), or by the system's error code for a connection. */
+/**
+ * Instructions for the user, by PostgreSQL's error code (SQLSTATE), or by the system's error code for a failed
+ * connection.
+ */
 const remedies: Readonly<Record<string, string>> = {
   "28P01": "correct the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
   "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
@@ -98,8 +104,8 @@ function clock({ aheadMs }: Inspected): Check {
 }
 
 /**
- * Checks whether enough connections are free. An upgrade starts the new server beside the old one, so twice a server's
- * number is needed.
+ * Checks whether enough connections are free. An upgrade starts the new server before the old one ends, so twice the
+ * connections of one server are needed.
  */
 function connections({ connectionsMax, connectionsUsed }: Inspected): Check {
   const name = "database: connections";

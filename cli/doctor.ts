@@ -53,7 +53,7 @@ function dataFolder(directory: string): Check {
     if (statSync(above).isDirectory())
       return ok("data folder", above === resolve(directory) ? directory : `${directory}, which will be made`);
   } catch {
-    // Go on to the report below, because a folder that cannot be accessed is a problem too.
+    // Go on to the report below, because a folder that cannot be opened is a problem too.
   }
   const remedy = "correct its owner and mode, or give another --data-dir";
   return missing("data folder", `${above} is not a writable folder`, remedy);
@@ -100,7 +100,7 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
 const RUNS_MS_MAX = 20_000;
 const SHOWN_MAX = 5;
 
-/** Reports the stored runs that cannot be read. `found` says in words how many runs were checked. */
+/** Reports the stored runs that cannot be read. `found` says in words how many runs were checked, for the report. */
 function runsCheck(found: string, damaged: readonly { readonly id: string; readonly problem: string }[]): Check {
   if (damaged.length === 0) return ok("runs", `${found}, each as it was written`);
   const named = damaged.slice(0, SHOWN_MAX).map(({ id, problem }) => `run "${id}": ${problem}`);
@@ -158,7 +158,10 @@ async function keys(config: Config): Promise<Check> {
   return ok(name, `${file}: ${loaded.keyring.map(keyName).join(", ")}`);
 }
 
-/** Maximum difference, in milliseconds, of two clocks that are set correctly. */
+/**
+ * Maximum time, in milliseconds, by which a file may be newer than this machine's clock. Larger differences are
+ * reported.
+ */
 const CLOCK_MS_MAX = 60_000;
 
 /**
@@ -210,7 +213,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
 
 const CHECK = "gradus sandbox check says what programs can do on this machine";
 
-/** Reports each isolation feature of the kernel, and what the sandbox uses without it. */
+/** Reports each feature of the Linux kernel that isolates programs, and what the sandbox uses if it is missing. */
 export function* isolationChecks(found: KernelIsolation): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
@@ -242,7 +245,9 @@ export function* isolationChecks(found: KernelIsolation): Generator<Check> {
 
 const ANSWER_MS_MAX = 15_000;
 
-/** Checks an endpoint by requesting one token. This tests the address, the key and the model's name. */
+/**
+ * Checks an OpenAI-compatible endpoint by requesting one token. This tests the address, the key and the model's name.
+ */
 async function endpoint(name: "judge" | "teacher", config: EndpointOptions | undefined): Promise<Check> {
   if (config === undefined) return ok(name, `none: --${name}-url and --${name}-model name one`);
   const { createEndpoint } = await import("../server/outside/chat-endpoint.ts");

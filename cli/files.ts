@@ -12,7 +12,7 @@ export function readFileOf(option: string, path: string): string {
   }
 }
 
-/** Returns the text of the file that --file names, or of standard input if it is undefined. */
+/** Returns the text of the file that --file names. If `file` is undefined, returns the text of standard input. */
 export async function completionIn(file: string | undefined): Promise<string> {
   return file === undefined ? text(process.stdin) : readFileOf("--file", file);
 }

@@ -1,7 +1,7 @@
 /**
  * Health check of the container image. Exits with 0 if the server that the environment variables configure answers
- * /livez with 200. A container stays healthy when the store is down, because a restart would not help. With mutual TLS
- * the check has no certificate, so a connection suffices.
+ * /livez with 200. A container stays healthy when the store is down, because a restart would not help. If the server
+ * demands client certificates (mutual TLS), the check has none, so being able to connect suffices.
  */
 import { get as getPlain } from "node:http";
 import { get as getSecure } from "node:https";

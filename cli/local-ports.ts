@@ -10,8 +10,8 @@ import { type MissingPorts, type OpenedPorts, openPorts } from "../server/outsid
 import type { Config } from "../server/runtime/config.ts";
 
 /**
- * Returns the external services that are missing in this process. Each comes with a remedy for the user of a command,
- * because the remedy on a server is another.
+ * Returns the external services that are missing in this process, each with an instruction for the user of a command.
+ * Operators of a server get another instruction.
  */
 export function missingHere(config: Config): MissingPorts {
   const missing = portKinds.filter(([name]) => config[name] === undefined);

@@ -35,11 +35,11 @@ export async function taskIdOf(
   }
 }
 
-/** Remedy for a task id that the available keys do not open. */
+/** Instruction for the user if a task id was signed by other keys than those of this process. */
 export const OTHER_KEYS =
   "ids are opened by the keys of where the task was made: give its --data-dir or --key-file, or --server";
 
-/** Returns the task that a task id contains. Fails if no local key signed the id. */
+/** Returns the task that a task id contains. Fails unless a key of this process signed the id. */
 export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
   const task = deps.scorer.open(taskId);
   if (task.kind === "none") throw new CliProblem("failure", `${task.detail}: ${OTHER_KEYS}`);

@@ -59,16 +59,16 @@ async function threads(config: Config): Promise<WorkerPool> {
   return openWorkers(config, { warmUp: false, onError: tell });
 }
 
-/** Prints a failure of our own code, which an outcome reports only as "internal". */
+/** Prints an error in Gradus's own code, because the outcome for the client says only "internal". */
 const tell = (error: unknown): void => say(`gradus: ${error instanceof Error ? error.message : String(error)}`);
 
 const silent = pino({ level: "silent" });
 const neverAborted = new AbortController().signal;
 
 /**
- * Needs of a command. "evaluations" keeps evaluations. "tasks" makes task ids for later use, or opens such ids.
- * "environments" does neither and leaves nothing in the data directory. "runs" runs whole runs, which end with the
- * process; worker threads make their tasks.
+ * Needs of a command, from the fewest. With "environments" it makes no task ids and leaves nothing in the data
+ * directory. With "tasks" it makes task ids for later use, or opens such ids. With "evaluations" it also keeps
+ * evaluations on disk. With "runs" it runs whole runs, whose tasks worker threads make, and which end with the process.
  */
 export type Needs = "evaluations" | "tasks" | "environments" | "runs";
 
@@ -128,7 +128,8 @@ export async function openLocal(
   const { mounts, registry } = await mountsOf(config, environments.registry);
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw fileProblem(loaded.message);
-  // Score a task of a server's run without the run. The outcome says that nothing was recorded.
+  // Parts from which the server's handlers are assembled. The stores have none of a server's runs, so scoring a task of
+  // such a run records nothing, and the outcome says so.
   const parts = {
     config,
     registry,

@@ -4,8 +4,8 @@ import { say } from "../server/runtime/terminal.ts";
 import { run } from "./program.ts";
 
 /**
- * Returns the process id of the npx that started this process, directly or through a shell. Undefined if there is none,
- * or no /proc to find it.
+ * Returns the process id of the npx that started this process, directly or through a shell. Undefined if npx did not
+ * start it, or if the system has no /proc.
  */
 function npxAbove(pid = process.ppid, steps = 2): number | undefined {
   try {
@@ -26,8 +26,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Ends this process soon after its npx was killed. The npx command passes signals on, except `kill -9`. SIGTERM is used
- * so that the terminal is restored and `gradus serve` drains.
+ * Ends this process soon after the npx that started it was killed by `kill -9`, the only signal that npx cannot pass
+ * on. SIGTERM is used, so that the terminal is restored and `gradus serve` finishes its requests.
  */
 function endWithNpx(): void {
   const npx = npxAbove();

@@ -11,7 +11,10 @@ export function isQuiet(): boolean {
   return quiet;
 }
 
-/** Prints words that are not essential, unless --quiet was given. Failures and warnings are printed otherwise. */
+/**
+ * Prints an inessential message on standard error, unless --quiet was given. Other functions print failures and
+ * warnings.
+ */
 export function note(words: string): void {
   if (!quiet) say(words);
 }

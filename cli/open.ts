@@ -14,7 +14,7 @@ export function isShown(
 }
 
 /**
- * Time in milliseconds for the desktop to report that it has no program for a file. If the program stays open, the
+ * Time in milliseconds to wait for the desktop's report that it has no program for a file. If no report comes, the
  * command goes on.
  */
 const answerMs = 1_000;

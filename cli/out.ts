@@ -34,8 +34,8 @@ export function makeDirectory(option: string, path: string): void {
 }
 
 /**
- * Fails if a file cannot be written, before work that may take long. Leaves no file behind, so that an interrupted
- * command needs no cleanup.
+ * Fails if a file cannot be written. Called before work that may take long. Leaves no file behind, so that an
+ * interrupted command needs no cleanup.
  */
 export function checkOut(option: string, path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -43,7 +43,7 @@ export function checkOut(option: string, path: string): void {
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
   try {
     if (found?.isDirectory()) openSync(path, "r+");
-    // Append "/." so that the check also fails if a file stands in place of the folder.
+    // Append "/." so that the check also fails if the parent of `path` is a file.
     accessSync(`${dirname(path)}/.`, constants.W_OK);
   } catch (error) {
     throw problem(option, "file", path, error);
@@ -51,9 +51,9 @@ export function checkOut(option: string, path: string): void {
 }
 
 /**
- * Writes a file by `work`, which gets the path of a temporary file. The file gets its final name when it is complete.
- * It is opened first, so that a command that cannot write fails before its work. Pipes and devices are written
- * directly.
+ * Writes a file by calling `work` with the path of a temporary file, which is then renamed to the final name. The
+ * temporary file is opened first, so that a command that cannot write fails before its work. Pipes and devices are
+ * written directly.
  */
 export async function withOut<T>(option: string, path: string, work: (path: string) => T | Promise<T>): Promise<T> {
   const direct = statSync(path, { throwIfNoEntry: false })?.isFile() === false;

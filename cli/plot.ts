@@ -1,6 +1,6 @@
 /**
- * Draws charts as SVG without a browser, and without scripts in the result. Also handles missing values, single points,
- * all zeros, and long names, which every chart may meet.
+ * Draws charts as SVG without a browser, and without scripts in the result. Also handles what every chart may meet:
+ * missing values, single points, all zeros, and long names.
  */
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
@@ -53,7 +53,7 @@ export function spanOf(values: readonly (number | undefined)[]): readonly [numbe
   return low === high ? [0, 1] : [low, high];
 }
 
-// Sizes of the names of lines beside a chart, in pixels and in letters.
+// Sizes for the names of rows or lines beside a chart: widths in pixels, and a maximum number of letters.
 
 const LETTER = 7;
 const WIDE_LETTER = 13;
@@ -68,10 +68,7 @@ export function clippedName(name: string): string {
   return `${letters.slice(0, half).join("")}…${letters.slice(-half).join("")}`;
 }
 
-/**
- * Returns the estimated width of a text in pixels, rather too large than too small. Capitals and non-Latin characters
- * are wide.
- */
+/** Returns the estimated width of a text in pixels. The estimate is rather too large than too small. */
 export function widthOf(text: string): number {
   const widthOfLetter = (letter: string): number =>
     letter > "\u{2fff}" ? WIDE_LETTER : /[A-ZMmWw@%]/.test(letter) ? LETTER + 3 : LETTER;

@@ -1,4 +1,7 @@
-/** Progress bars for activities such as reading pools. Only one bar is shown at a time, for the latest activity. */
+/**
+ * Progress bars for activities such as reading pools (files of tasks). Only one bar is shown at a time, for the latest
+ * activity.
+ */
 import { type Bar, createBar } from "./bar.ts";
 
 export interface Bars {

@@ -67,7 +67,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return lines.join("\n");
 }
 
-/** Returns lines with a name and its value in two columns. Leaves out pairs without a value. */
+/** Returns lines of names with their values, in two columns. Leaves out pairs without a value. */
 export function fields(pairs: readonly (readonly [string, string | undefined])[]): string {
   const shown = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const width = Math.max(...shown.map(([name]) => name.length));
@@ -85,7 +85,7 @@ export function signed(change: number, decimals: number): string {
   return `${rounded > 0 ? "+" : ""}${rounded.toFixed(decimals)}`;
 }
 
-/** Returns a baseline (the value that answers are compared with) in words. */
+/** Returns a baseline (the best objective value known, with which answers are compared) in words. */
 export function baselineText(baseline: {
   readonly value: number;
   readonly bound: number;

@@ -57,7 +57,7 @@ export function fileProblem(message: string, otherwise?: ProblemKind): CliProble
   return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : kind, message);
 }
 
-/** Command-line option that sets each field of a request. */
+/** Command-line option that sets a field of a request, by the field's name in the contract. */
 const optionOf: Readonly<Record<string, string>> = {
   level: "--level",
   parameters: "--param",
@@ -113,7 +113,7 @@ function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server:
   }
 }
 
-/** Matches messages of the system and of gRPC about a connection that broke during a call. */
+/** Matches error messages of the system and of gRPC that mean that a connection broke during a call. */
 const BROKEN = /^(?:read |write )?E[A-Z]{4,}\b|^Connection dropped/;
 
 /**

@@ -128,7 +128,10 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
 
 const HELP = ["help", "--help", "-h"];
 
-/** Returns the name of the command that the arguments ask for, also after "help": for `gradus help run` it is "run". */
+/**
+ * Returns the name of the command in the arguments, e.g. "run". Skips a leading "help", so `gradus help run` gives
+ * "run" too.
+ */
 function commandIn(argv: readonly string[]): string | undefined {
   return argv.find((word) => !HELP.includes(word) && !word.startsWith("-"));
 }
@@ -155,7 +158,7 @@ function leavesOf(command: Command): readonly Command[] {
 
 /** Prints an error without its stack on standard error. Returns the exit code. */
 function report(error: unknown): number {
-  // Print nothing, because Commander has already printed the error.
+  // Commander has already printed its own errors, so print nothing.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCode("usage");
   const { message, kind } = describe(error);
   say(`${inColour("red", "gradus:")} ${message}`);

@@ -4,7 +4,7 @@ import type { Report } from "../clients/ts/src/public.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem } from "./problem.ts";
 
-/** Returns the report in each file of an option. Each must be a report.json of gradus eval. */
+/** Reads the reports in the files that an option names. Each file must be a report.json of gradus eval. */
 export async function reportsOf(option: string, paths: readonly string[]): Promise<readonly Report[]> {
   const { reportFromJson } = await import("./evaluation/summary.ts");
   return paths.map((path) => {

@@ -25,7 +25,7 @@ export interface RunFile {
   readonly config: RunConfig;
   /** Returns the line number of a field such as "policy.bandit.epsilon", or of its nearest parent in the file. */
   readonly lineOf: (field: string) => number;
-  /** Values of --pool that apply to no arm of the file. Some commands take them as pools of this process. */
+  /** Values of --pool that apply to no arm of the file. Some commands use them as pools that this process loads. */
   readonly pools: readonly string[];
 }
 
@@ -56,14 +56,17 @@ export type RunFileResult =
 
 const fields = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
 
-/** Reads the run file that an option names, and applies the changes. Throws its problems as a usage error. */
+/**
+ * Reads the run file that an option names, and applies the changes that other options make. Throws its problems as a
+ * usage error.
+ */
 export function readRunFile(option: string, path: string, flags: ChangeFlags = {}): RunFile {
   const result = parseRunFile(path, readFileOf(option, path), flags);
   if (result.kind === "read") return result.file;
   throw new CliProblem("usage", result.problems.join("\n"));
 }
 
-/** Parses a run file's text, and applies the changes. `path` is used in messages. */
+/** Parses a run file's text, and applies the changes that options make. `path` is the name of the file in messages. */
 export function parseRunFile(path: string, text: string, { set, pool = [] }: ChangeFlags = {}): RunFileResult {
   const result = readRunText(text, fields, set);
   if (result.kind === "invalid")
@@ -86,8 +89,8 @@ function rowSpecs({ arms, evaluationArms }: RunConfig, environment: string) {
 }
 
 /**
- * Sets the pool of an environment's arms to "environment=name". Does nothing if the file has no such arms, or if the
- * name is a path of a file. Returns whether arms were changed.
+ * Parses a value "environment=name" of --pool, and lets the environment's arms draw rows of this pool. Does nothing if
+ * the file has no such arms, or if the name is a path of a file. Returns whether arms were changed.
  */
 function isPoolSet(config: RunConfig, given: string): boolean {
   const [environment = "", name = ""] = given.split("=");

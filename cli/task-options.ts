@@ -22,7 +22,7 @@ export interface TaskFlags {
   readonly tool?: readonly string[];
 }
 
-/** Parses "name=number" and adds it to the values given before. */
+/** Parses name=number, and adds the number to the values that were given before. */
 function named(text: string, before: Numbers | undefined): Numbers {
   const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === "" || value.trim() === "" || !Number.isFinite(Number(value))) {
@@ -100,7 +100,7 @@ export function addTaskOptions(command: Command): Command {
   return command;
 }
 
-/** Returns the choice of a task that the flags describe. */
+/** Returns the choice of a task (environment, level, seed and so on) that the flags describe. */
 export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
   const { environmentVersion: version, level, param: parameters, split, source, poolName: pool } = flags;
   const { answerFormat, scheme, schemeParam, thinking, calls, tool: tools } = flags;

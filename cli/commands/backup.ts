@@ -39,7 +39,10 @@ export function addRestore(program: Command): void {
 function folderOf(flags: Flags): ReturnType<typeof configOf> {
   const config = configOf(flags);
   if (config.store === "sqlite") return config;
-  throw new CliProblem("usage", "the runs of this --store are not in the data folder (docs/guides/command-line.md)");
+  throw new CliProblem(
+    "usage",
+    "only runs in a data folder (--store sqlite) can be backed up or restored: use pg_dump for PostgreSQL",
+  );
 }
 
 async function asProblem(error: unknown): Promise<never> {

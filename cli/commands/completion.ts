@@ -4,7 +4,7 @@ import { completionScript, type Shell, shells } from "../completion.ts";
 import { print } from "../print.ts";
 
 /**
- * Adds the command. `whole` builds the program with all of its commands, because the running program may have only this
+ * Adds the command. `whole` builds the program with all commands, because the running program may have loaded only this
  * one.
  */
 export function addCompletion(program: Command, whole: () => Promise<Command>): void {

@@ -89,8 +89,8 @@ async function* triedAt(
   flags: ConnectionFlags,
   environments: readonly string[],
 ): AsyncGenerator<ClauseResult> {
-  // Ignore feedback errors in the client. Clauses send feedback that runs do not record, and check the reply
-  // themselves.
+  // Let the client ignore errors about feedback. Some clauses send feedback that runs must refuse, and they check the
+  // server's reply themselves.
   const client = await remoteOf(address, flags, { onFeedback: "ignore" });
   try {
     if (await isServer(client)) {

@@ -134,8 +134,8 @@ async function drawn(
 }
 
 /**
- * Asks the external service that judges the answer, such as a sandbox, if the environment has one. The picture is drawn
- * even if there is no reply.
+ * Gets a verdict on the answer from the external service of the environment, such as a sandbox, if it has one. The
+ * picture is drawn even if the service does not reply.
  */
 async function askVerdict(
   { client }: Local,

@@ -49,8 +49,8 @@ async function list(client: GradusClient, flags: Flags): Promise<void> {
 }
 
 /**
- * Returns a function that says whether an environment has pictures here. `gradus draw` draws in this process, even if a
- * server makes the tasks.
+ * Returns a function that says whether this process can draw pictures of an environment's tasks. `gradus draw` draws in
+ * this process, even if a server makes the tasks.
  */
 async function drawnHere(flags: ConnectionFlags): Promise<(id: string, version: number) => boolean> {
   const { loadEnvironments } = await import("../../server/tasks/making/load-environments.ts");

@@ -120,7 +120,7 @@ async function exportData(flags: Flags): Promise<void> {
   else note(written.words);
 }
 
-/** Result of an export, in words for a person and as JSON for a program. */
+/** Result of an export: words for a person, and JSON for a program. */
 interface Written {
   readonly words: string;
   readonly figures: Readonly<Record<string, unknown>>;

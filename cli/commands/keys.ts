@@ -25,7 +25,7 @@ new key in the second place first, and one with it in the first place when all h
     const config = configOf(flags);
     const { loadKeyring, keyFileOf } = await import("../../server/tasks/keyring.ts");
     if (config.taskKeys === "store") return show(flags, await changed(config, (text) => text));
-    // Name the key file explicitly, so that a missing file is not created.
+    // Name the key file explicitly, because loadKeyring creates a missing default file.
     const loaded = loadKeyring({ ...config, keyFile: keyFileOf(config) });
     if (loaded.kind === "invalid") throw fileProblem(loaded.message);
     await show(flags, { place: keyFileOf(config), keyring: loaded.keyring });
@@ -49,7 +49,7 @@ new key in the second place first, and one with it in the first place when all h
 
 const addOptions = (command: Command): Command => addFolderOptions(command, "keyFile", "taskKeys", "store");
 
-/** Keys, and words for where they are stored. */
+/** Keys that sign task ids, and words for the place where they are stored. */
 interface Held {
   readonly place: string;
   readonly keyring: Keyring;

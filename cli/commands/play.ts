@@ -54,7 +54,7 @@ async function play(client: GradusClient, task: Task): Promise<void> {
   }
 }
 
-/** Returns the call of a tool that a line begins with, or an answer. */
+/** Returns what the player typed: a call of a tool if the line begins with a tool's name, and otherwise an answer. */
 function givenIn(line: string, tools: readonly Tool[]) {
   const [, name = "", text = ""] = /^\s*(\S+)\s*(.*)$/.exec(line) ?? [];
   if (!tools.some((tool) => tool.name === name)) return { answer: line };

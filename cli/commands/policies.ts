@@ -9,7 +9,7 @@ import { CliProblem, fileProblem } from "../problem.ts";
 
 interface BrokenLaw {
   readonly policy: string;
-  /** Parameters of the policy's example that was tested. */
+  /** Parameters with which the policy was tested. They are one of its examples. */
   readonly parameters: unknown;
   readonly law: string;
   readonly broken: string;

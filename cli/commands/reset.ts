@@ -42,7 +42,7 @@ export function addReset(program: Command): void {
  */
 const seedsPerCall = 32;
 
-/** Prints tasks as they are made. If the output goes to a file or a pipe, shows a progress bar. */
+/** Prints tasks as they are made. Shows a progress bar if the tasks go to a file or a pipe. */
 async function printMany(
   client: GradusClient,
   choice: TaskChoice,

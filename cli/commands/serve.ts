@@ -6,8 +6,8 @@ import { poolBars } from "../pool-bars.ts";
 import { fileProblem } from "../problem.ts";
 
 /**
- * Time after the first signal, in milliseconds. A later signal ends the process at once, without waiting for requests
- * in progress.
+ * Time in milliseconds after the first signal to stop. If a signal arrives later, the process ends at once, without
+ * waiting for requests in progress.
  */
 const impatienceMs = 1_000;
 
@@ -41,13 +41,13 @@ export function addServe(program: Command): void {
   });
 }
 
-/** Resolves at the first signal to stop. A later signal ends the process at once. */
+/** Resolves at the first signal to stop. A signal that arrives more than a second later ends the process at once. */
 function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined;
     const stop = (): void => {
-      // Let only a later signal end the process, because Ctrl-C arrives twice at once, from the terminal and from the
-      // launcher.
+      // Let only a later signal end the process, because Ctrl-C arrives twice at once: from the terminal and from the
+      // npx that started this process.
       if (first !== undefined && performance.now() - first > impatienceMs) process.exit(1);
       first ??= performance.now();
       resolve();

@@ -25,7 +25,7 @@ interface Solved {
   readonly answer: string;
   /** Completion that gives the answer in the task's format. */
   readonly completion: string;
-  /** Objective value that other answers are compared with. Unset if an answer is only right or wrong. */
+  /** Best objective value known, with which answers are compared. Unset if an answer is only right or wrong. */
   readonly baseline?: { readonly value: number; readonly bound: number; readonly proven: boolean };
   /** Number of search nodes that the solver used. */
   readonly nodes: number;

@@ -54,7 +54,7 @@ export function addStep(program: Command): void {
     });
 }
 
-/** Parses "name=json" and adds the call to those given before. */
+/** Parses a call of a tool, written as name=json, and adds it to the calls given before. */
 function calledTool(text: string, before: readonly WrittenCall[] = []): readonly WrittenCall[] {
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError(`Want name=json, e.g. guess='{"code": [1, 2, 3]}'.`);
@@ -85,7 +85,7 @@ function shown(outcome: Outcome): string {
   ]);
 }
 
-/** Returns the replies of a turn, and how to go on. */
+/** Returns the replies after a call of an episode, and instructions for the next call. */
 export function turnText({ messages, callsLeft, turnReward, taskId }: Turn): string {
   const head = fields([
     ["calls left", String(callsLeft)],

@@ -4,7 +4,7 @@ import { describe as wordsOf } from "../problem.ts";
 export type Finding =
   | { readonly kind: "pass" }
   | { readonly kind: "fail"; readonly reason: string }
-  /** Result of a clause that is only advice and is not followed. */
+  /** Result of a clause that is only a recommendation, and that the subject does not follow. */
   | { readonly kind: "warn"; readonly reason: string }
   /** Result of a clause that cannot be tried on this server, so it is unknown whether the server meets it. */
   | { readonly kind: "skip"; readonly reason: string };
@@ -14,8 +14,8 @@ export const fail = (reason: string): Finding => ({ kind: "fail", reason });
 export const skip = (reason: string): Finding => ({ kind: "skip", reason });
 
 /**
- * Clause about a subject such as a server. An error that `check` throws counts as a failure, and its message is the
- * reason.
+ * Clause of a specification about a subject such as a server. An error that `check` throws counts as a failure, and its
+ * message is the reason.
  */
 export interface Clause<Subject> {
   /** Part of the specification that contains the clause. */
@@ -25,7 +25,7 @@ export interface Clause<Subject> {
   readonly check: (subject: Subject) => Promise<Finding>;
 }
 
-/** Returns the clauses with `part` set, which is their part of the specification. */
+/** Returns clauses with `part` set: the name of the part of the specification to which they belong. */
 export function inPart<Subject>(part: string, clauses: readonly Omit<Clause<Subject>, "part">[]) {
   return clauses.map((clause): Clause<Subject> => ({ part, ...clause }));
 }
@@ -42,7 +42,7 @@ export interface ClauseResult {
   readonly finding: Finding;
 }
 
-/** Returns a failure with the given reason, or a pass if there is no reason. */
+/** Returns a failed result with `against` as the reason, or a passed result if `against` is undefined. */
 export const unless = (against: string | undefined): Finding => (against === undefined ? pass : fail(against));
 
 /** Tries clauses one after the other. `of` names the environment or level in the results. */

@@ -50,7 +50,10 @@ export async function* conformServer(client: GradusClient, wanted: readonly stri
     yield* tried(ofRuns, { client, ...playable, runId: `conformance-${randomBytes(6).toString("hex")}` }, "");
 }
 
-/** Refuses an unknown id. Without this check no clause would try it, and the report would show no failure. */
+/**
+ * Refuses an unknown id of an environment. Without this check no clause would be tried on it, and the report would show
+ * no failure.
+ */
 function refuseUnknown(wanted: readonly string[], all: readonly { readonly id: string }[]): void {
   const ids = all.map(({ id }) => id);
   const unknown = wanted.find((id) => !ids.includes(id));

@@ -12,7 +12,7 @@ import {
 } from "../../clients/ts/src/public.ts";
 import { type Clause, inPart, type Finding, fail, pass, skip, unless } from "./clause.ts";
 
-/** Environment and level on which the clauses are tried. */
+/** Environment and level, on a server, on which clauses are tried. */
 export interface EnvironmentSubject {
   readonly client: GradusClient;
   readonly environment: Environment;
@@ -73,7 +73,8 @@ async function firstTask(subject: EnvironmentSubject): Promise<Task> {
 }
 
 /**
- * Returns what is wrong with an outcome that must have a reward and must not be solved. Undefined if nothing is wrong.
+ * Returns what is wrong with the outcome of a wrong answer, which must have a reward and must not count as solved.
+ * Undefined if nothing is wrong.
  */
 function wrongly(outcome: Outcome): string | undefined {
   if (outcome.kind === "unscored") return `it has no reward: ${outcome.reason}: ${outcome.detail}`;

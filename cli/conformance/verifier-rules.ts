@@ -1,6 +1,6 @@
 /**
- * Checks rules about verifiers that take many answers to check. Only `gradus env check` does so, with a second process
- * of the environment.
+ * Rules about verifiers that need many answers to check. Only `gradus env check` tries them, with a second process of
+ * the environment.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -22,7 +22,10 @@ const INSTANCES_MAX = 2;
 const REPEATS = 12;
 const REPEATED_MS_MAX = 20_000;
 const GUESSES = [NONSENSE, "0", "1", "yes", "a"];
-/** Exit status that proves that a process ran an answer as code, because the answer exits with it. */
+/**
+ * Exit status in an answer that is written as code. If the verifier's process ends with this status, it has run the
+ * answer.
+ */
 const STATUS = 73;
 
 const EXIT = `__import__('os')._exit(${STATUS})`;
@@ -40,8 +43,8 @@ const referencesOf = (made: readonly MadeInstance[]): readonly string[] =>
 // The rules below test whether a verifier remembers earlier answers.
 
 /**
- * Verdicts on one answer. The last verdict is by a fresh process, the others by one process that verified other answers
- * before.
+ * Verdicts on one answer to one task. The last verdict is by a fresh process, the others by one process that verified
+ * other answers before.
  */
 interface Repeated {
   readonly text: string;
@@ -90,18 +93,18 @@ const ON_REMEMBERING: readonly Rule<readonly Repeated[]>[] = [
 
 // The rules below test whether a verifier accepts a list that merely contains the right answer.
 
-/** Texts that put the reference (the right answer) between wrong answers. */
+/** Functions that make texts in which the reference (the right answer) stands between wrong answers. */
 const LISTS: readonly ((wrong: readonly string[], right: string) => string)[] = [
   ([one = "", two = "", ...rest], right) => [one, two, right, ...rest, one].join(", "),
   ([one = "", two = ""], right) => [one, right, two].join("\n"),
   ([one = "", two = ""], right) => `It may be ${one} or ${right} or ${two}.`,
 ];
 
-/** Returns the lists that the verifier accepts although they also contain wrong answers. */
+/** Returns the lists of answers that the verifier accepts as right although they also contain wrong answers. */
 async function contain(subject: Subject, made: Instances): Promise<readonly string[]> {
   const { described } = subject;
   const taken: string[] = [];
-  // Skip environments with another goal, where a list may rightly have an objective value.
+  // Skip environments that optimise an objective, because there a list may rightly be an answer.
   if (described.goal !== "satisfy") return taken;
   for (const each of made.slice(0, INSTANCES_MAX)) {
     const { reference } = each.instance;
@@ -131,8 +134,8 @@ async function run(subject: Subject, made: Instances): Promise<readonly string[]
   const { reference = "0" } = one.instance;
   const found: string[] = [];
   for (const value of [reference, JSON.stringify(reference)]) {
-    // Compare with a second text that contains the value too, but is no valid expression. A verifier that only searches
-    // for the value judges both alike.
+    // Compare an expression with a second text that also contains the value, but is no valid expression. A verifier
+    // that only searches for the value gives both the same verdict.
     const [expression, text] = [`(lambda: ${value})()`, `(lambda: ${value})(`];
     const [run = NOTHING, read = NOTHING] = await verify(subject, one, [expression, text]);
     if (isRight(subject.described, run) && !isRight(subject.described, read))

@@ -1,9 +1,9 @@
-/** Makes a `fetch` for the OpenAI client that makes one attempt at a completion and reads the whole reply. */
+/** Makes a `fetch` for the OpenAI client. It makes one attempt to get a completion, and reads the whole reply. */
 import { text } from "node:stream/consumers";
 import { onOneLine } from "../../envs/lib/escape.ts";
 import { addressOf, headersOf, send } from "../../server/runtime/http-request.ts";
 
-/** Maximum length, in characters, of a quotation from a reply. */
+/** Maximum length, in characters, of a quotation from an endpoint's reply in a message. */
 const SHOWN_MAX = 200;
 
 /** Returns the beginning of a text on one line, without control characters. */

@@ -42,7 +42,7 @@ export function figureBars(
   });
 }
 
-/** Kind of outcome, such as "malformed". It is one segment of the bar of a part of the suite. */
+/** Kind of outcome of a sample, such as "malformed". In the bar of a part of the suite, each kind has a segment. */
 export interface OutcomeKind {
   readonly title: string;
   readonly colour: string;
@@ -52,8 +52,8 @@ export interface OutcomeKind {
 }
 
 /**
- * Whether answers are right or wrong ("exact"), or have a quality. "mixed" means that this differs between parts of the
- * suite.
+ * Whether a part's answers are only right or wrong ("exact"), or have a quality ("quality"). "mixed" means that this
+ * differs between parts of the suite.
  */
 export type Exactness = "exact" | "quality" | "mixed";
 
@@ -79,7 +79,7 @@ export function outcomeKindsOf(parts: readonly PartSummary[], exactness: Exactne
   return kinds.filter(({ count }) => parts.some((part) => count(part) > 0));
 }
 
-/** Segment of a bar, with the colour of its label. */
+/** Segment of a bar, for one kind of outcome, with the colour of its label. */
 interface Slice {
   readonly ink: string;
   readonly value: number;
@@ -130,7 +130,8 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
 }
 
 /**
- * Draws the distribution of the ratios of feasible answers to the best, with a small chart for each part of the suite.
+ * Draws how good feasible answers are: a histogram of their ratios to the best answer, in a small chart for each part
+ * of the suite.
  */
 export function ratioHistograms(label: string, parts: readonly PartSummary[]): string {
   const names = parts.map(({ part }) => part);
@@ -169,8 +170,8 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
 }
 
 /**
- * Draws the chance that one of k samples is right (pass@k) over k, with a line for each row. `linesStyle` defines the
- * colours.
+ * Draws the chance that at least one of k samples is right (pass@k) over k, with a line for each row of the report.
+ * `linesStyle` defines the colours.
  */
 export function passCurves(label: string, rows: readonly ReportRow[]): string {
   const data = rows.flatMap(({ name, figures }) =>

@@ -33,7 +33,7 @@ function jsonObject(text: string): Readonly<Record<string, unknown>> {
   throw new InvalidArgumentError('Want a JSON object, e.g. {"top_p": 0.95}.');
 }
 
-/** Request fields that --body may not set, and what to do instead. */
+/** Fields of a request to the model that --body may not set, each with the option to use instead. */
 const ours: Readonly<Record<string, string>> = {
   model: "use --model",
   n: "use --samples",
@@ -65,7 +65,10 @@ function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
   return key === "" ? undefined : key;
 }
 
-/** Adds options that choose the model and its settings. `samples` is the default number of completions of each task. */
+/**
+ * Adds options that choose the model and its settings. `samples` is the default of --samples, the number of completions
+ * of each task.
+ */
 export function addModelOptions(command: Command, samples: number): Command {
   return command
     .option(
@@ -106,7 +109,8 @@ export function settingsOf(flags: ModelFlags): Settings {
 }
 
 /**
- * Completes the missing samples under a lock. Without it, another command could pay for every completion a second time.
+ * Completes the missing samples of an evaluation under a lock. Without the lock, a second command at the same time
+ * could pay for every completion again.
  */
 export async function completeAlone(
   evaluation: EvaluationHandle,
@@ -117,7 +121,7 @@ export async function completeAlone(
   const { holdAlone } = await import("./hold.ts");
   const hold = await holdAlone(evaluation);
   try {
-    // Read the counts again, because the previous holder of the lock may have worked until now.
+    // Read the counts again, because the command that held the lock before may have completed samples until now.
     const now = await evaluation.get();
     return await Promise.race([
       complete(evaluation, flags, Number(now.samplesScored), Number(samplesTotal)),

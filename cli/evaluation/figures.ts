@@ -1,4 +1,4 @@
-/** Selects the statistics of a report to show, such as the success rate, and formats them. */
+/** Selects which statistics of a report to show, such as the success rate, and formats them. */
 import type { ReportRow } from "../../clients/ts/src/public.ts";
 
 export interface Column {
@@ -6,7 +6,7 @@ export interface Column {
   readonly title: string;
   readonly meaning: string;
   readonly percent: boolean;
-  /** True if the column is shown only when one of its values is above 0. */
+  /** True if the column is shown only when a row has a value above 0 in it. */
   readonly rare?: true;
 }
 

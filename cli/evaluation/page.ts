@@ -1,4 +1,6 @@
-/** Writes report.html: a self-contained page without scripts, in light and dark. */
+/**
+ * Writes report.html, the report of an evaluation: a self-contained page without scripts, for light and dark screens.
+ */
 import type { Report, ReportRow } from "../../clients/ts/src/public.ts";
 import {
   type Exactness,
@@ -36,7 +38,7 @@ const chart = (svg: string): string => `<figure>${svg}</figure>`;
 
 const scored = (rows: readonly ReportRow[]): readonly ReportRow[] => rows.filter(({ samples }) => samples > 0);
 
-/** Returns the most important columns. Of the pass@k columns, only the one with the largest k remains. */
+/** Returns the most important columns of a report. Of the pass@k columns, only the one with the largest k remains. */
 function leading(columns: readonly Column[]): readonly Column[] {
   const isPass = ({ figure }: Column): boolean => /^pass@\d+$/.test(figure);
   const most = columns.findLast(isPass);

@@ -1,4 +1,7 @@
-/** Draws pictures of selected answers. A task id contains its task, so the keys that signed the id are needed. */
+/**
+ * Draws pictures of selected answers of an evaluation. Each task is read from its task id, so the keys that signed the
+ * id are needed.
+ */
 import { drawCompletion } from "../../pictures/draw.ts";
 import type { Local } from "../local.ts";
 import type { Specimen } from "./specimens.ts";
@@ -10,7 +13,10 @@ export interface Picture {
   readonly svg: string;
 }
 
-/** Draws the selected answers whose environments have pictures. Undefined if the keys open none of the tasks. */
+/**
+ * Draws the selected answers whose environments have pictures. Undefined if none of their task ids was signed by the
+ * keys of this process, so that no task can be read.
+ */
 export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] | undefined {
   const pictures = specimens.flatMap(({ part, words, sample }) => {
     const opened = deps.scorer.open(sample.task?.taskId ?? "");

@@ -13,7 +13,10 @@ export type Step =
 export interface PlayOptions {
   readonly evaluation: EvaluationHandle;
   readonly model: Model;
-  /** Whether the prompt describes the tools, and calls are read from the text, for models without tool calls. */
+  /**
+   * Whether to describe tools in the prompt, and to read calls from the model's text. For models or endpoints without
+   * tool calls.
+   */
   readonly textTools: boolean;
 }
 
@@ -98,7 +101,7 @@ function spokenOf({ role, content, toolCalls, toolCallId, name }: ChatMessage): 
   });
   return {
     role,
-    // Some servers refuse an empty text beside calls.
+    // Some servers refuse an empty text in a message with tool calls, and want null instead.
     content: calls.length > 0 && content === "" ? null : content,
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(role === "tool" && { tool_call_id: toolCallId, name }),

@@ -7,7 +7,7 @@ export type Progress = ReturnType<typeof createProgress>;
 
 const FORMAT = "{bar} {value}/{total}  {left}  right or feasible {good}  reward {reward}  failed {failed}{trouble}";
 
-/** Maximum number of lines about different failures. */
+/** Maximum number of different failures that are printed as lines. */
 const TROUBLES_MAX = 10;
 
 export function createProgress(done: number, total: number, shown: boolean) {
@@ -27,11 +27,14 @@ export function createProgress(done: number, total: number, shown: boolean) {
       if (step.kind === "scored") last = "";
       bar.update(step.kind === "scored" ? 1 : 0, payload());
     },
-    /** Shows the failure of a request that will be retried: beside the bar, or once on its own line. */
+    /**
+     * Shows the failure of a request to the model that will be retried: beside the bar, or once as a line if there is
+     * no bar.
+     */
     trouble(words: string): void {
       last = words;
       bar.update(0, payload());
-      // Print the line even without a bar, because a user who waits for an endpoint that is down should know.
+      // Without a bar, print the failure as a line, so that a user who waits for an unreachable endpoint knows why.
       if (!bar.visible && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
         note(`a request to the model failed: ${words}`);

@@ -20,14 +20,16 @@ export interface Written {
 
 export type Reply =
   | ({ readonly kind: "completion" } & Written)
-  /** Result if the endpoint gave up, or the reply is empty and was not cut off. */
+  /**
+   * Reply that cannot be used: the endpoint gave up before the end, or the text is empty although it was not cut off.
+   */
   | { readonly kind: "unusable"; readonly message: string };
 
 /** Values of finish_reason with which servers say that a completion reached its maximum length. */
 const CUT_OFF: ReadonlySet<string> = new Set(["length", "max_tokens", "max_output_tokens", "model_length"]);
 /**
- * Values of finish_reason with which servers say that they gave up. The text up to then is not what the model would
- * have written.
+ * Values of finish_reason with which servers say that they gave up. The text up to that point is not the model's whole
+ * completion.
  */
 const GIVEN_UP: ReadonlySet<string> = new Set(["abort", "aborted", "error", "cancelled"]);
 

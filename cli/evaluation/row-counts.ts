@@ -5,7 +5,7 @@ import type { Sample } from "../../clients/ts/src/public.ts";
 export interface RowCount {
   readonly pool: string;
   readonly row: number;
-  /** Digest of the pool whose numbering of rows `row` uses. */
+  /** Digest of the pool's content. `row` is the row's number in this content. */
   readonly pool_digest: string;
   samples: number;
   solved: number;

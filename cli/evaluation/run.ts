@@ -11,7 +11,8 @@ export interface RunOptions extends PlayOptions {
 }
 
 /**
- * Number of tasks per call. The number is small, because the server must first make tasks that were never requested.
+ * Number of tasks that are requested in one call. The number is small, because the server must first make tasks that
+ * were never requested.
  */
 const PAGE_SIZE = 32;
 

@@ -4,7 +4,7 @@
  */
 import type { Sample } from "../../clients/ts/src/public.ts";
 
-/** Answer that shows why a part of the suite has no better result. */
+/** Selected answer that shows why the results of a part of the suite are not better. */
 export interface Specimen {
   readonly part: string;
   readonly sample: Sample;

@@ -15,7 +15,8 @@ export type Settings = Readonly<Record<string, JsonValue>>;
 export interface PartSummary {
   readonly part: string;
   /**
-   * Number of feasible answers by the ratio of their value to the best, in ten equal intervals. The last includes 1.
+   * Number of feasible answers in each tenth of the quality ratio (value relative to the best), from [0, 0.1) to [0.9,
+   * 1].
    */
   readonly ratios: readonly number[];
   /** Number of answers that are optimal or graded as right. */
@@ -83,7 +84,7 @@ function countSample(counts: Counts, { outcome }: Sample): string | undefined {
     return outcome?.detail;
   }
   const { verdict, violation, ratio, solved } = outcome;
-  // Count a right answer without a ratio as ratio 1.
+  // Count a right answer that has no quality ratio as ratio 1.
   if (verdict === "feasible" || solved) {
     if (solved) counts.optimal++;
     const step = Math.min(RATIO_STEPS - 1, Math.floor((ratio ?? 1) * RATIO_STEPS));
@@ -111,7 +112,7 @@ export function summaryToJson({ report, settings, parts, violations, rows }: Sum
   return JSON.parse(JSON.stringify(whole)) as JsonValue;
 }
 
-/** Returns the report in the content of a report.json. Undefined if there is none. */
+/** Returns the report in the content of a report.json. Undefined if the content has no report. */
 export function reportFromJson(json: JsonValue): Report | undefined {
   const report = typeof json === "object" && json !== null && !Array.isArray(json) ? json["report"] : undefined;
   try {

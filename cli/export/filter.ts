@@ -9,9 +9,12 @@ interface Graded {
 }
 
 export interface ScoreFilter {
-  /** The condition as written. */
+  /** The condition as the user wrote it. */
   readonly text: string;
-  /** Returns whether a score has the value that the condition names. `keeps` is false for a score without it. */
+  /**
+   * Returns whether a score has the component that the condition names. If it has not, the function `keeps` returns
+   * false.
+   */
   has(score: Graded): boolean;
   keeps(score: Graded): boolean;
 }

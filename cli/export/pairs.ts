@@ -9,12 +9,14 @@ import type { ExportRow } from "./rows.ts";
 export type PairRow = ReturnType<typeof pairOf>;
 
 /**
- * Row, and the position in the completion at which its first right answer ends, in code points. Undefined if the
- * completion has none, or if the server did not look for it.
+ * Row of training data. `commitEnd` is the position, in code points, at which the completion's first right answer ends.
+ * Undefined if the completion has no right answer, or if the server did not search for it.
  */
 export interface GradedRow extends ExportRow {
   readonly commitEnd: number | undefined;
-  /** Whether it is an episode of several messages. Two episodes have no common prompt, so they are never paired. */
+  /**
+   * Whether the row is an episode of several messages. Two episodes have no common prompt, so they are never paired.
+   */
   readonly isConversation: boolean;
 }
 
@@ -25,9 +27,9 @@ export interface PairOptions {
 }
 
 /**
- * Returns the pairs of each prompt. First come completions cut after their first right answer, chosen over the whole
- * completion if that goes on (VCC 3.3). Then come the best over the worst, the second best over the second worst, and
- * so on while rewards differ enough.
+ * Returns the preference pairs of each prompt. First come pairs of one completion with itself: cut after its first
+ * right answer, it is chosen over the whole (VCC 3.3). Then the best completion is chosen over the worst, the second
+ * best over the second worst, and so on while rewards differ enough.
  */
 export function pairsOf(rows: readonly GradedRow[], { perPrompt, rewardGap }: PairOptions): readonly PairRow[] {
   const alone = rows.filter(({ isConversation }) => !isConversation);

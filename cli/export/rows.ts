@@ -23,7 +23,7 @@ export interface ExportRow {
 
 export interface Selection {
   readonly rows: readonly ExportRow[];
-  /** Number of rows of each environment that passed the filter, before the selection. */
+  /** Number of rows of each environment that passed the filter, before a selection took the same number of each. */
   readonly available: ReadonlyMap<string, number>;
 }
 
@@ -61,8 +61,8 @@ export interface RowSource {
 }
 
 /**
- * Selects as selectEvenly does, but from rows that are made on demand, each with its own prompt. A round takes one good
- * row of each environment. `available` counts good rows as they are found.
+ * Selects rows as selectEvenly does, but from rows that are made on demand, each with its own prompt. A round takes one
+ * good row of each environment. `available` counts good rows as they are found.
  */
 export async function* takeEvenly(
   sources: readonly RowSource[],

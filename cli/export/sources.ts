@@ -58,13 +58,13 @@ function writtenIn(
   return all.filter(({ role }) => role === "assistant").length === calls ? all : undefined;
 }
 
-/** Rows from an evaluation, and warnings about completions that are left out. */
+/** Rows of training data from an evaluation, and warnings about completions that are left out. */
 export interface Sifted {
   readonly rows: readonly GradedRow[];
   readonly warnings: readonly string[];
 }
 
-/** Returns the completions that have a reward and pass every filter. */
+/** Returns the completions of an evaluation that have a reward and pass every filter, as rows of training data. */
 export async function rowsOfEvaluation(
   evaluation: EvaluationHandle,
   environments: readonly string[],
@@ -173,7 +173,7 @@ export function solverSources(local: Local, choice: SolverChoice): readonly RowS
   }));
 }
 
-/** Yields rows from the levels in turns, so that any number of rows includes all levels. */
+/** Makes rows from the levels of an environment in turns, so that any number of rows includes all levels. */
 async function* solverRows(
   local: Local,
   environment: Environment,

@@ -17,7 +17,7 @@ export type CheckedRow =
       readonly kind: "task";
       readonly level: string;
       readonly split: string;
-      /** Remark in words, if the task leaves out a part of the row. */
+      /** Remark in words if the task leaves out a part of the row. Unset otherwise. */
       readonly remark?: string;
     }
   | { readonly row: string; readonly kind: "rejected"; readonly reason: string }
@@ -33,7 +33,7 @@ export async function* checkedRows(
 ): AsyncGenerator<CheckedRow, void, undefined> {
   const { definition, lines } = pool;
   const firstOf = firstRows(pool);
-  // Index of the next row of the pool. Its rows are in the file's order.
+  // Index in the pool of the next row that holds a task. The pool has its rows in the file's order.
   let place = 0;
   const view = viewOf(definition, names);
   const choose = (there: readonly string[]) => wantedColumns(definition.rows ?? {}, names, there);
@@ -64,8 +64,8 @@ export async function* checkedRows(
 }
 
 /**
- * Returns a function that finds the first row with the same task, in the pool or among the rejected rows seen before.
- * The index is built at the first call.
+ * Returns a function that finds the first row with the same task as a given one, in the pool or among the rejected rows
+ * seen before. The index is built at the first call.
  */
 function firstRows(pool: Pool): (hash: string, row: number) => number {
   let firsts: Map<string, number> | undefined;

@@ -59,8 +59,7 @@ export async function ratesOf(evaluation: EvaluationHandle): Promise<Rates> {
 export async function writeRated(to: string, source: Source, rates: Rates): Promise<void> {
   for await (const raw of fileRows(source)) {
     const rate = rates.get(raw.row);
-    // Keep numbers that JavaScript would round unchanged. parseExact, by which valueOf reads a line, keeps their
-    // digits.
+    // Numbers that JavaScript would round are written unchanged, because `valueOf` keeps their digits.
     if (rate !== undefined) appendFileSync(to, `${JSON.stringify({ ...(valueOf(raw) as object), pass_rate: rate })}\n`);
   }
 }

@@ -36,7 +36,7 @@ export interface SampleOptions {
   /** Number of rows to take. Infinity means all. */
   readonly count: number;
   readonly seed: string;
-  /** Size in bytes of the parts in which a text file is read. Defaults to the usual size. */
+  /** Size in bytes of the parts in which a text file is read. Unset: the default of the pool reader. */
   readonly chunkBytes?: number;
   /** Receives the number of finished parts of the file. Each part is read twice and counts twice. */
   readonly onProgress: (done: number, total: number) => void;
@@ -68,11 +68,11 @@ export async function samplePool(options: SampleOptions) {
         rows: sifted.rows,
         dropped: sifted.dropped,
         taken: rows.size,
-        /** Counts of the rows that were not dropped, by category. */
+        /** Number of rows of each category that passed the filters, and the number that was taken. */
         categories: chosen.map((each) => ({ category: each.name, rows: each.available, taken: each.rows.length })),
       };
     } catch (error) {
-      // Do not blame the input file for a full disk.
+      // A full disk is an error of the output, so it is not reported as a fault of the input file.
       if (error instanceof CliProblem || (error as NodeJS.ErrnoException).syscall === "write") throw error;
       // Report other errors as faults of the file. The Parquet reader throws plain errors for invalid files.
       throw fileProblem(`${path}: ${problemText(error)}`);
@@ -133,8 +133,8 @@ async function sift(options: SampleOptions, source: Source, onPart: (part: numbe
 }
 
 /**
- * Returns a function that puts a row into a category, or gives the reason for dropping it. Undefined means that the row
- * is dropped because it holds no new task. Such a row was passed to `reject`.
+ * Returns a function that gives the category of a row, or the reason for dropping it. Undefined: the row holds no task,
+ * or the same task as an earlier row; `reject` was called with it.
  */
 function sieveOf(
   { environment, columns, where, promptBytesMax, by }: SampleOptions,

@@ -35,8 +35,8 @@ export async function copyLines({ source, rows, to, onPart }: CopyOptions): Prom
 }
 
 /**
- * Returns a Parquet schema element whose values are read as stored: bytes, and whole numbers for decimals and times.
- * Decoded values would lose digits, and bytes that are no text.
+ * Returns a Parquet schema element by which values are read as they are stored: as bytes, and decimals and times as
+ * whole numbers. Decoded values would lose digits, and bytes that are not text.
  */
 function stored(element: SchemaElement): SchemaElement {
   if ((element.num_children ?? 0) > 0) return element;
@@ -52,7 +52,8 @@ export async function copyParquet({ source, rows, to, onPart }: CopyOptions): Pr
   const metadata = { ...found, schema: found.schema.map(stored) };
   const kvMetadata = found.key_value_metadata ?? [];
   const { schema } = metadata;
-  // Leave out statistics, because the order of values depends on their decoded form.
+  // Leave out the statistics (minimum and maximum of a column), because they would be computed from stored values,
+  // whose order differs from that of decoded values.
   const writer = new ParquetWriter({ writer: fileWriter(to), schema, kvMetadata, statistics: false });
   for (const [i, [rowStart, rowEnd]] of (await parquetRanges(source.path)).entries()) {
     const read = await parquetReadObjects({ file, metadata, compressors, utf8: false, rowStart, rowEnd });

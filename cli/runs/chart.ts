@@ -34,8 +34,8 @@ export function runChart(title: string, all: Series): string {
   let y = top;
   const placed = panels.map((panel) => {
     const head = text(16, y + 17, panel.title, "font-weight: 600");
-    // Remove Plot's style, which is for an SVG within a page. Its "height: auto" would move this SVG within its
-    // document.
+    // Remove the style element that Plot adds for an SVG within a page. Its "height: auto" would move this SVG within
+    // its document.
     const chart = panel.svg.replace(/<style>[^<]*<\/style>/, "").replace("<svg", `<svg x="0" y="${y + HEAD}"`);
     y += HEAD + panel.height;
     return head + chart;
@@ -60,7 +60,7 @@ function panelsOf(series: Series, colours: readonly Colour[]): readonly Panel[] 
     sharesPanel(series, colours),
     linesPanel("probability of each arm", series, colours, ({ probabilities }) => probabilities, percent),
   ];
-  // Show no panel of values for a policy that has none, such as a mixture.
+  // Leave out the panel of values if the policy has none, e.g. the policy "mixture".
   if (isShown(({ values }) => values))
     panels.push(linesPanel("value of each arm", series, colours, ({ values }) => values, short));
   if (isShown(({ frontiers }) => frontiers))
@@ -78,13 +78,13 @@ function scaleOf(series: Series, colours: readonly Colour[]): Plot.ScaleOptions 
 
 const endOf = ({ cursor, tasks }: Step): number => cursor + tasks;
 
-/** Returns the range of the cursor: its first value, and the end of the last batch. */
+/** Returns the range of the cursor (a count of tasks) in a series: its first value, and the end of the last batch. */
 function extentOf({ steps }: Series): readonly [number, number] {
   const [first, last] = [steps[0]?.cursor ?? 0, steps.at(-1)];
   return last === undefined || endOf(last) <= first ? [first, first + 1] : [first, endOf(last)];
 }
 
-/** Number of tasks below which each task gets a tick. */
+/** If a chart shows fewer tasks than this, each task gets a tick on the horizontal axis. */
 const TASKS_TICKED = 10;
 
 /** Returns the axis of the cursor. It is the same in all panels, so that they can be compared vertically. */
@@ -119,7 +119,7 @@ function changeMarks(series: Series): readonly Plot.Markish[] {
     Plot.text(some, { x: "cursor", text: "kind", frameAnchor: "top", dy: -14, fontSize: 10, textAnchor });
   return [
     Plot.ruleX(series.changes, { x: "cursor", stroke: "currentColor", strokeOpacity: 0.5, strokeDasharray: "3,3" }),
-    // Let labels extend away from the nearer edge of the chart.
+    // Let each label extend away from the chart's nearer edge, so that it is not cut off.
     label(labelled.filter(isLeft), "start"),
     label(
       labelled.filter((change) => !isLeft(change)),
@@ -174,7 +174,7 @@ function linesPanel(
   return { title, svg, height: PANEL_HEIGHT };
 }
 
-/** Maximum number of points at which each point gets a dot. */
+/** Maximum number of points of a line at which each point gets a dot. */
 const POINTS_SEEN = 40;
 
 function outcomePanel(title: string, series: Series, of: (step: Step) => number | undefined, isShare: boolean): Panel {

@@ -15,12 +15,12 @@ export interface Driver {
   readonly config: RunConfig;
   /** Returns the completions of each task. */
   readonly complete: (tasks: readonly Task[]) => readonly (readonly string[])[];
-  /** Maximum number of tasks to draw. If undefined, the run is driven to its end. */
+  /** Maximum number of tasks to draw. If undefined, draws tasks until the run's end. */
   readonly tasksMax: number | undefined;
   /**
-   * Maximum number of update batches, counted from the run's first. Defaults to no limit. Dynamic sampling needs this
-   * limit, because it draws spare tasks, whose number is known only when a batch closes. The next batch may already be
-   * drawn then.
+   * Maximum number of update batches, counted from the run's first. Defaults to no limit. Needed with dynamic sampling,
+   * which draws spare tasks: the number of tasks in a batch is known only when the batch is closed, so `tasksMax`
+   * cannot limit the batches.
    */
   readonly batchesMax?: bigint | undefined;
   /** Receives the outcomes of groups of completions as they arrive. */
@@ -34,7 +34,7 @@ export interface Driver {
  */
 const COMPLETIONS_MAX = 256;
 
-/** Drives the run. Returns the number of tasks that this call drew. */
+/** Drives the run until its end or a limit. Returns the number of tasks that this call drew. */
 export async function drive(driver: Driver): Promise<number> {
   const { run, config, tasksMax = Infinity, batchesMax, signal } = driver;
   let done = 0;
@@ -48,8 +48,8 @@ export async function drive(driver: Driver): Promise<number> {
   const isThrough = async (): Promise<boolean> =>
     batchesMax !== undefined && ((await run.get()).state?.batchesClosed ?? 0n) >= batchesMax;
   const wanted = (): number => Math.min(config.promptsPerUpdate, tasksMax - done);
-  // Request the next batch while this one is completed, as trainers do. With a maximum of batches, wait instead,
-  // because the next batch may be one too many.
+  // Request the next batch while this one is completed, as trainers do. If there is a maximum of batches, request it
+  // only afterwards, because it may be one too many.
   let next = ahead(run, cursor, wanted(), signal);
   while (done < tasksMax && !signal.aborted) {
     const batch = await next;

@@ -41,8 +41,9 @@ function small(value: number): string {
 }
 
 /**
- * Returns a run's progress, e.g. "40 of 200 tasks" if `tasks` is " tasks". The run's shape may differ from its
- * configuration by now. With dynamic sampling the length counts the tasks to train on, and more are drawn.
+ * Returns a run's progress, e.g. "40 of 200 tasks" if `tasks` is " tasks". The length is that of the run's present
+ * shape, which may differ from its configuration. With dynamic sampling the length counts the tasks to train on, and
+ * more are drawn.
  */
 export function tasksText(config: RunConfig | undefined, { cursor, shape }: RunState, tasks = ""): string {
   const { length } = shape ?? config ?? { length: 0n };
@@ -114,8 +115,8 @@ function brief(value: number): string {
 }
 
 /**
- * Returns the heading and the cells of two columns: the mean length of each arm's completions, and their sum. Cells of
- * an arm with another unit than the heading's are empty. Undefined: no arm has lengths.
+ * Returns the heading and the cells of two columns: the mean length of each arm's completions, and their sum. Arms
+ * whose lengths have another unit than the heading's get a dash. Undefined: no arm has lengths.
  */
 function lengthColumns(arms: RunState["arms"]) {
   const figures = arms.map(({ lengths }) => lengthFigure(lengths));
@@ -215,7 +216,10 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   ].map((line) => line.trimEnd());
 }
 
-/** Returns the step at a position, given as a share of all tasks. A step is as wide as its batches have tasks. */
+/**
+ * Returns the step at a horizontal position of a chart, given as a share of its width. The width of a step is
+ * proportional to its tasks.
+ */
 function stepAt(steps: readonly Step[], share: number): Step | undefined {
   const [first, last] = [steps[0], steps.at(-1)];
   if (first === undefined || last === undefined) return undefined;

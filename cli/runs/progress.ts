@@ -1,4 +1,4 @@
-/** Shows on standard error how far a run is driven, and how many samples have no reward. */
+/** Shows on standard error how many tasks of a run are completed, and how many samples have no reward. */
 import { say } from "../../server/runtime/terminal.ts";
 import type { GroupOutcome } from "../../clients/ts/src/public.ts";
 import { reasonWords } from "../../envs/facts.ts";
@@ -6,7 +6,7 @@ import { createBar } from "../bar.ts";
 
 interface Unscored {
   count: number;
-  /** Message of the first sample without a reward for this reason. */
+  /** Message of the first sample that got no reward for this reason. */
   readonly detail: string;
 }
 

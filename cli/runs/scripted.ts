@@ -1,7 +1,8 @@
 /**
- * Scripted policy, to preview a run before there is a model. It gives the solver's answer or the row's own, or says
- * that it does not know. The chance to solve a task is lower for later levels of its environment, and rises with the
- * tasks of the arm seen so far. Nothing transfers and nothing is forgotten; `gradus simulate` compares policies.
+ * Scripted policy, which stands in for a model to preview a run. It gives the solver's answer, or the reference answer
+ * of a pool's row, or says that it does not know. The chance to solve a task is lower for later levels of its
+ * environment, and rises with the tasks of the arm seen so far. Practice in one arm does not help others, and nothing
+ * is forgotten; `gradus simulate` compares policies.
  */
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { rngFor } from "../../envs/lib/rng.ts";

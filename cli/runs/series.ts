@@ -1,10 +1,10 @@
 /**
- * Converts what a run drew into a series of steps over its cursor, or over the lengths of its completions. Long series
- * are reduced to a number of steps.
+ * Converts the history of a run's draws into a series of steps for charts. The axis is the cursor, which counts tasks,
+ * or the length of the completions. Long series are reduced to a maximum number of steps.
  */
 import { type HistoryRecord, lengthAxis, lengthWords } from "../../clients/ts/src/public.ts";
 
-/** Step of a series: consecutive update batches, combined. */
+/** Step of a series: some consecutive update batches, taken together. */
 export interface Step {
   /** Cursor of the first task of the step, or the length of all completions before it. */
   readonly cursor: number;
@@ -12,12 +12,15 @@ export interface Step {
   readonly tasks: number;
   /** Share of the step's tasks that each arm had, in the order of the arms. */
   readonly shares: readonly number[];
-  /** Means over the batches for each arm. Undefined if the run did not have the arm yet. */
+  /** Mean probability of each arm over the step's batches. Undefined if the run did not have the arm yet. */
   readonly probabilities: readonly (number | undefined)[];
   readonly values: readonly (number | undefined)[];
-  /** Value of each arm's highest open level in the last batch. Undefined for arms that do not grow. */
+  /**
+   * Highest open level of each arm that grows, after the last batch, as a value of its growth axis. Undefined for other
+   * arms.
+   */
   readonly frontiers: readonly (number | undefined)[];
-  /** Mean reward over the batches. Undefined if no reward is known. */
+  /** Mean reward over the step's batches. Undefined if no reward is known. */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 }
@@ -29,16 +32,22 @@ export interface Change {
 }
 
 export type Series = ReturnType<typeof seriesOf> & {
-  /** Horizontal axis in place of the cursor, and the length at its end. Unset: the axis is the cursor. */
+  /**
+   * Name of the horizontal axis if it is not the cursor (a count of tasks), and the length at its end. Unset: the axis
+   * is the cursor.
+   */
   readonly axis?: { readonly words: string; readonly end: number };
 };
 
 type Batch = Extract<HistoryRecord["kind"], { readonly case: "batch" }>["value"];
 
-/** Kinds of changes that are not shown, because they happen automatically and often, and do not affect draws. */
+/**
+ * Kinds of changes of a run that charts do not show, because they happen automatically and often, and do not affect
+ * draws.
+ */
 const PASSED_OVER = ["close_groups"];
 
-/** Arm of the run's state. A run may have more arms than it was created with. */
+/** Arm in the present state of a run, which may have more arms than at its creation. */
 export interface DrawnArm {
   readonly id: string;
   /** Environment of the arm, which is its family in charts. If undefined, arms whose ids begin alike form a family. */

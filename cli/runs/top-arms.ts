@@ -22,8 +22,8 @@ function byFamily(places: readonly number[], { families, drawn }: Series): reado
 }
 
 /**
- * Returns a series with few arms unchanged. In a series with many arms, all that are not shown become one arm with
- * their common share.
+ * Returns a series with few arms unchanged. If there are many arms, those that are not shown become one arm with the
+ * sum of their shares.
  */
 export function topArms(series: Series): Series {
   const { arms, drawn, families, steps } = series;
@@ -36,7 +36,7 @@ export function topArms(series: Series): Series {
     ...step,
     shares: [...shown.map((arm) => step.shares[arm] ?? 0), sum(step.shares)],
     probabilities: [...shown.map((arm) => step.probabilities[arm]), sum(step.probabilities)],
-    // Give no value for the combined arms, because a policy has none.
+    // Give the combined arm no value, because a policy has a value only for each single arm.
     values: [...shown.map((arm) => step.values[arm]), undefined],
     frontiers: [...shown.map((arm) => step.frontiers[arm]), undefined],
   });

@@ -1,4 +1,7 @@
-/** `gradus pools check`: reports what a server would make of a file, with the code that reads its pools. */
+/**
+ * `gradus pools check`: reports which rows of a file a server would use as tasks, with the code by which a server reads
+ * its pools.
+ */
 import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { Registry } from "../../../envs/registry.ts";

@@ -32,8 +32,8 @@ interface Flags extends LocalFlags, ModelFlags {
 }
 
 /**
- * Default number of completions of a row. With eight completions, the standard error of a pass rate is at most about a
- * sixth.
+ * Default number of completions for each row of a pool. With eight completions, the standard error of a pass rate is at
+ * most about a sixth.
  */
 const SAMPLES = 8;
 

@@ -68,7 +68,7 @@ interface CheckedRun extends Checked {
   readonly run?: Pick<RunFile, "config" | "lineOf"> & { readonly created: RunConfig };
 }
 
-/** A run file that was read, or its problems. A file that cannot be opened is a problem too. */
+/** A run file with its content, or with its problems. A file that cannot be opened is a problem too. */
 interface ReadRun {
   readonly path: string;
   readonly file?: RunFile;
@@ -170,7 +170,7 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
   });
 }
 
-/** Returns words for what a server needs to offer an external service such as "judge". */
+/** Returns words for what a server needs in order to offer an external service such as "judge". */
 const needOf = (port: string): string => portKinds.find(([name]) => name === port)?.[1].words.needs ?? `a ${port}`;
 
 /**

@@ -60,7 +60,10 @@ function addUpdatePolicy(group: Command): void {
   });
 }
 
-/** Returns options for a change of a run, and a list that collects the parts of the change without effect. */
+/**
+ * Returns options for changing a run, and a list. The client adds to the list a message for each part of the change
+ * that has no effect.
+ */
 export function collectNoEffect(): { readonly options: ControlOptions; readonly noEffect: string[] } {
   const noEffect: string[] = [];
   return { options: { onNoEffect: (words) => void noEffect.push(...words) }, noEffect };
@@ -81,8 +84,8 @@ function control(command: Command, change: Change): void {
 }
 
 /**
- * Prints the first task to which a change of a run applies. A change without effect is no failure, because the desired
- * state already holds. `rest` says that other parts of the change had an effect.
+ * Prints from which task on a change of a run applies. A change without effect is no failure, because the desired state
+ * already holds. `rest` says that only some parts of the change had no effect.
  */
 export function printApplied(
   { json }: { readonly json?: boolean },

@@ -71,7 +71,8 @@ export function idOf({ runId, path }: RunFile, id: string | undefined): string {
 }
 
 /**
- * Reads a value "arm=file" of --rates. From a report with rows of several pools, the rows of the arm's pool are used.
+ * Parses a value "arm=file" of --rates, and reads pass rates from the file. If the file is a report with rows of
+ * several pools, the rows of the arm's pool are used.
  */
 function ratedArm({ config, path }: RunFile, given: string) {
   const at = given.indexOf("=");

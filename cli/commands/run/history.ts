@@ -68,7 +68,7 @@ export async function drawnBy(run: RunHandle): Promise<RunHistory> {
 
 const idsOf = (arms: readonly DrawnArm[]): readonly string[] => arms.map(({ id }) => id);
 
-/** Returns the run's draws as a text chart for a terminal. */
+/** Returns the tasks that the run drew as a text chart for a terminal. */
 export function drawnText(drawn: RunHistory): string {
   const width = terminalWidth();
   return drawnLines(chartSeries(drawn, drawnColumns(idsOf(drawn.arms), width)), width).join("\n");

@@ -34,7 +34,10 @@ export function addShape(group: Command): void {
   addServerOptions(addChangeOptions(command, { pool: true })).action(updateShape);
 }
 
-/** Parses values "arm=cap" of --cap. An empty axis leaves the arm's axis, start and step as they are. */
+/**
+ * Parses values of --cap such as "clique=40": a new maximum for an arm's growth axis. The empty axis means that the
+ * arm's axis, start and step stay as they are.
+ */
 function capsOf(given: readonly string[]): Readonly<Record<string, GrowthChoice>> {
   const entries = given.map((text) => {
     const [, arm = "", cap = ""] = /^([^=]+)=(\d+)$/.exec(text) ?? [];

@@ -29,7 +29,7 @@ interface Flags extends ConnectionFlags, ChangeFlags {
 /** Default number of update batches to preview, for a run without an end. */
 const UPDATES_DEFAULT = 100n;
 
-/** Note printed after a run in this process. Such a run ends with the command. */
+/** Note after a run that was driven within this command, without a server. */
 const ENDED = "The run ended with this command. With --server HOST:PORT it stays on a server, whose page shows it.";
 
 export function addStart(group: Command): void {

@@ -50,7 +50,8 @@ export function addWatch(group: Command): void {
         await watched(view, follow(run, { signal: ended.signal }), flags.once === true, ended.signal);
       });
     } finally {
-      // Remove the handlers last, because Ctrl-C arrives twice, from the terminal and from the launcher.
+      // Remove the handlers last, because Ctrl-C arrives twice: from the terminal and from the npx that started this
+      // process.
       for (const signal of endings) process.off(signal, end);
     }
     if (by !== undefined) process.kill(process.pid, by);
@@ -97,7 +98,10 @@ function jsonView(): View {
   };
 }
 
-/** Returns a view that prints a line when tasks were drawn or closed. A line for each sample would be too many. */
+/**
+ * Returns a view that prints a line whenever tasks were drawn or an update batch was closed. A line for each sample
+ * would be too many.
+ */
 function plainView(config: RunConfig | undefined, once: boolean): View {
   let lastKey = "";
   return {

@@ -16,7 +16,7 @@ export const bands: readonly Band[] = [
   { level: "hard", min: 0.1, max: 0.4 },
 ];
 
-/** Success rate of a model with one setting of an environment's parameters. */
+/** Success rate of a model on tasks with one choice of an environment's parameters (a setting). */
 export interface Setting {
   readonly environment: string;
   readonly parameters: Readonly<Record<string, number>>;
@@ -31,14 +31,17 @@ export interface Chosen {
   /** Setting in the band whose success rate is nearest to the band's middle. Undefined if no setting is in the band. */
   readonly setting: Setting | undefined;
   /**
-   * Nearest settings above the band (easier) and below it (harder), if none is in it. Values between the two should be
-   * tried.
+   * If no setting is in the band: the nearest settings above the band (easier) and below it (harder). Parameters
+   * between the two should be tried next.
    */
   readonly easier: Setting | undefined;
   readonly harder: Setting | undefined;
 }
 
-/** Returns the settings that the reports measured. A setting in several reports is merged, weighted by tasks. */
+/**
+ * Returns the settings (environment and parameters) that the reports measured. If several reports measured a setting,
+ * their success rates are averaged, weighted by tasks.
+ */
 export function settingsOf(reports: readonly Report[]): readonly Setting[] {
   const settings = new Map<string, Setting>();
   for (const { parts, suite } of reports)

@@ -109,8 +109,8 @@ async function digestOf(path: string): Promise<string> {
 }
 
 /**
- * Reads the results of an earlier command for the same file, model and count. A row whose line was cut off is done
- * again.
+ * Reads the results that an earlier command kept for the same file, model and count. A row whose line was cut off is
+ * done again.
  */
 async function openKept(path: string, of: object) {
   const header = JSON.stringify(of);
@@ -162,7 +162,7 @@ function finish(out: string, { path, done }: Awaited<ReturnType<typeof openKept>
     accepted: rows.length,
     rejected: done.size - rows.length,
     reasons: Object.fromEntries(reasons),
-    // Number of requests of this command only, without those of an earlier command that it resumes.
+    // Number of requests of this command only. Requests of an earlier command that it resumes are not counted.
     requests: Object.fromEntries(account.requests),
     options: Object.fromEntries(account.options),
     tokensIn,

@@ -9,7 +9,10 @@ import { rows } from "../../../envs/qa/question.ts";
 import type { AskModel } from "../../../server/outside/chat-endpoint.ts";
 
 export interface Account {
-  /** Number of requests by result: useful, unreadable, timeout, status, connection. */
+  /**
+   * Number of requests to the teacher by their result: useful, unreadable, timeout, status (an HTTP error), or
+   * connection.
+   */
   readonly requests: Map<string, number>;
   /** Number of proposed options by result: accepted, or the reason for rejection. */
   readonly options: Map<string, number>;
@@ -34,7 +37,7 @@ export interface DistractOptions {
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of times that the teacher is asked for the missing options of a question. */
+/** Maximum number of times that the teacher (a model) is asked for the missing options of one question. */
 const ROUNDS_MAX = 3;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1000;
@@ -127,7 +130,9 @@ async function request<T>(
   }
 }
 
-/** Returns whether retrying is useless, because the key is unknown or the model does not exist. */
+/**
+ * Returns whether retrying after an HTTP status is useless, because the key is unknown or the model does not exist.
+ */
 function isHopeless(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 404;
 }

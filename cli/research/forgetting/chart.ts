@@ -1,6 +1,6 @@
 /**
- * Draws the transfer matrix as a heat map. It has a row for each domain that was trained on, and a column for each
- * domain whose score was measured.
+ * Draws the transfer matrix (how training on one domain changes the scores of the others) as a heat map. It has a row
+ * for each domain that was trained on, and a column for each domain whose score was measured.
  */
 import * as Plot from "@observablehq/plot";
 import { darkStyle, GROUND, INK } from "../../colours.ts";
@@ -36,8 +36,8 @@ export function matrixChart({ domains, transfers, means, order }: Matrix): strin
     y: { domain: [...order, OTHERS], label: "trained on", tickSize: 0 },
     color: { type: "diverging", scheme: "PuOr", domain: [-farthest, farthest] },
     marks: [
-      // Leave the cells of a domain's own change without colour. Its change is the purpose of training and not part of
-      // the mean, and its colour would hide the other cells.
+      // Leave cells without colour in which the trained domain is also the measured one. This change is the purpose of
+      // training and not part of the mean, and its colour would outshine the other cells.
       Plot.cell(cells, {
         ...marks,
         fill: ({ own, change }: { own: boolean; change: number }) => (own ? null : change),

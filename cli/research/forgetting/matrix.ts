@@ -35,7 +35,10 @@ export interface Matrix {
   /** Score of each domain before any training. */
   readonly base: readonly number[];
   readonly transfers: readonly TransferRow[];
-  /** Mean change of each domain's score from training on the others. A negative value is forgetting. */
+  /**
+   * For each domain, the mean change of its score when the model is trained on another domain. A negative value is
+   * forgetting.
+   */
   readonly means: readonly number[];
   /** Domains, the least forgotten first, as a run's forgetting policy orders them. */
   readonly order: readonly string[];
@@ -45,20 +48,20 @@ export type MatrixResult =
   | {
       readonly kind: "ok";
       readonly matrix: Matrix;
-      /** Warnings about rows with missing samples, whose scores may change. */
+      /** Warnings about report rows with missing samples. The scores of these rows may still change. */
       readonly warnings: readonly string[];
     }
   | { readonly kind: "invalid"; readonly message: string };
 
 /**
- * Statistics that a score is taken from by default, the first that a row has. The quality of answers comes before the
- * share of acceptable ones.
+ * Statistics of a report from which a score is taken by default: the first that the row has. The quality of answers
+ * comes before the share of acceptable ones.
  */
 const FIGURES = ["quality_ratio", "exact_rate", "mean_score", "success_rate"];
 
 /**
- * Number of decimals of changes. The order is computed from rounded changes, so that the printed policy yields the same
- * order.
+ * Number of decimals to which changes of scores are rounded. The order of domains is computed from the rounded changes,
+ * so that the printed policy gives the same order.
  */
 const DECIMALS = 4;
 
@@ -80,7 +83,7 @@ interface Stage {
   readonly kind: "ok";
   /** Scores in the order of the domains. */
   readonly scores: readonly number[];
-  /** Suite of each report row that was used. */
+  /** Suite from which each report row comes that was used for a score. */
   readonly suites: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
@@ -119,7 +122,7 @@ export function transferMatrix(input: MatrixInput): MatrixResult {
 }
 
 function rounded(change: number): number {
-  // Adding 0 avoids -0 in the output.
+  // Adding 0 turns −0 into 0.
   return Number(change.toFixed(DECIMALS)) + 0;
 }
 

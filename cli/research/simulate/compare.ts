@@ -52,7 +52,10 @@ function sideOf(lives: readonly SimulatedOutcome[]): Side {
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns the chart's series: the mean over students of what was drawn. Each step covers `each` update batches. */
+/**
+ * Returns the data of the chart: the mean over all simulated students of what was drawn. Each step covers `each` update
+ * batches.
+ */
 function seriesOf<Spec>({ config, places, seeds }: ComparedRun<Spec>, points: readonly Point[], each: number): Series {
   const steps = points.map(({ tasks, counts, probabilities, solvedShare }, i): ChartStep => ({
     cursor: i * each * config.promptsPerUpdate,
@@ -84,7 +87,7 @@ export async function compare<Spec>(asked: ComparedRun<Spec>, stepsMax: number) 
       counter.add(step);
       onStep(step, batches++);
       ({ success } = step);
-      // Pause, so that signals, the check for a killed launcher, and the bar work.
+      // Pause, so that signals are handled, the check for a killed npx runs, and the progress bar is drawn.
       if (batches % STEPS_A_TURN === 0) await nextTurn();
     }
     onRun();
@@ -107,8 +110,8 @@ export async function compare<Spec>(asked: ComparedRun<Spec>, stepsMax: number) 
     given: sideOf(given.map(({ life }) => life)),
     uniform: sideOf(uniform.map(({ life }) => life)),
     /**
-     * Ratio of the median rollouts to the target, with the configuration and with equal shares. NaN if neither side
-     * reached the target.
+     * Median number of rollouts to the target with the configuration, divided by the median with equal shares. NaN if
+     * neither side reached the target.
      */
     ratio: { value: ratio([...names.keys()]), ...bootstrap(seeds, ratio, "simulate") },
     arms: config.arms.map(({ id }, arm) => ({

@@ -18,8 +18,8 @@ function isFamily(value: unknown): value is Family {
 }
 
 /**
- * Returns what is wrong with a student that a file's create() made, as far as its state before learning shows.
- * Undefined if nothing is wrong.
+ * Returns what is wrong with a simulated student that a file's create() made. Only its state before learning is
+ * checked. Undefined if nothing is wrong.
  */
 function wrongStudent(student: Partial<Student> | undefined, arms: number): string | undefined {
   const { learnable, target = NaN, initial, chance, success, learn } = student ?? {};
@@ -33,7 +33,10 @@ function wrongStudent(student: Partial<Student> | undefined, arms: number): stri
   return `success() must give a share from 0 to 1 of each of ${arms} arms`;
 }
 
-/** Returns the family with a check of each student it makes. Results of an invalid student would be meaningless. */
+/**
+ * Returns the family of simulated students, with a check of each student that it makes. Results of an invalid student
+ * would be meaningless.
+ */
 function checkedFamily(file: string, family: Family): Family {
   return {
     ...family,
