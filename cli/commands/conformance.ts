@@ -31,8 +31,8 @@ export function addConformance(program: Command): void {
     .addHelpText(
       "after",
       `
-Each clause is a sentence that holds (pass), does not (FAIL, with the reason), or cannot be tried there (skip, with the
-reason). A run is made on a server, and deleted. It exits with 1 where a clause fails.`,
+Each clause is a sentence that holds (pass), does not hold (FAIL, with the reason), or cannot be tried at this address
+(skip, with the reason). On a server, a run is created and deleted. The exit code is 1 if a clause fails.`,
     );
   addServerOptions(command).action(conformance);
 }

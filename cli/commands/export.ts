@@ -95,7 +95,7 @@ export function addExport(program: Command): void {
     .option("--reward-gap <gap>", "with --pairs: minimum difference in reward, exclusive", numberFrom0, 0)
     .option(
       "--per-environment <n>",
-      "rows of each environment (default: as many as the scarcest has)",
+      "number of rows of each environment (default: as many as the environment with the fewest rows has)",
       wholeNumber(1, 10_000_000),
     )
     .option("--allow-bench", "export tasks of the bench split, which no model that is to be compared may be trained on")

@@ -14,11 +14,11 @@ export function addKeys(program: Command): void {
   const keys = program.command("keys").addHelpText(
     "after",
     `
-With --task-keys store they are those of --store, a PostgreSQL database, which the key file's keys seal.
+With --task-keys store, the task keys are in the PostgreSQL database of --store, encrypted with the key file's keys.
 
-A server reads them again when they change: it accepts a new key within a second or two, and signs with it 5 s later,
-when the other servers that share the keys know it too. To servers that have copies of a key file, give a copy with the
-new key in the second place first, and one with it in the first place when all have that.`,
+A server notices changed keys: it accepts a new key within a second or two, and signs with it 5 s later,
+when the other servers that share the keys know it too. If servers have their own copies of the key file, first give
+each a copy with the new key in the second place. When all have it, give each a copy with the new key in the first place.`,
   );
   const list = keys.command("list").description("the keys: one signs, and all are accepted");
   addOptions(list).action(async (flags: Flags) => {

@@ -25,8 +25,8 @@ export function addPolicies(program: Command): void {
     .addHelpText(
       "after",
       `
-A policy is tried with each of its examples, which are parameters, or with its defaults if it has none. The runs that it
-is tried in have eight arms: real/T0 to real/T3 and synthetic/T0 to synthetic/T3. It runs with the rights of this process.
+A policy is tried with each of its examples (parameters), or with its default parameters if it has no examples. The runs
+have eight arms: real/T0 to real/T3 and synthetic/T0 to synthetic/T3. The module runs with the rights of this process.
 
 Example:
   gradus policies check examples/policies/weakest-part.ts`,

@@ -23,7 +23,7 @@ export function addSandbox(program: Command): void {
     .description("run hostile programs in the sandbox of this machine, and report which of them it contains")
     .addOption(new Option("--python <file>", "Python 3.10 or newer").env("GRADUS_PYTHON").default("python3"))
     .addOption(
-      new Option("--without <feature...>", "do not use this kernel feature, to test the walls without it").choices([
+      new Option("--without <feature...>", "do not use this kernel feature, to test the sandbox without it").choices([
         "landlock",
         "namespaces",
       ]),

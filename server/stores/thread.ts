@@ -119,7 +119,7 @@ function createCalls(worker: Worker) {
       if (over !== undefined) return Promise.reject(over);
       const bytes = CALL_BYTES + bytesOf(args);
       if (waiting.size > 0 && bytesWaiting + bytes > WAITING_BYTES_MAX) {
-        const message = `the store is too slow: ${bytesWaiting} bytes wait to be written, and the limit is ${WAITING_BYTES_MAX}`;
+        const message = `the store is too slow: ${bytesWaiting} bytes wait to be written, and the limit is ${WAITING_BYTES_MAX}; try again later`;
         return Promise.reject(new StoreUnavailable(message));
       }
       const id = nextId++;

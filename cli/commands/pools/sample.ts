@@ -37,7 +37,7 @@ export function addSample(group: Command): void {
       "-o, --out <file>",
       "file to write: a name that ends in .jsonl, or in .parquet if <file> is Parquet",
     )
-    .option("--environment <id>", "drop rows that hold no task of it, or one that came before")
+    .option("--environment <id>", "drop rows that hold no task of this environment, or the same task as an earlier row")
     .addOption(
       new Option(
         "--where <condition>",
@@ -49,7 +49,7 @@ export function addSample(group: Command): void {
       "with --environment: drop rows whose prompt has more bytes of UTF-8 than this (there is no tokenizer: English has about 4 to a token, code about 3, and no token has less than one)",
       wholeNumber(1, 2 ** 30),
     )
-    .option("--by <field>", "take an equal share of the rows of each of its values, by the largest remainder")
+    .option("--by <field>", "take the same share of the rows for each value of this field, rounded by the largest remainder")
     .option("-n, --count <n>", "rows to take (default: all that are left)", wholeNumber(1, 2 ** 31))
     .option("--seed <text>", "equal seeds take equal rows of a file", "0")
     .option("--json", "print the report as JSON");

@@ -31,8 +31,8 @@ export function addCheck(group: Command): void {
     .addHelpText(
       "after",
       `
-Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.
-With --pool it is always said here, and no server is asked.`,
+Warnings name rows of --pool that hold no task, and services that a server needs for a file (judge, sandbox, teacher).
+With --pool, files are checked in this process, and no server is asked.`,
     );
   const takes = addConnectionOptions(addChangeOptions(command, { pool: false }));
   addSuiteOptions(takes).action((paths: readonly string[], flags: Flags) => {

@@ -39,7 +39,7 @@ export function addRows(group: Command): void {
       "CSV with columns row and pass_rate, rows numbered as in the pool's file; or report.json of gradus eval",
     )
     .option("--of-pool <name>", "pool whose rows are used, if the report has rows of several pools")
-    .option("--samples <n>", "how many samples each rate is worth (default: 8)", samplesOf)
+    .option("--samples <n>", "number of samples that each rate counts as (default: 8)", samplesOf)
     .option("--json", "print JSON");
   addServerOptions(rate).action(async (id: string, arm: string, path: string, flags: Flags) => {
     const rates = ratesIn("<file>", path, flags.ofPool);

@@ -53,8 +53,8 @@ export function addStart(group: Command): void {
     .addHelpText(
       "after",
       `
-The scripted policy answers right more often at easier levels, and at an arm the more it has seen of it. It transfers
-nothing and forgets nothing: it shows how a run draws, not which curriculum is better.
+The scripted policy is right more often at easier levels, and in arms of which it has seen more tasks. Practice in one
+arm does not help others, and nothing is forgotten: it shows how a run draws, not which curriculum is better.
 
 Examples:
   gradus run start examples/adsc.yaml

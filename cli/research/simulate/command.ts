@@ -42,13 +42,13 @@ export function addSimulate(program: Command): void {
     )
     .option(
       "--target <share>",
-      "mean success at which the student has reached its target (default: the student's)",
+      "mean success rate that the student must reach (default: the student's own target)",
       share,
     )
     .addOption(
       new Option(
         "--difficulty <arm=n>",
-        "how hard an arm is, from 0; may be given several times (default: the place of its level in its environment)",
+        "difficulty of an arm, from 0; may be given several times (default: the position of its level in its environment)",
       ).argParser(collect),
     )
     .option("--chart <file>", "write an SVG of what it draws, the mean over the students")

@@ -253,7 +253,7 @@ function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended
   return {
     ask: (asked: QueuedAppend & Pick<Job, "isDoubtful">): Promise<Appended> => {
       if (waiting.length > 0 && bytesWaiting + asked.bytes > WAITING_BYTES_MAX) {
-        const message = `the database is too slow: ${bytesWaiting} bytes wait to be written, and the limit is ${WAITING_BYTES_MAX}`;
+        const message = `the database is too slow: ${bytesWaiting} bytes wait to be written, and the limit is ${WAITING_BYTES_MAX}; try again later`;
         return Promise.reject(new StoreUnavailable(message));
       }
       bytesWaiting += asked.bytes;
