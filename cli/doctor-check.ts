@@ -1,4 +1,4 @@
-/** Defines a check of `gradus doctor`, with functions that make one in each state. */
+/** Result of a check of `gradus doctor`, and functions that make such results. */
 
 /**
  * State of a thing that `gradus doctor` checks. "warning": it works, but not as well as possible. "missing": a server

@@ -46,7 +46,7 @@ const BROKEN = "aborted";
 function wordsOf(error: unknown): string {
   const { message = "", code = "no connection" } = error as NodeJS.ErrnoException;
   if (message === BROKEN) return "the reply was cut off";
-  // Use the code if there is no message, as when an address fails over both versions of IP.
+  // Use the error's code if it has no message, e.g. because connecting failed over both IPv4 and IPv6.
   return oneLine(message === "" ? code : message);
 }
 

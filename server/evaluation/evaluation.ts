@@ -117,7 +117,7 @@ export interface EvaluationDeps {
   readonly now: () => number;
 }
 
-/** Dependencies of evaluations, with the suites' tasks, that the files of this folder share. */
+/** Dependencies that all functions for evaluations share, together with the suites' tasks. */
 export interface Context extends EvaluationDeps {
   readonly tasks: SuiteTasks;
 }

@@ -274,7 +274,10 @@ export function reportOf(
   const sampled = categoryRows.filter(({ samples }) => samples > 0);
   const byCategory = {
     figures: meanFigures(sampled.map(({ figures }) => figures)),
-    /** Standard errors of the category means. A statistic is left out if a category that has it lacks its error. */
+    /**
+     * Standard errors of the means over categories. A statistic is left out if a category has it without a standard
+     * error.
+     */
     standardErrors: errorsOfMean(sampled),
   };
   const byTasks = suite.definition.overall === "tasks";

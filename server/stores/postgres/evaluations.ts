@@ -11,7 +11,7 @@ import type {
 import { columns, STATEMENT_BYTES, stretches } from "./appends.ts";
 import type { Connections, Rows } from "./database.ts";
 
-/** Maximum number of samples' facts that one statement reads. */
+/** Maximum number of samples whose facts (the part that reports need) one statement reads. */
 const FACTS_MAX = 4096;
 
 /** Maximum bytes of a completion with its outcome, so that a statement stays below one mebibyte. */

@@ -48,14 +48,14 @@ export interface Work {
    * made.
    */
   readonly pending: number[];
-  /** Interrupted searches, by position of the seed. */
+  /** Interrupted searches for an instance, by the position of their seed in the call. */
   readonly begun: Map<number, InterruptedSearch>;
   /**
    * Whether a slice of this call has reached the worker's time limit. If so, each further slice has only one task, so
    * that the slow task is found.
    */
   alone: boolean;
-  /** Number of seeds without a result. */
+  /** Number of seeds whose tasks have no result yet. */
   left: number;
   isQueued: boolean;
   settled: boolean;

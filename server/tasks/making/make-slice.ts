@@ -8,7 +8,7 @@ import type { Registry } from "../../../envs/registry.ts";
 import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, renderTask, withHeuristic } from "../task.ts";
 
-/** Properties that are the same for all tasks of a job. */
+/** Properties that are the same for all tasks of one call (a job). */
 export interface JobSpec extends Pick<
   TaskSpec,
   "environment" | "version" | "parameters" | "split" | "answerFormat" | "calls" | "tools"

@@ -72,7 +72,7 @@ export interface StoredTask {
 }
 
 export interface Maker {
-  /** Makes tasks. Returns one result for each seed, in order. */
+  /** Makes tasks of one specification. Returns one result for each seed, in order. */
   make(spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
   /** Returns a task from a row of a pool: the row at position `ordinal` in the order that `seed` gives to the rows. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;

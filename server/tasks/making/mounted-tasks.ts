@@ -1,6 +1,6 @@
 /**
- * Requests tasks from mounted environments, whose tasks a provider outside the server makes. Each request waits for its
- * turn at the environment's resource, like requests to verify answers.
+ * Requests tasks from mounted environments, whose tasks a provider outside the server makes. Requests to a provider
+ * wait in a queue, which they share with requests to verify answers.
  */
 import { LRUCache } from "lru-cache";
 import {

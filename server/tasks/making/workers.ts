@@ -12,7 +12,7 @@ export interface WorkerOptions {
   readonly queueMax: number;
   /** Maximum time of a task in milliseconds, after which its worker is replaced. */
   readonly timeLimitMs: number;
-  /** Modules with environments of the operator. */
+  /** Paths of modules with the operator's own environments. */
   readonly environmentFiles: readonly string[];
   /** Whether each new worker first makes some tasks of each environment, so that its code is compiled. */
   readonly warmUp: boolean;

@@ -23,7 +23,7 @@ import { type AskingTask, type AsyncTask, checkLength, type OpenToken } from "./
 
 /** Caller of Step, or of another call that scores completions. */
 export interface Caller {
-  /** Name of the caller's token, if it has one. `peer` is its address with the port. */
+  /** Name of the caller's token; empty if the call has no token. `peer` is the caller's address with the port. */
   readonly caller: string;
   readonly peer: string;
   /** Aborts when the caller has left, or when its deadline has passed. */
@@ -41,7 +41,9 @@ export interface RunSample {
   itemOf(result: StepResult): FeedbackItem | undefined;
 }
 
-/** Result of a sample, and whether the run has recorded it. Undefined: nothing was recorded. */
+/**
+ * Result of a sample, and the status of recording the result in its run. Without a status, nothing was to be recorded.
+ */
 export interface ScoredSample {
   readonly result: StepResult;
   readonly status?: FeedbackStatus | undefined;

@@ -35,7 +35,7 @@ export interface PlayedCompletion {
  */
 export type CompletionForm = Pick<PolicyMessage, "isCut" | "isHermes">;
 
-/** Opened task of several turns. */
+/** Task of several turns, read from a task id that was verified. */
 interface PlayedTask {
   readonly token: Omit<TaskToken, "inline">;
   readonly scoring: AnyScoreTask;
