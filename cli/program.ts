@@ -91,7 +91,7 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
     .version(version, "-V, --version", "print the version")
     .addHelpText("after", EXIT_CODES_HELP)
     .showHelpAfterError("(gradus <command> --help lists the options)")
-    // Let --version after a command belong to the command.
+    // Let an option after a command's name, such as --version, belong to that command.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({

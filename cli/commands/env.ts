@@ -57,7 +57,12 @@ export function addEnv(program: Command): void {
     .argument("<target>", "a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address")
     .option("--level <name...>", "only these levels")
     .option("--seeds <count>", "how many tasks of each level are made", wholeNumber(1, 256), 8)
-    .option("--time-limit <seconds>", "leave out the levels that are not tried within this time", wholeNumber(1, 1_000_000), 600)
+    .option(
+      "--time-limit <seconds>",
+      "leave out the levels that are not tried within this time",
+      wholeNumber(1, 1_000_000),
+      600,
+    )
     .option("--allow <what...>", "what it may access besides its own folder and packages: read=PATH, net=HOST")
     .option("--json", "print JSON")
     .addOption(pythonOption())

@@ -20,7 +20,11 @@ export function addReset(program: Command): void {
   const command = program
     .command("reset")
     .argument("<environment>", "e.g. countdown")
-    .option("-n, --count <n>", "number of tasks to make, from this seed and the following ones", wholeNumber(1, 100_000))
+    .option(
+      "-n, --count <n>",
+      "number of tasks to make, from this seed and the following ones",
+      wholeNumber(1, 100_000),
+    )
     .option("--json", "print JSON; with --count a list");
   addConnectionOptions(addTaskOptions(command)).action((environment: string, flags: Flags) =>
     withClient(flags, async (client) => {

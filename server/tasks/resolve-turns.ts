@@ -35,7 +35,10 @@ export function resolveTurns(
   const refuse = (field: Field, message: string) => ({ kind: "invalid", field, message }) as const;
   const tools = [...new Set(named)];
   if (detail !== "" && (turns?.optional !== true || asked <= 1))
-    return refuse("detail", "only tasks of several calls have replies to answers: ask for more calls, or leave it empty");
+    return refuse(
+      "detail",
+      "only tasks of several calls have replies to answers: ask for more calls, or leave it empty",
+    );
   if (detail !== "" && !DETAILS.includes(detail))
     return refuse("detail", `there is no detail '${detail}'; choose one of: ${DETAILS.join(", ")}`);
   if (turns === undefined) {

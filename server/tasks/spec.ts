@@ -18,7 +18,7 @@ export interface TaskSpec {
   readonly parameters: Parameters;
   readonly split: Split;
   readonly source: Source;
-  /** Name of the pool of real tasks. Empty for other tasks. */
+  /** Name of the pool from whose rows the tasks are made. Empty: they are not made from rows. */
   readonly pool: string;
   readonly answerFormat: AnswerFormat;
   readonly thinking: Thinking;

@@ -49,7 +49,10 @@ export function addSample(group: Command): void {
       "with --environment: drop rows whose prompt has more bytes of UTF-8 than this (there is no tokenizer: English has about 4 to a token, code about 3, and no token has less than one)",
       wholeNumber(1, 2 ** 30),
     )
-    .option("--by <field>", "take the same share of the rows for each value of this field, rounded by the largest remainder")
+    .option(
+      "--by <field>",
+      "take the same share of the rows for each value of this field, rounded by the largest remainder",
+    )
     .option("-n, --count <n>", "rows to take (default: all that are left)", wholeNumber(1, 2 ** 31))
     .option("--seed <text>", "equal seeds take equal rows of a file", "0")
     .option("--json", "print the report as JSON");

@@ -9,7 +9,7 @@ export interface Band {
   readonly max: number;
 }
 
-/** Target success rates of the paper for each level. */
+/** Target success rates for each level, from the paper FORGE. */
 export const bands: readonly Band[] = [
   { level: "easy", min: 0.7, max: 0.9 },
   { level: "medium", min: 0.4, max: 0.7 },
@@ -61,7 +61,7 @@ export function settingsOf(reports: readonly Report[]): readonly Setting[] {
   return [...settings.values()];
 }
 
-/** Returns the setting to use for each environment and band. */
+/** Returns the setting (parameters) to use for each environment and each band of success rates. */
 export function calibrate(settings: readonly Setting[], wanted: readonly Band[] = bands): readonly Chosen[] {
   const byEnvironment = [...Map.groupBy(settings, ({ environment }) => environment)].sort(([a], [b]) =>
     a < b ? -1 : 1,

@@ -32,7 +32,9 @@ function bytes(...parts: readonly string[]): readonly Buffer[] {
   const all = parts.map((part) => Buffer.from(part));
   const length = all.reduce((sum, part) => sum + part.length, 0);
   if (length <= SAMPLE_BYTES_MAX) return all;
-  throw new RangeError(`the completion with its outcome has ${length} bytes, and at most ${SAMPLE_BYTES_MAX} fit in a database`);
+  throw new RangeError(
+    `the completion with its outcome has ${length} bytes, and at most ${SAMPLE_BYTES_MAX} fit in a database`,
+  );
 }
 
 function isSame(one: StoredSample, other: StoredSample): boolean {

@@ -59,8 +59,8 @@ const specs: Codec<TaskSpec> = {
 
 // Stored form of a task key: [hash, n], where n depends on the source of the task. For a generated task, n counts the
 // candidates that were passed over before its instance. For a row of a pool, n is the row's number, or [row, rank,
-// epoch] if these are known; an epoch of 0 is left out. For a teacher's task, n is the instance itself, which is stored
-// nowhere else. A baseline adds its value, and its bound if it is not proven.
+// epoch] if these are known. The epoch counts earlier passes through all rows; 0 is left out. For a teacher's task, n
+// is the instance itself, which is stored nowhere else. A baseline adds its value, and its bound if it is not proven.
 
 /** Returns a task key in its stored form. */
 export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {

@@ -44,7 +44,9 @@ interface OpenParts {
 export interface SyncTask extends OpenParts {
   readonly kind: "sync";
   readonly scoring: ScoreTask;
-  /** Token without its episode, as `encodeSettings` encodes it. Empty: the task has no turns. */
+  /**
+   * Encoded content of the task id without its episode, as `encodeSettings` returns it. Empty: the task has no turns.
+   */
   readonly settings: Uint8Array;
   /** Names of the tools that the policy may call. Empty: it has none, or the task has no turns. */
   readonly tools: readonly string[];
