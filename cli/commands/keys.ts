@@ -18,7 +18,7 @@ With --task-keys store, the task keys are in the PostgreSQL database of --store,
 
 A server notices changed keys: it accepts a new key within a second or two, and signs with it 5 s later,
 when the other servers that share the keys know it too. If servers have their own copies of the key file, first give
-each a copy with the new key in the second place. When all have it, give each a copy with the new key in the first place.`,
+each a copy with the new key in the second place. When all have it, give each a copy with the key in the first place.`,
   );
   const list = keys.command("list").description("the keys: one signs, and all are accepted");
   addOptions(list).action(async (flags: Flags) => {
