@@ -1,4 +1,4 @@
-/** Finds the commit of a completion: the first correct answer, wherever it stands (Curriculum RLOO 3.3). */
+/** Finds the commit of a completion: its first correct answer, even within the thinking (Curriculum RLOO 3.3). */
 import { type MarkedAnswer, scanAll } from "./answers/scan-all.ts";
 import { SPANS_MAX } from "./answers/scan.ts";
 import type { AnswerFormat } from "./prompt.ts";
@@ -19,9 +19,14 @@ export interface ScannedCompletion {
   readonly answers: number;
   /** Length of the completion, in code points. */
   readonly length: number;
-  /** True if there is a commit, or if every answer was verified and none is correct. */
+  /**
+   * True if the search for the commit is decided: a correct answer was found, or all answers were verified and none is
+   * correct. False if `answersMax` ended the search.
+   */
   readonly complete: boolean;
-  /** The commit (if any) and the last of the other answers, in the order of the text. At most SPANS_MAX entries. */
+  /**
+   * At most SPANS_MAX answers in the order of the text: the commit, if there is one, and otherwise the last answers.
+   */
   readonly spans: readonly ScannedSpan[];
   /** First correct answer. Undefined if none of the verified answers is correct. */
   readonly commit:
@@ -42,7 +47,7 @@ export interface CommitTask {
   readonly format: AnswerFormat;
   /** True if generation stopped at its length limit. */
   readonly wasCut: boolean;
-  /** An answer that counts although its marks are incomplete, if there is one. No other answer follows it. */
+  /** Answer that counts although its marks are incomplete, if there is one. It is the last answer of the completion. */
   readonly unmarked: MarkedAnswer | undefined;
   /** Maximum number of answers to verify in search of the commit, counted from the first answer. */
   readonly answersMax: number;
@@ -51,8 +56,7 @@ export interface CommitTask {
 }
 
 /**
- * Verifies the answers in order up to the first correct one. Of the answers after it, verifies only those that `spans`
- * reports.
+ * Verifies the answers in order until one is correct. Then verifies those of the later answers that `spans` reports.
  */
 export function scanCompletion(
   completion: string,

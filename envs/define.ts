@@ -94,9 +94,10 @@ function readerOf<Instance>(id: string, rows: RowDefinition<Instance>, levels: r
 }
 
 /**
- * Returns the names of the reward schemes that fit the definition. Tasks of several turns get schemes of returns.
- * Environments with graded components get "weighted" and "graded", and those without an objective get "graded".
- * Environments with an objective get each scheme whose inputs, e.g. a baseline, they can compute.
+ * Returns the names of the reward schemes that fit the definition. Tasks with several turns get the schemes that
+ * combine the rewards of their calls (reward/returns.ts). Environments with graded components get "weighted" and
+ * "graded", and those without an objective get "graded". Environments with an objective get each scheme whose inputs,
+ * e.g. a baseline, they can compute.
  */
 function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>): readonly string[] {
   if (definition.turns !== undefined) return RETURNS;
@@ -116,11 +117,14 @@ function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Ins
 
 /** Generator as its author writes it, with typed parameters. */
 export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
-  /** Parameters, from `defineParameters` (parameters.ts). */
+  /** Parameters of the generator. Declare them with `defineParameters` (parameters.ts). */
   readonly parameters: Specs;
   readonly levels: readonly Level<NoInfer<LevelParametersOf<Specs>>>[];
   readonly axes?: readonly GrowthAxis<NoInfer<Partial<ParametersOf<Specs>>>>[];
-  /** `generate`, `accepts` and `conflict` are those of `Generator` (environment.ts), with typed parameters. */
+  /**
+   * The functions `generate`, `accepts` and `conflict` mean the same as in `Generator` (environment.ts). Their
+   * parameters are typed here.
+   */
   generate(parameters: ParametersOf<Specs>, rng: Rng): Instance | undefined;
   accepts?(instance: NoInfer<Instance>, parameters: ParametersOf<Specs>, work?: SearchWork): boolean;
   conflict?(parameters: ParametersOf<Specs>): string | undefined;
@@ -142,7 +146,10 @@ export function defineGenerator<Specs extends ParameterSpecs, Instance>({
   return later.length === 0 ? generator : withLater(generator, Object.fromEntries(later));
 }
 
-/** Returns a generator that fills in the defaults of parameters marked `later`, which levels and tasks omit. */
+/**
+ * Returns a generator that fills in the defaults of parameters marked `later`, i.e. added after tasks were issued.
+ * Levels and stored tasks omit such parameters.
+ */
 function withLater<Instance>(generator: Generator<Instance>, defaults: Parameters): Generator<Instance> {
   const whole = (parameters: Parameters): Parameters => ({ ...defaults, ...parameters });
   return {

@@ -25,9 +25,9 @@ export interface ParameterInfo {
   readonly defaultValue: number;
   readonly integer: boolean;
   /**
-   * True if the parameter was declared after tasks of this version were issued. The random numbers of a task are a
-   * function of all its parameters. At its default, a later parameter is therefore omitted, so that earlier tasks stay
-   * the same.
+   * True if the parameter was added after tasks of this version had been issued. The parameters of a task are part of
+   * its random seed. A later parameter is left out of the seed while it has its default, so that tasks issued earlier
+   * stay the same.
    */
   readonly later?: true;
 }
@@ -37,9 +37,15 @@ export interface Level<Values extends Parameters = Parameters> {
   readonly description: string;
   /** A value for each of the generator's parameters. Empty for a level of rows only. */
   readonly parameters: Values;
-  /** True if the train split refuses the level. */
+  /**
+   * True if tasks of this level may only be used for evaluation. Requests for the level in the split "train" are
+   * refused.
+   */
   readonly evaluationOnly?: boolean;
-  /** True if the level is used only where it is named. Lists of all levels, e.g. for an export, omit it. */
+  /**
+   * True if a client must name the level to use it. The wildcard "*" and lists of all levels, e.g. for an export, omit
+   * it.
+   */
   readonly byName?: boolean;
   /** True if the level has too few instances to divide (SMALL in splits.ts), so that all of them lie in every split. */
   readonly small?: boolean;
@@ -47,7 +53,7 @@ export interface Level<Values extends Parameters = Parameters> {
 
 /** The components of the reward, for an environment whose answers are graded. */
 export interface Grading {
-  /** Name of the component that decides how good an answer is. The other components only help. */
+  /** Name of the component that counts as the quality of an answer. The other components only add to the reward. */
   readonly primary: string;
   readonly components: readonly ComponentInfo[];
 }
@@ -74,7 +80,7 @@ export interface Baseline {
 
 export interface Solution<Answer> extends Baseline {
   readonly answer: Answer;
-  /** Number of search nodes used. */
+  /** Number of nodes that the search visited. */
   readonly nodes: number;
 }
 
@@ -84,20 +90,27 @@ export interface SearchWork {
 }
 
 /**
- * Growth axis: a series of values, e.g. numbers of vertices. Tasks of a value are at least as hard as those of the
- * value before. A run's arm may open the values one after the other.
+ * Growth axis: a series of values of one quantity, e.g. of the number of vertices from 6 to 60. A greater value never
+ * makes tasks easier. An arm of a run (one of the task sources that it samples from) may open the values one after the
+ * other.
  */
 export interface GrowthAxis<Values = Parameters> {
-  /** Name of what grows, e.g. "vertices". */
+  /** Name of the quantity that grows, e.g. "vertices". */
   readonly name: string;
-  /** First value, at least 1, and last value, whole numbers. */
+  /** Least and greatest value of the axis. Both are whole numbers, at least 1. */
   readonly first: number;
   readonly last: number;
-  /** Returns the parameters that a value sets, the same ones for each value. None falls from a value to the next. */
+  /**
+   * Returns the generator parameters for a value of the axis. Every value sets parameters of the same names, and no
+   * parameter decreases from one value to the next.
+   */
   parametersAt(value: number): Values;
   /** Success rate that guessing reaches, in [0, 1). Defaults to 0. */
   readonly guess?: number;
-  /** Greatest value with fewer than SMALL instances (splits.ts). Defaults to none. */
+  /**
+   * Greatest value of the axis at which fewer than SMALL instances exist (splits.ts). Such instances lie in every
+   * split. Defaults to none.
+   */
   readonly smallThrough?: number;
 }
 
@@ -115,19 +128,19 @@ interface Makeable {
 /** Makes instances. Build one with `defineGenerator` (define.ts), which passes typed parameters to `generate`. */
 export interface Generator<Instance> extends Makeable {
   /**
-   * Returns a candidate instance, or undefined if this random stream gives none. Must be cheap: every step that
-   * restores the instance repeats the call.
+   * Returns a candidate instance, or undefined if the random numbers give none. Must be cheap, because each Step call
+   * may generate the instance again.
    */
   generate(parameters: Parameters, rng: Rng): Instance | undefined;
   /**
-   * Returns whether the candidate is a task of these parameters. May search, because it is called once for each task. A
-   * search subtracts the nodes that it visits from `work`, and returns any result when none remain. If omitted, every
-   * candidate is accepted.
+   * Returns whether the candidate is a task of these parameters, e.g. whether it is hard enough. May search, because it
+   * is called only when a task is made. A search subtracts the nodes that it visits from `work`. When none remain, it
+   * stops, and its result is ignored. If omitted, every candidate is accepted.
    */
   accepts?(instance: Instance, parameters: Parameters, work?: SearchWork): boolean;
 }
 
-/** A request for tasks, one for each seed. */
+/** Request to a mounted generator (one in another process) for one task of each seed. */
 export interface MountedTasks {
   /** All parameters, with defaults filled in. */
   readonly parameters: Parameters;
@@ -136,13 +149,13 @@ export interface MountedTasks {
 }
 
 /**
- * Origin of a task that a mounted generator (one in another process) made, and the hash that its instance must have
- * when it is made again.
+ * Data with which a mounted generator (one in another process) makes a task again, and the hash that the instance must
+ * then have.
  */
 export interface MountedPlace {
   readonly parameters: Parameters;
   readonly seed: bigint;
-  /** Index of the attempt at this seed that gave the instance, from 0. */
+  /** Index, from 0, of the candidate that became the task. Earlier candidates of this seed were passed over. */
   readonly attempt: number;
   /** Hash of the instance, 16 hex digits (splits.ts). */
   readonly hash: string;
@@ -157,7 +170,7 @@ export type MountedResult<Instance = unknown> =
       /** Best known objective. Unset if there is nothing to optimise. */
       readonly baseline?: Baseline;
     }
-  /** No such instance exists. Asking again does not help. */
+  /** No instance exists for these parameters, this split and this seed. Asking again does not help. */
   | { readonly kind: "exhausted"; readonly message: string }
   | Failed;
 
@@ -177,8 +190,8 @@ export interface MountedGenerator<Instance> extends Makeable {
   /** Name of the mounted provider (the other process), as the operator gave it. */
   readonly mount: string;
   /**
-   * Returns why no tasks can be made with these parameters. Checks this now unless a check was made before. Returns
-   * undefined if tasks can be made, or if the check cannot tell.
+   * Returns the reason why the generator can make no task with these parameters. Returns undefined if it can, or if it
+   * did not answer. Asks the other process unless an earlier call already did.
    */
   whyNone(parameters: Parameters): Promise<string | undefined>;
   /** Returns one result for each seed, in the order of the seeds. */
@@ -186,29 +199,29 @@ export interface MountedGenerator<Instance> extends Makeable {
   /** Returns the complete instance of a task that was made before, for rendering it. */
   again(place: MountedPlace): Promise<MountedResult<Instance>>;
   /**
-   * Encodes the instance as a few bytes that travel in the task id, so that a step need not ask for the instance.
-   * Returns undefined if the instance takes too many bytes.
+   * Encodes the instance as a few bytes that travel in the task id, so that a Step call need not ask the other process
+   * for the instance. Returns undefined if the instance takes too many bytes.
    */
   carry(instance: Instance): Uint8Array | undefined;
   /**
-   * Returns a stand-in for the instance, which suffices to verify answers. `carried` holds the bytes from the task id,
-   * if it has any.
+   * Returns a stand-in for the instance that suffices to verify answers. `carried` holds the bytes from the task id, if
+   * the id has any.
    */
   refer(place: MountedPlace, carried: Uint8Array | undefined): Instance;
-  /** Draws the instance, with an answer if one is given, as an SVG document. If omitted, there are no pictures. */
+  /** Renders the instance, with an answer if one is given, as an SVG document. If omitted, there are no pictures. */
   draw?(instance: Instance, answer: string | undefined, signal: AbortSignal): Promise<MountedDrawing | Failed>;
 }
 
-/** Finds optimal answers, or correct ones for environments without an objective. */
+/** Finds optimal answers. In environments without an objective, finds correct answers. */
 export interface Solver<Instance, Answer> {
   /** Returns the best answer found with at most `nodesMax` search nodes. Budgets count nodes, never time. */
   solve(instance: Instance, nodesMax?: number): Solution<Answer>;
   /** Returns the answer as a model would write it. `parse(format(a))` is `a`. */
   format(answer: Answer): string;
   /**
-   * Returns a feasible answer of a plain heuristic, like those that the papers divide by, or undefined if the heuristic finds
-   * none. The answer is the same on every machine, and the instance's size bounds the number of steps. Reports may
-   * compare answers with it; rewards never do. If omitted, there is no heuristic.
+   * Returns a feasible answer found by a simple heuristic, e.g. the greedy one that a paper compares with, or undefined
+   * if it finds none. The answer is the same on every machine, and the instance's size bounds the number of steps.
+   * Reports may compare answers with it; rewards never do. If omitted, there is no heuristic.
    */
   heuristic?(instance: Instance): Answer | undefined;
 }
@@ -219,13 +232,16 @@ export type RowRead<Instance> =
   | {
       readonly kind: "answer";
       readonly answer: Instance;
-      /** The column that each field was taken from, and how, e.g. ["answer", "solution, in \\boxed{}"]. */
+      /** Column that each field of the instance was taken from, and how, e.g. ["answer", "solution, in \\boxed{}"]. */
       readonly taken?: readonly Taken[];
-      /** Set if the reading is correct only if another row of the file confirms it, e.g. by an option index of 0. */
+      /**
+       * Set if the row can be read in two ways, and only another row of the file shows which one is right. For example,
+       * an option index of 0 in some row shows that options are counted from 0.
+       */
       readonly proof?: RowProof;
       /**
-       * Instructions about the form of the answer in the row's text. `cut` lists the instructions removed from the
-       * prompt; `left` lists those that remain.
+       * Instructions about the form of the answer in the row's text, e.g. "Put your answer in a box". `cut` lists the
+       * instructions that the prompt omits; `left` lists those that it keeps.
        */
       readonly instructions?: () => Pick<CutText, "cut" | "left">;
     };
@@ -233,17 +249,20 @@ export type RowRead<Instance> =
 /** A task's field and the column that it was taken from. */
 export type Taken = readonly [field: string, from: string];
 
-/** A fact that at least one row of the file must show. If no row shows it, the file is refused. */
+/**
+ * Condition that at least one row of the file must meet, e.g. an option index of 0. If no row meets it, the file is
+ * refused.
+ */
 export interface RowProof {
-  /** Text that tells the operator what to correct if no row gives the proof. It also identifies the proof. */
+  /** Text that tells the operator what to correct if no row meets the condition. It also identifies the condition. */
   readonly wanted: string;
-  /** True if this row gives the proof. */
+  /** True if this row meets the condition. */
   readonly given: boolean;
 }
 
 /** Reads rows of a data pool into instances. */
 export interface RowReader<Instance> {
-  /** Reads one row, as parsed JSON, into an instance. An error text names the faulty column. */
+  /** Reads one row, as parsed JSON, into an instance. The error text of a refused row names the faulty column. */
   read(row: unknown): RowRead<Instance>;
   /**
    * Columns that `read` uses, in all schemas that it knows. Defaults to all columns. No other column of a Parquet file
@@ -253,13 +272,13 @@ export interface RowReader<Instance> {
    */
   readonly columns?: readonly string[];
   /**
-   * Groups of columns that hold one field under several names, by the field's name. If the operator names one column of
-   * a group, the others are ignored.
+   * Names that a column may have for each field, by the field's name. If the operator names a column for a field, the
+   * other names of that field are ignored.
    */
   readonly fields?: Readonly<Record<string, readonly string[]>>;
   /**
-   * Returns everything that the task asks, without the correct answer. Two different tasks with the same question
-   * contradict each other unless `agrees` returns true. If omitted, contradictions are not looked for.
+   * Returns everything that the task asks, without the correct answer. Two rows that ask the same and have different
+   * answers contradict each other, unless `agrees` returns true. If omitted, contradictions are not looked for.
    */
   asked?(instance: Instance): string;
   /**
@@ -267,15 +286,15 @@ export interface RowReader<Instance> {
    */
   agrees?(one: Instance, other: Instance): boolean;
   /**
-   * Returns a key that is equal for rows whose answers reveal each other. A run is not evaluated on problems that it
-   * trains on. Defaults to the environment's invariant.
+   * Returns a key that is equal for two rows if the answer to one reveals the answer to the other. A run is not
+   * evaluated on a problem that it trains on. Defaults to the environment's `invariant`.
    */
   problem?(instance: Instance): string;
-  /** Returns the name of the row's level, or undefined if the row has none. May search. */
+  /** Returns the name of the level that a row's instance belongs to, or undefined if it belongs to none. May search. */
   levelOf(instance: Instance): string | undefined;
   /**
-   * Measure that ranks the rows within a level and a split. Defaults to the file's pass rate or difficulty, if it has
-   * one (pool-ranks.ts).
+   * Measure that ranks the rows of a level and a split from easy to hard. Defaults to a column of the file with a pass
+   * rate or a difficulty, if there is one (pool-ranks.ts).
    */
   readonly difficulty?: {
     /** Name of the measure in run configurations (RankRange.by), e.g. "solutions". */
@@ -286,9 +305,9 @@ export interface RowReader<Instance> {
     of(instance: Instance): number;
   };
   /**
-   * Python in a row, such as tests, that a sandbox must read before `read` can. `of` returns the Python, or undefined
-   * if there is none. `told` returns the row with the sandbox's findings (JSON in the reader's own form) in place of
-   * the Python. That row is read and kept.
+   * Python in a row, such as tests, which a sandbox must analyse before the row can be read. `of` returns the Python,
+   * or undefined if there is none. `told` returns the row with the sandbox's findings, as JSON, in place of the Python.
+   * `read` gets that row, and the pool stores it.
    */
   readonly python?: {
     of(row: unknown): string | undefined;
@@ -301,8 +320,8 @@ export interface RowReader<Instance> {
    */
   check?(instance: Instance, context: PortContext): Promise<string | undefined | Failed>;
   /**
-   * Returns what the task omits of the row, and why, or undefined if it omits nothing. `gradus pools check --rows`
-   * shows the text.
+   * Returns a text that says which part of the row the task omits, and why, or undefined if it omits nothing. The
+   * command `gradus pools check --rows` prints the text.
    */
   remark?(instance: Instance): string | undefined;
   /**
@@ -320,20 +339,20 @@ export interface InlineCodec<Instance> {
   decode(bytes: Uint8Array): Instance;
 }
 
-/** Asks a teacher model for tasks. The model proposes rows, which the environment's RowReader checks. */
+/** Lets a teacher model propose tasks. The model writes rows, which the environment's RowReader checks. */
 export interface Teaching {
   /**
    * Returns the prompt that asks for `count` tasks of a level. The random generator makes one prompt differ from the
    * next.
    */
   prompt(level: Level, count: number, rng: Rng): readonly ChatMessage[];
-  /** Returns the rows that a reply holds. Never throws and never evaluates code. */
+  /** Returns the rows that a teacher model's reply contains. Never throws and never evaluates code. */
   read(text: string): Parsed<readonly unknown[]>;
 }
 
 /**
- * Describes what an answer consists of. The laws of all environments change the solver's answers so that they break
- * this shape, and no verifier may accept such an answer.
+ * Describes what an answer consists of. The tests of all environments (test/envs/laws) change the solver's answers so
+ * that they violate this description. No verifier may accept an answer changed in this way.
  */
 export type AnswerShape<Instance, Answer> = NumberedShape<Instance> | ItemShape<Instance, Answer>;
 
@@ -367,8 +386,8 @@ interface Core<Instance, Answer> {
   /** Version of the environment. A changed golden file needs a new version. */
   readonly version: number;
   /**
-   * Earlier versions, oldest first, with the same tasks but other verdicts for some answers. This version judges their
-   * tasks, and the scores say so. Defaults to none.
+   * Earlier versions of the environment, oldest first. They have the same tasks, but gave some answers other verdicts.
+   * This version verifies answers to their tasks, and the scores say so. Defaults to none.
    */
   readonly earlier?: readonly number[];
   readonly description: string;
@@ -400,34 +419,38 @@ interface AsyncVerification<Instance, Answer> {
 /** Optional members. Callers check whether a member is present before they use it. */
 interface Capabilities<Instance, Answer> {
   readonly generator?: Generator<Instance>;
-  /** Generator in another process, in place of `generator`. */
+  /** Generator in another process. An environment has this member or `generator`, not both. */
   readonly asked?: MountedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
   /** Turns of the environment's tasks: each tool call or answer gets a reply, until the episode ends. */
   readonly turns?: AnyTurns<Instance>;
   /**
-   * Whether equal completions get equal scores and replies, apart from calls of `turns.askingTools`. Defaults to true if
-   * nothing else asks a resource.
+   * Whether equal completions get equal scores and replies, apart from calls of `turns.askingTools`. Defaults to true
+   * if the environment asks no external resource except through these tools.
    */
   readonly deterministic?: boolean;
   /**
-   * Returns an answer that needs no search, as a model would write it, e.g. the answer in a row. Returns undefined if
-   * the instance has none.
+   * Returns a correct answer without a search, as a model would write it, e.g. the answer in a data row. Returns
+   * undefined if the instance has none.
    */
   reference?(instance: Instance): string | undefined;
   /**
-   * Returns the objective of a trivial answer. Without it, the reward schemes coarse and normalized are unavailable.
+   * Returns the objective of an answer that takes no thought, e.g. of a clique of one vertex. The reward schemes
+   * "coarse" and "normalized" measure answers against it. If omitted, these schemes are unavailable.
    */
   trivial?(instance: Instance): number;
   /** Components of the reward, for environments whose answers are graded. */
   readonly grading?: Grading;
   /**
-   * Shape of an answer, which tells the laws how an answer can be broken. By default, no verifier may accept an answer
-   * with a negative, huge or fractional number, or with a repeated list entry. Nor may it accept a repeated letter, or
-   * a changed letter or digit.
+   * Shape of an answer, from which the tests of all environments derive wrong answers. If omitted, those answers
+   * contain a negative, huge or fractional number, a repeated list entry or letter, or a changed letter or digit. No
+   * verifier may accept them.
    */
   readonly shape?: AnswerShape<Instance, Answer>;
-  /** Codec for instances of a few dozen bytes. They travel in the task id, so that no step makes them again. */
+  /**
+   * Codec for instances of a few dozen bytes. Their bytes travel in the task id, so that no Step call makes the
+   * instance again.
+   */
   readonly inline?: InlineCodec<Instance>;
   /**
    * Id of an environment with the same instances, the same `rows` and the same version, which asks another question
@@ -443,8 +466,8 @@ interface Capabilities<Instance, Answer> {
    */
   readonly answerNames?: readonly string[];
   /**
-   * Asks a teacher model for tasks. Needs `rows` and `inline`: the task id carries the whole proposed task, because
-   * nothing can make it again.
+   * Lets a teacher model propose tasks. Needs `rows` and `inline`: the task id must contain the whole proposed task,
+   * because no seed can make it again.
    */
   readonly teacher?: Teaching;
   /**
@@ -453,15 +476,15 @@ interface Capabilities<Instance, Answer> {
    */
   invariant?(instance: Instance): string;
   /**
-   * Returns whether instances like this one are so few (SMALL in splits.ts) that they lie in every split, because the
-   * smaller splits would be nearly empty. Levels with only such instances are `small`. Applies to generated instances
-   * only. Defaults to false.
+   * Returns whether so few instances of this size exist (fewer than SMALL, splits.ts) that each of them lies in every
+   * split. Otherwise, the smaller splits would be nearly empty. Levels that have only instances of this kind are
+   * `small`. Applies to generated instances only. Defaults to false.
    */
   inEverySplit?(instance: Instance): boolean;
   /**
-   * Draws the instance, with an answer and a best answer if given, so that a person sees why the answer is infeasible
-   * or falls short. Answers need not be feasible. Never throws; the picture's size is bounded. Only for environments
-   * from elsewhere: pictures/ draws those of Gradus, by their ids.
+   * Renders a picture of the instance, with an answer and a best answer if given, so that a person sees why the answer
+   * is infeasible or falls short. Answers need not be feasible. Never throws; the picture's size is bounded. Only for
+   * environments from outside this repository: the folder pictures/ has the functions for the others.
    */
   draw?(this: void, instance: Instance, answer?: Answer, best?: Answer): Picture;
 }
@@ -480,7 +503,7 @@ interface Defaulted<Instance> {
    * Returns a text that is equal for two instances exactly if they are the same task. Its hash finds repeated tasks.
    */
   canonical(instance: Instance): string;
-  /** Returns facts for the trainer that do not reveal the answer. */
+  /** Returns facts about the instance for the trainer, e.g. its number of vertices. No fact reveals the answer. */
   metadata(instance: Instance): Readonly<Record<string, string>>;
 }
 
@@ -499,8 +522,8 @@ export interface AsyncEnvironment<Instance = unknown, Answer = unknown>
   extends EnvironmentParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}
 
 /**
- * Environment as all other code uses it. `resource` distinguishes the two kinds: unless it is checked, the types
- * prevent a synchronous call of `verify`.
+ * Environment as all other code uses it. Only some environments have a `resource`. The types allow a synchronous call
+ * of `verify` only after a check that `resource` is undefined.
  */
 export type Environment<Instance = unknown, Answer = unknown> =
   SyncEnvironment<Instance, Answer> | AsyncEnvironment<Instance, Answer>;

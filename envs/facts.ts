@@ -47,19 +47,19 @@ export type GradedComponent =
       /** Reason why the component has no value. The weighted sum then omits the component. */
       readonly reason: string;
       /**
-       * Set if a fault of ours is the reason, e.g. the judge is down. If the primary component has a failure, the
-       * answer gets no reward.
+       * Set if a fault of the server or of an external service is the reason, e.g. the judge is down. If the primary
+       * component has a failure, the answer gets no reward.
        */
       readonly failure?: Failed;
     };
 
-/** Verification failed through a fault of ours. The answer may be correct or not. */
+/** Verification failed through a fault of the server or of an external service. The answer may be correct or not. */
 export type Failed = {
   readonly kind: "failed";
   readonly detail: string;
   /** True if a retry may help. If false, the sample never gets a reward, and its group does not wait for one. */
   readonly retryable: boolean;
-  /** Delay before the retry, in milliseconds. If unset, the server chooses. */
+  /** Delay before the retry, in milliseconds. If unset, the server chooses the delay. */
   readonly retryDelayMs?: number;
 } & Reason;
 
@@ -84,12 +84,12 @@ export function unavailable(
   return { kind: "failed", reason: "resource_unavailable", resource, detail, retryable: true, ...more };
 }
 
-/** Returns the reason as text, e.g. "timeout" or "resource_unavailable: judge". */
+/** Returns the reason of a failure as text, e.g. "timeout" or "resource_unavailable: judge". */
 export function reasonWords({ reason, resource }: { readonly reason: string; readonly resource?: string | undefined }) {
   return resource === undefined ? reason : `${reason}: ${resource}`;
 }
 
-/** Failure for a bug of this server. The server's log has the details. */
+/** Failure that a bug of this server caused. The server's log has the details. */
 export const bug: Failed = Object.freeze({
   ...({ kind: "failed", reason: "internal", retryable: true } as const),
   detail: "the server failed to score this completion; its log says why",

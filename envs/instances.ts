@@ -10,14 +10,14 @@ export type Restored<Instance = unknown> =
   { readonly kind: "ok"; readonly instance: Instance } | { readonly kind: "invalid"; readonly message: string };
 
 /**
- * Maximum number of attempts for one seed. One instance in ten lies in the smallest split, and a level may refuse many
- * of those.
+ * Maximum number of candidate instances that are generated for one seed. One candidate in ten lies in the smallest
+ * split, and a level may refuse many of these.
  */
 export const ATTEMPTS_MAX = 2000;
 
 /**
- * Maximum number of nodes that the generator's searches for one seed may visit together, about one second. Levels need
- * a few thousand.
+ * Maximum number of nodes that all searches of the generator for one seed may visit together, about one second. The
+ * levels need a few thousand nodes.
  */
 export const SEARCH_NODES_MAX = 16_000_000;
 
@@ -31,9 +31,9 @@ export interface GeneratedRequest {
 /** Progress of the search for the task of a seed. Plain data, so that another thread can continue the search. */
 export interface SearchProgress {
   readonly attempts: number;
-  /** Number of attempts that gave an instance. */
+  /** Number of candidates that the generator returned. It may return none for an attempt. */
   readonly instances: number;
-  /** Number of attempts whose instance lies in the split. */
+  /** Number of candidates that lie in the requested split. */
   readonly ofSplit: number;
   readonly nodes: number;
 }
@@ -43,7 +43,7 @@ const NOT_BEGUN: SearchProgress = { attempts: 0, instances: 0, ofSplit: 0, nodes
 export type SliceResult<Instance = unknown> =
   MakeResult<Instance> | { readonly kind: "paused"; readonly progress: SearchProgress };
 
-/** Returns the task of a seed: the first attempt whose instance lies in the split and is accepted by the generator. */
+/** Returns the task of a seed: the first candidate that lies in the split and that the generator accepts. */
 export function makeGenerated<Instance>(
   environment: Environment<Instance>,
   request: GeneratedRequest,
@@ -54,8 +54,8 @@ export function makeGenerated<Instance>(
 }
 
 /**
- * Searches for the task of a seed in slices. If `isDue` returns true between two attempts, the search pauses and
- * returns its progress, from which a later call continues. The pauses do not change the result.
+ * Searches for the task of a seed in slices. If `isDue` returns true between two candidates, the search pauses and
+ * returns its progress. A later call continues from there. Pauses do not change the result.
  */
 export function searchGenerated<Instance>(
   environment: Environment<Instance>,
@@ -79,7 +79,7 @@ export function searchGenerated<Instance>(
     if (!liesIn(environment, instance, split)) continue;
     ofSplit++;
     if (generator.accepts?.(instance, parameters, work) === false) continue;
-    // A search that ran out of nodes has decided nothing.
+    // If the search of `accepts` ran out of nodes, its result means nothing.
     if (generator.accepts !== undefined && work.nodesLeft <= 0) break;
     return madeOf(
       environment,
@@ -92,7 +92,7 @@ export function searchGenerated<Instance>(
   return { kind: "exhausted", message: exhausted(environment, generator.parameters, request, progress) };
 }
 
-/** Returns an error text that names the request, the share of attempts that succeeded, and a remedy. */
+/** Returns an error text that names the request, the share of candidates that were accepted, and a remedy. */
 function exhausted(
   { id }: Environment,
   infos: readonly ParameterInfo[],
@@ -109,19 +109,21 @@ function exhausted(
   return `${asked}: none of ${attempts} attempts${searched} gave a task: ${found}; ${remedy}`;
 }
 
-/** Returns the random generator of one attempt. Parameters are sorted by name, so that their order does not matter. */
+/**
+ * Returns the random generator of one candidate. Parameters are sorted by name, so that their order does not matter.
+ */
 function rngOf(environment: Environment, parameters: Parameters, seed: bigint, attempt: number): Rng {
   return rngForKey(prefixOf(environment, parameters) + keyOf(seed, attempt));
 }
 
-/** Part of a random stream's key that all seeds of an environment with these parameters share. */
+/** Part of a random stream's key that is the same for all seeds of an environment with these parameters. */
 interface Prefix {
   readonly environment: Environment;
   readonly key: string;
 }
 
 /**
- * Caches the prefix for each set of parameters. A level has few sets, and sorting a dozen names costs more than a draw.
+ * Caches the prefix by the parameters object, because sorting a dozen names costs more than generating random numbers.
  */
 const prefixes = new WeakMap<Parameters, Prefix>();
 
@@ -134,7 +136,10 @@ function prefixOf(environment: Environment, parameters: Parameters): string {
   return key;
 }
 
-/** Restores the instance of an origin. Returns invalid if this server, with these pools, does not issue the origin. */
+/**
+ * Restores an instance from its origin. Returns "invalid" if this server, with its pools, issues no task of that
+ * origin.
+ */
 export function restore<Instance>(
   environment: Environment<Instance>,
   origin: Origin,

@@ -1,6 +1,6 @@
 /**
- * Converts tasks of mounted environments, whose instances another process makes, into task keys and back. The task
- * store uses these functions.
+ * Converts tasks of mounted environments (whose instances another process makes) to the task keys that the server
+ * keeps, and back. The task store uses these functions.
  */
 import type { MountedGenerator, MountedPlace, MountedResult, Environment, Parameters } from "./environment.ts";
 import type { Origin, TaskKey } from "./origin.ts";
@@ -31,8 +31,8 @@ export function mountedTaskKey<Instance>(
 }
 
 /**
- * Returns the data with which to ask the mounted generator for a task again. Returns undefined if the task came from a
- * row or from a teacher instead.
+ * Returns the data with which the mounted generator makes a task again. Returns undefined if the task came from a data
+ * row or from a teacher model instead.
  */
 export function mountedPlaceOf({ origin, hash }: Pick<TaskKey, "origin" | "hash">): MountedPlace | undefined {
   if (origin.kind !== "generated") return undefined;
@@ -41,8 +41,8 @@ export function mountedPlaceOf({ origin, hash }: Pick<TaskKey, "origin" | "hash"
 }
 
 /**
- * Returns an error text: the environment no longer has the digest under which its task was made, so answers may be
- * scored differently. An environment without a mounted generator has no digest.
+ * Returns the error text for a task whose environment now has another digest than when the task was made. Its answers
+ * may be scored differently. An environment without a mounted generator has no digest.
  */
 export function changedSources({ id, asked }: Pick<Environment, "id" | "asked">, before: string | undefined): string {
   const made = before === undefined ? "was the server's own" : `was of digest ${before}`;

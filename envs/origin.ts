@@ -11,7 +11,7 @@ export type Origin =
       /** All parameters, with defaults filled in. */
       readonly parameters: Parameters;
       readonly seed: bigint;
-      /** Index of the attempt at this seed that gave the instance, from 0. */
+      /** Index, from 0, of the candidate that became the task. Earlier candidates of this seed were passed over. */
       readonly attempt: number;
     }
   | {
@@ -30,19 +30,23 @@ export interface TaskKey {
   readonly hash: string;
   /** Best known objective, and its bound. Unset if the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
-  /** For a row of a run: the share of the run's rows that are easier, in [0, 1). Unset if unknown. */
+  /** If the task is a row of a run's pool: the share of the run's rows that are easier, in [0, 1). Unset if unknown. */
   readonly rank?: number;
-  /** For a row from a walk through a pool: how often the walk had passed through all rows before. Defaults to 0. */
+  /**
+   * If the task is a row from a walk through a pool: the number of times that the walk had passed through all rows
+   * before. Defaults to 0.
+   */
   readonly epoch?: number;
 }
 
 export type MakeResult<Instance = unknown> =
   | { readonly kind: "made"; readonly key: TaskKey; readonly instance: Instance }
-  /** No such instance exists. Asking again does not help. */
+  /** No task exists for the request. Asking again does not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
 /**
- * Returns the task of an instance. If there is something to optimise, the task includes the baseline for its answers.
+ * Returns an instance as a task. If answers have an objective and the environment has a solver, solves the instance and
+ * adds the best known objective as baseline.
  */
 export function madeOf<Instance>(
   { goal, solver }: Environment<Instance>,

@@ -15,7 +15,10 @@ type LaterName<Specs extends ParameterSpecs> = {
   [Name in keyof Specs]: Specs[Name] extends { readonly later: true } ? Name : never;
 }[keyof Specs];
 
-/** Parameter values as levels write them. Parameters declared later may be omitted. */
+/**
+ * Parameter values as a level states them. Parameters marked `later`, i.e. added after tasks were issued, may be
+ * omitted.
+ */
 export type LevelParametersOf<Specs extends ParameterSpecs> = {
   readonly [Name in Exclude<keyof Specs, LaterName<Specs>>]: number;
 } & { readonly [Name in LaterName<Specs>]?: number };
@@ -48,8 +51,8 @@ export function share(description: string, defaultValue: number): ParameterSpec 
 }
 
 /**
- * Declares a switch that was added after its version was released. Off by default. At 1, the other parameters have no
- * effect, except those that set sizes.
+ * Declares a switch, 0 (off, the default) or 1 (on), that was added after its version was released. If on, the other
+ * parameters have no effect, except those that set sizes.
  */
 export function laterSwitch(description: string): ParameterSpec & { readonly later: true } {
   return { ...wholeNumber(description, 0, [0, 1]), later: true };
@@ -58,8 +61,8 @@ export function laterSwitch(description: string): ParameterSpec & { readonly lat
 type Pair<Name extends string> = { readonly [Key in `${Name}_min` | `${Name}_max`]: ParameterSpec };
 
 /**
- * Declares the two ends of a range, `name_min` and `name_max`. If a caller gives one end alone and the ends would
- * cross, the other end's default moves along. For example, cities_min = 30 raises a default of 20 for cities_max to 30.
+ * Declares the two ends of a range, `name_min` and `name_max`. If a caller sets only one end, beyond the default of the
+ * other end, that default moves along. For example, cities_min = 30 raises a default of 20 for cities_max to 30.
  */
 export function minMax<Name extends string>(
   name: Name,
@@ -100,8 +103,8 @@ export function ranges<const Ranges extends Readonly<Record<string, Range>>>(of:
 }
 
 /**
- * Returns a growth axis along which both ends of a range grow together, e.g. cities_min and cities_max for "cities".
- * `more` returns the other parameters that a value sets.
+ * Returns a growth axis (a series of values from easy to hard) along which both ends of a range are equal and grow,
+ * e.g. cities_min and cities_max for "cities". `more` returns the other parameters that a value sets.
  */
 export function sizeAxis<const Name extends string, More extends Parameters = Record<never, number>>(
   name: Name,
@@ -125,8 +128,9 @@ type Given = Readonly<Record<string, number>>;
 type FilledParameters = { readonly kind: "ok"; readonly parameters: Parameters } | Invalid;
 
 /**
- * Fills in defaults for missing values, in the order of `infos`. Omits parameters declared later that have their
- * defaults. The result is invalid, with a reason, if a name is unknown or a value is out of range.
+ * Fills in defaults for missing values, in the order of `infos`. Omits a parameter marked `later`, i.e. added after
+ * tasks were issued, if it has its default. The result is invalid, with a reason, if a name is unknown or a value is
+ * out of range.
  */
 export function fillParameters(infos: readonly ParameterInfo[], values: Given): FilledParameters {
   const names = infos.map((info) => info.name);
@@ -138,8 +142,8 @@ export function fillParameters(infos: readonly ParameterInfo[], values: Given): 
   const isGiven = ({ name }: ParameterInfo): boolean => Object.hasOwn(values, name);
   const value = (info: ParameterInfo): number =>
     (isGiven(info) ? values[info.name] : undefined) ?? defaultOf(info, values);
-  // Given values are checked before defaults. Otherwise an error could name the other end of a range, which the caller
-  // did not give.
+  // The caller's own values are checked before defaults. Otherwise an error could name the other end of a range, which
+  // the caller did not set.
   for (const info of [...infos.filter(isGiven), ...infos]) {
     const message = problemOf(info, value(info));
     if (message !== undefined) return { kind: "invalid", field: `parameters.${info.name}`, message };
@@ -188,8 +192,7 @@ function minAboveMax(parameters: Parameters): string | undefined {
   return undefined;
 }
 
-// Functions that resolve the level of an environment that a request names, or the parameters that it gives in place of
-// a level.
+// Functions that find the level that a request names, or check the parameters that it sets in place of a level.
 
 export type FoundLevel =
   { readonly kind: "found"; readonly level: Level } | { readonly kind: "unknown"; readonly message: string };

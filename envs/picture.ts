@@ -1,6 +1,6 @@
 /**
- * Defines a picture of an instance. The pictures of Gradus's own environments are in pictures/, so that verifiers do
- * not load them. An environment from elsewhere draws its picture in `draw`.
+ * Defines a picture of an instance. The folder pictures/ has the functions for Gradus's own environments, so that
+ * verifiers do not load them. An environment from outside this repository has a function `draw`.
  */
 
 /** SVG element. Numbers are rounded to a tenth, and undefined attributes are omitted. */
@@ -22,7 +22,7 @@ export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly shapes: readonly Shape[];
-  /** Meanings of the marks in the picture. */
+  /** Explanations of the marks in the picture. */
   readonly legend: readonly LegendEntry[];
   /** Remarks about anything that cannot be drawn, e.g. vertex numbers that do not exist. */
   readonly notes: readonly string[];

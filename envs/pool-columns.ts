@@ -1,6 +1,7 @@
 /**
- * Reads rows of a data pool into columns. The columns are typed arrays rather than one object for each row. A row takes
- * about 40 bytes in addition to its instance, and columns move between threads without a copy.
+ * Reads the rows of a data pool and stores each property of all rows in one typed array, rather than one object for
+ * each row. A row takes about 40 bytes in addition to its instance, and typed arrays move between threads without a
+ * copy.
  */
 import type { Environment, RowProof, Split, Taken } from "./environment.ts";
 import { parseExact, repeatedKey } from "./lib/exact-json.ts";
@@ -17,8 +18,8 @@ export interface RawRow {
   /** Index of the row in its unit (a part of the file that is read at once), from 0. */
   readonly row: number;
   /**
-   * JSON text of the row, if it still has to be parsed. Otherwise `value` holds the parsed row. Lines of white space
-   * only are skipped.
+   * JSON text of the row, if it still has to be parsed. Otherwise `value` holds the parsed row. Text that is only white
+   * space is skipped.
    */
   readonly json?: string;
   readonly value?: unknown;
@@ -26,18 +27,18 @@ export interface RawRow {
   readonly problem?: string;
 }
 
-/** Row with Python that a sandbox must read first. */
+/** Row whose Python code a sandbox must analyse before the row can be read. */
 export interface PythonRow {
   readonly row: number;
   readonly python: string;
 }
 
-/** Findings of a sandbox about the Python in rows, by the row's index in its unit (part of the file). */
+/** What a sandbox found about the Python code in rows, by the row's index in its unit (part of the file). */
 export type FoundPython = ReadonlyMap<number, string>;
 
 const NOTHING_FOUND: FoundPython = new Map();
 
-/** Number of rows whose field was taken from one column in one way. */
+/** Number of rows in which a field's value came from the same column in the same way, e.g. "solution, in \boxed{}". */
 export interface TakenRows {
   readonly field: string;
   readonly from: string;
@@ -61,33 +62,42 @@ export interface UnitColumns {
   readonly splits: Uint8Array<ArrayBuffer>;
   /** Difficulty of each row. NaN if nothing tells how hard the row is. */
   readonly difficulties: Float64Array<ArrayBuffer>;
-  /** Source of each difficulty, see pool-ranks.ts. */
+  /** Origin of each difficulty: an index in RANK_COLUMNS, OWN_MEASURE or UNRANKED (pool-ranks.ts). */
   readonly rankSources: Uint8Array<ArrayBuffer>;
-  /** Hash of each row's question, in two entries as in `hashes`. Empty if the environment does not define `asked`. */
+  /**
+   * Hash of everything that each row asks, in two entries as in `hashes`. Empty if the environment does not define
+   * `asked`.
+   */
   readonly asked: Uint32Array<ArrayBuffer>;
-  /** Hash of each row's problem, in two entries as in `hashes`. Empty if the environment does not define `problem`. */
+  /**
+   * Hash that is equal for rows whose answers reveal each other, in two entries as in `hashes`. Empty if the
+   * environment defines neither `problem` nor `invariant`.
+   */
   readonly problems: Uint32Array<ArrayBuffer>;
-  /** Proofs that rows need, each with whether a row of the unit gives it. */
+  /** Conditions that some row of the file must meet (RowProof), each with whether a row of this unit meets it. */
   readonly proofs: readonly RowProof[];
-  /** Columns that fields were taken from, with the number of rows. */
+  /** Columns that the fields of instances were taken from, with the number of rows for each. */
   readonly taken: readonly TakenRows[];
-  /** Number of rows that have each of the columns named by the operator. */
+  /** Number of rows that have each of the columns that the operator named with --column. */
   readonly named: Uint32Array<ArrayBuffer>;
   /** Offset in `bytes` where each instance ends. */
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Rows that still wait for a sandbox to read their Python. */
+  /** Rows that cannot be read until a sandbox has analysed their Python code. */
   readonly waiting: readonly PythonRow[];
   readonly rejected: number;
-  /** Kinds of reasons why rows were rejected. `row` is a row's index in the unit. */
+  /** Reasons why rows were rejected, similar ones counted together. `row` is a row's index in the unit. */
   readonly rejections: readonly RowsWithReason[];
-  /** Kinds of instructions about the form of the answer that rows contain. `row` is a row's index in the unit. */
+  /**
+   * Instructions about the form of the answer in the rows' texts, similar ones counted together. `row` is a row's index
+   * in the unit.
+   */
   readonly instructions: readonly RowsWithReason[];
 }
 
 /**
- * Rows of a pool. Each list except `bytes`, `members` and `starts` has an entry for each row, or two where its comment
- * says so, in the order of the file.
+ * Rows of a pool, in the order of the file. A list has one entry for each row, or two if its comment says so. The lists
+ * `bytes`, `members` and `starts` differ.
  */
 export interface PoolColumns {
   /** Number of each row in the file, from 0. */
@@ -95,13 +105,13 @@ export interface PoolColumns {
   readonly hashes: Uint32Array<ArrayBuffer>;
   /** Level and split of each row: three times the index of the level, plus the index of the split. */
   readonly groups: Uint8Array<ArrayBuffer>;
-  /** Number of easier rows in the row's group. Empty if rows have no ranks. */
+  /** Number of easier rows among the rows of the same level and split. Empty if rows have no ranks. */
   readonly ranks: Uint32Array<ArrayBuffer>;
   /** Difficulty that decides the rank, greater for harder rows. Empty if rows have no ranks. */
   readonly difficulties: Float64Array<ArrayBuffer>;
   /**
-   * Hashes of the problems, with two entries for each row as in `hashes`. Equal for rows whose answers reveal each
-   * other. If empty, `hashes` serves instead.
+   * Hashes that are equal for rows whose answers reveal each other, with two entries for each row as in `hashes`. If
+   * empty, `hashes` serves instead.
    */
   readonly problems: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
@@ -116,8 +126,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Maximum size, in bytes, of the stored data of a row, whatever its environment allows. Each step that needs the row
- * parses it again, which takes some milliseconds for a megabyte.
+ * Maximum size, in bytes, of the stored data of a row, even if its environment allows more. Each Step call that needs
+ * the row parses the data again, which takes some milliseconds for a megabyte.
  */
 const ROW_BYTES_MAX = 4 << 20;
 
@@ -149,7 +159,7 @@ class InstanceBytes {
   }
 }
 
-/** Maximum number of different ways to take a field. Further ways are counted together. */
+/** Maximum number of different sources that are counted for one field. Further sources are counted together. */
 const TAKEN_MAX = 16;
 
 /**
@@ -224,8 +234,8 @@ export function readUnit<Instance>(
 }
 
 /**
- * Counts which columns the fields were taken from. Ways beyond TAKEN_MAX are counted together, because a row may choose
- * the column's name.
+ * Counts, for each field, the rows by the source of its value (column and way). Sources beyond TAKEN_MAX are counted
+ * together, because a data row could name any number of them.
  */
 export function createTakenCounter() {
   const fields = new Map<string, Map<string, number>>();
@@ -245,8 +255,8 @@ export function createTakenCounter() {
 const halvesOf = (hash: string): [number, number] => [parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8, 16), 16)];
 
 /**
- * Adds the hashes of a row's question and problem. If the environment does not define one of them, nothing is added to
- * its list.
+ * Adds to each list the hash of a row: of everything that it asks, and of its problem, which rows share if their
+ * answers reveal each other. Adds nothing to a list if the environment does not define its key.
  */
 function addKeys<Instance>(
   environment: Environment<Instance>,
@@ -267,7 +277,10 @@ interface Viewed {
   readonly rows?: Reader;
 }
 
-/** Returns the view through which an environment reads rows, given the operator's names for columns. */
+/**
+ * Returns the view that renames a file's columns for the environment's row reader. `names` are the columns that the
+ * operator named.
+ */
 export function viewOf({ id, rows }: Viewed, names: ColumnNames): View {
   if (rows === undefined) throw new Error(`${id} has no data pools`);
   return createView(rows, names);
@@ -277,12 +290,12 @@ export function viewOf({ id, rows }: Viewed, names: ColumnNames): View {
 export type ExaminedRow<Instance> =
   | { readonly kind: "blank" }
   | { readonly kind: "rejected"; readonly reason: string }
-  /** A sandbox must read this Python first. */
+  /** The row cannot be read until a sandbox has analysed this Python code. */
   | { readonly kind: "waiting"; readonly python: string }
   | {
       readonly kind: "task";
       readonly instance: Instance;
-      /** Index in the environment's levels. */
+      /** Index of the row's level in the environment's levels. */
       readonly level: number;
       /** True if the bytes come from the environment's inline codec. Otherwise they are the row's JSON. */
       readonly inline: boolean;
@@ -316,7 +329,7 @@ export function examineRow<Instance>(
   const alike = view.alike(whole);
   if (alike !== undefined) return rejected(alike);
   const seen = view.row(whole);
-  // Read the row in the form in which it is stored, so that it can be read again later.
+  // Read the row in the form in which it is stored, so that reading the stored row later gives the same instance.
   let row = view.kept(seen);
   const python = reader.python?.of(row);
   if (python !== undefined) {

@@ -1,4 +1,7 @@
-/** Merges the rows of all units of a pool's file: selects rows, drops repeated tasks, and ranks the rest. */
+/**
+ * Merges the rows of all units (parts read at once) of a pool's file: selects rows, drops repeated tasks, ranks the
+ * rest.
+ */
 import type { Environment, Split } from "./environment.ts";
 import {
   createTakenCounter,
@@ -13,24 +16,30 @@ import { type Ranking, rankingOf } from "./pool-ranks.ts";
 import { createReasonCounter, type RowsWithReason } from "./pool-reasons.ts";
 
 export interface PoolSummary {
-  /** Number of rows that hold no task, or a task that an earlier row holds. */
+  /** Number of rows that contain no valid task, or the same task as an earlier row. */
   readonly rejected: number;
-  /** Reasons for rejection, in the order of their first rows. */
+  /** Reasons for rejection, similar ones counted together, in the order of the first row of each. */
   readonly rejections: readonly RowsWithReason[];
-  /** Instructions about the form of the answer in rows that hold a task, in the order of their first rows. */
+  /**
+   * Instructions about the form of the answer in the rows' texts, similar ones counted together, in the order of the
+   * first row of each.
+   */
   readonly instructions: readonly RowsWithReason[];
-  /** Number of rows that the pool's selection leaves out. */
+  /** Number of rows that are in none of the row ranges selected for the pool. */
   readonly leftOut: number;
-  /** Number of rows that could not be checked through a fault of ours. See RowReader.check. */
+  /**
+   * Number of rows that could not be checked because of a fault of the server or of an external service. See
+   * RowReader.check.
+   */
   readonly unchecked: number;
   /** True if each row of the file is a line, as in JSONL. */
   readonly lines: boolean;
-  /** Number of rejected rows that hold a task of an earlier row. */
+  /** Number of rows rejected because an earlier row holds the same task. */
   readonly repeats: number;
   /** Rows that ask the same question as an earlier row and have another answer. */
   readonly contradictions: Contradictions;
   readonly ranking: Ranking;
-  /** Columns that fields were taken from, with the number of rows that hold a task. */
+  /** Columns that the fields of instances were taken from, with the number of rows for each. */
   readonly taken: readonly TakenRows[];
 }
 
@@ -45,7 +54,10 @@ export interface FinishedPool {
   readonly summary: PoolSummary;
 }
 
-/** Rows [from, to) of the file. If `split` is set, these rows belong to it, whatever their hashes. */
+/**
+ * Rows of the file with indices from `from` to before `to`. If `split` is set, it replaces the split that their hashes
+ * decide.
+ */
 export interface RowRange {
   readonly from: number;
   /** Row after the range. Infinity: the range ends with the file. */
@@ -63,7 +75,10 @@ export function rejectionText(lines: boolean, { row, reason, count }: RowsWithRe
   return `${nameRow(lines, row)}${count > 1 ? ` and ${count - 1} more` : ""}: ${reason}`;
 }
 
-/** Returns why the whole file is refused, even if its single rows are valid, or undefined if it is not refused. */
+/**
+ * Returns the reason why the whole file is refused although each row by itself may be valid. Undefined if the file is
+ * not refused.
+ */
 export function fileProblem(units: readonly UnitColumns[], names: ColumnNames): string | undefined {
   const absent = names.find((_, i) => units.every(({ named }) => named[i] === 0));
   if (absent !== undefined)
@@ -206,8 +221,8 @@ function copyKeys(unit: UnitColumns, i: number, room: Room, count: number): void
 }
 
 /**
- * Finds rows that ask the question of an earlier row and are another task. Such rows agree with the earlier row or
- * contradict it.
+ * Finds rows that ask the same question as an earlier row but are another task. Such a row contradicts the earlier one,
+ * unless the environment's `agrees` accepts the two answers.
  */
 function contradictionsIn(environment: Environment, { asked, rows, bytes, ends }: Room, total: number) {
   const seen = hashTable(asked, total);
@@ -234,8 +249,8 @@ function rangeOf(selection: readonly RowRange[], row: number): RowRange | undefi
 }
 
 /**
- * Returns a function that finds the index of an earlier equal hash. If there is none, it stores the current hash and
- * returns −1.
+ * Returns a function that takes a row's index in `hashes`. It returns the index of an earlier row with an equal hash.
+ * If there is none, it remembers this row and returns −1.
  */
 function hashTable(hashes: Uint32Array, total: number): (place: number) => number {
   const find = hashFinder(hashes, total);
@@ -243,8 +258,9 @@ function hashTable(hashes: Uint32Array, total: number): (place: number) => numbe
 }
 
 /**
- * Returns a function that finds the index of a stored hash, or −1. If `noted` is given and the hash is missing, the
- * function stores it under that index. Uses open addressing, because a Map takes about 100 bytes a row.
+ * Returns a function that takes the two halves of a hash and returns the index in `hashes` under which the hash was
+ * stored, or −1. If the hash is missing, the function stores it under the index `noted`, if one is passed. Uses open
+ * addressing, because a Map takes about 100 bytes a row.
  */
 export function hashFinder(hashes: Uint32Array, total: number): (high: number, low: number, noted?: number) => number {
   let size = 16;
@@ -272,8 +288,8 @@ function membersOf(groups: Uint8Array, groupCount: number, count: number) {
 }
 
 /**
- * Returns, for each row, how many rows of its group are easier. The smaller hash counts as easier if the difficulties
- * are equal.
+ * Returns, for each row, how many rows of its group (level and split) are easier. If difficulties are equal, the row
+ * with the smaller hash counts as easier.
  */
 function rankRows(
   difficulties: Float64Array,
@@ -298,8 +314,8 @@ function pairsOf(hashes: Uint32Array, places: readonly number[]): Uint32Array<Ar
 }
 
 /**
- * Removes rows from a pool and counts them as rejected. The reasons are given by the row's index in the pool. The
- * remaining rows get new ranks.
+ * Removes rows from a pool and counts them as rejected. `reasons` maps the index of each such row in the pool to the
+ * reason. The remaining rows get new ranks.
  */
 export function removeRows(
   environment: Environment,

@@ -4,7 +4,7 @@
  */
 import { numberText } from "./lib/exact-json.ts";
 
-/** Columns with the share of attempts that solved a row, in [0, 1]. A lower rate means a harder row. */
+/** Columns with the share of some model's attempts that solved the row, in [0, 1]. A lower rate means a harder row. */
 const RATE_COLUMNS = ["pass_rate", "solve_rate", "llama8b_solve_rate", "pass_rate_72b_tir"] as const;
 /** Column with a number that is greater for harder rows. */
 const DIFFICULTY = "difficulty";
@@ -12,9 +12,9 @@ const DIFFICULTY = "difficulty";
 /** Columns that can rank a row. The first one that a row has counts. */
 export const RANK_COLUMNS: readonly string[] = [...RATE_COLUMNS, DIFFICULTY];
 
-/** Source of the difficulty of a row that has none. Other sources are indices in RANK_COLUMNS, or OWN_MEASURE. */
+/** Value of `source` for a row without a difficulty. Other values are an index in RANK_COLUMNS, or OWN_MEASURE. */
 export const UNRANKED = 255;
-/** Source of a difficulty that the environment computes itself. */
+/** Value of `source` for a difficulty that the environment computes itself. */
 export const OWN_MEASURE = 254;
 
 export interface Difficulty {
@@ -37,14 +37,19 @@ export function difficultyIn(row: unknown): Difficulty {
   return NONE;
 }
 
-/** Returns the number in a value. In a table of strings, a number may be a string. */
+/**
+ * Returns a value as a number, also if it is a string such as "0.5", as in tables that contain only strings. Returns
+ * undefined for other values.
+ */
 export function numberIn(value: unknown): number | undefined {
   const text = typeof value === "string" && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value) ? value : numberText(value);
   const number = Number(text);
   return text !== undefined && Number.isFinite(number) ? number : undefined;
 }
 
-/** Returns whether a measure is a share of attempts that solved a row. The difficulty is then 1 minus the share. */
+/**
+ * Returns whether a measure (a column's name) is a pass rate in [0, 1]. A row's difficulty is then 1 minus its rate.
+ */
 export function isRate(measure: string | undefined): boolean {
   return RATE_COLUMNS.some((column) => column === measure);
 }
@@ -59,8 +64,8 @@ export interface Ranking {
 }
 
 /**
- * Returns the ranking of a pool, given the number of rows with each source. All rows must have the same source, because
- * two measures give no common order.
+ * Returns the measure by which the rows of a pool are ranked, given the number of rows for each `source` of a
+ * difficulty. All rows must have the same source, because two measures give no common order.
  */
 export function rankingOf(counts: ReadonlyMap<number, number>, own: OwnMeasure | undefined): Ranking {
   const sources = [...counts.keys()];

@@ -1,4 +1,6 @@
-/** Counts the reasons why rows of a pool hold no task. Similar reasons count as one kind, so that a report stays short. */
+/**
+ * Counts the reasons why rows of a pool hold no task. Similar reasons count as one kind, so that a report stays short.
+ */
 
 /** Rows of a pool that have one kind of reason in common, e.g. why they were rejected. */
 export interface RowsWithReason {
@@ -10,8 +12,8 @@ export interface RowsWithReason {
 }
 
 /**
- * Maximum number of kinds; further kinds are counted together. A reader has few kinds, unless its reasons contain
- * values of the row without quotes.
+ * Maximum number of kinds of reasons; further kinds are counted together. A row reader has few kinds, unless its
+ * reasons contain values of the row without quotes.
  */
 const KINDS_MAX = 32;
 
@@ -41,16 +43,16 @@ export function createReasonCounter(): ReasonCounter {
 }
 
 /**
- * Returns a reason without the row's own values. Two reasons that differ only in numbers, quoted text or lists are of
- * one kind.
+ * Returns a key that is equal for similar reasons: the reason without the row's own values, i.e. numbers, quoted text
+ * and lists.
  */
 function kindOf(reason: string): string {
   return (
     reason
       .slice(0, REASON_LENGTH_MAX)
-      // A value that was cut off has no closing quote.
+      // Replace quoted text. A value that was cut off has no closing quote.
       .replaceAll(/"[^"]*(?:"|$)/g, "…")
-      // Skip the apostrophe within a word.
+      // Replace text in single quotes, but keep the apostrophe within a word.
       .replaceAll(/(?<!\w)'[^']*'(?!\w)/g, "…")
       // Replace a list or an object, and the rest of one that was cut off.
       .replace(/[[{].*[\]}]/s, "…")

@@ -13,13 +13,16 @@ import { hasValue } from "./row-columns.ts";
 export type ColumnNames = readonly (readonly [name: string, column: string])[];
 
 export interface View {
-  /** Returns the row with its columns renamed as the environment's reader expects. */
+  /**
+   * Returns the row with its columns renamed for the environment's row reader. Omits columns that the reader does not
+   * know.
+   */
   row(whole: unknown): unknown;
-  /** Returns an error text if two columns of the row have the same name for the reader, or undefined. */
+  /** Returns an error text if two columns of the row would get the same name. Otherwise returns undefined. */
   alike(whole: unknown): string | undefined;
-  /** Returns the part of a viewed row that is stored. Omits columns that only rank the row. */
+  /** Returns the part of a renamed row that is stored. Omits columns that only rank the row. */
   kept(row: unknown): unknown;
-  /** Number of rows that had each of the renamed columns. */
+  /** Number of rows that had each of the columns that the operator named. */
   readonly found: Uint32Array<ArrayBuffer>;
 }
 
@@ -27,7 +30,10 @@ type Row = Readonly<Record<string, unknown>>;
 /** Part of a row reader that a view needs. */
 export type Reader = Pick<RowReader<never>, "columns" | "fields">;
 
-/** Returns a reader's columns and the columns that may rank rows. Returns undefined if the reader uses all columns. */
+/**
+ * Returns the columns that a row reader uses, and the columns that may rank rows. Returns undefined if the reader uses
+ * all columns.
+ */
 export function columnsOfReader({ columns }: Reader): readonly string[] | undefined {
   return columns && [...new Set([...columns, ...RANK_COLUMNS])];
 }
@@ -40,7 +46,10 @@ export function nameKey(name: string): string {
     .replaceAll(/[\s-]+/g, "_");
 }
 
-/** Returns an error text for names that the reader does not know, or undefined. */
+/**
+ * Returns an error text if the operator named a column for a name that the row reader does not know. Otherwise returns
+ * undefined.
+ */
 export function namesProblem(id: string, reader: Reader, names: ColumnNames): string | undefined {
   const known = columnsOfReader(reader);
   const unknown = names.find(([name]) => known !== undefined && !known.includes(name))?.[0];
@@ -69,7 +78,7 @@ export function createView(reader: Reader, names: ColumnNames): View {
   const columns = columnsOfReader(reader);
   const own = columns && new Set(columns);
   const byKey = new Map(columns?.map((name) => [nameKey(name), name]));
-  /** The reader's name for each column of the file, or undefined; filled as columns appear. */
+  /** Caches the reader's name for each column of the file, or undefined if the reader does not know the column. */
   const renamed = new Map<string, string | undefined>();
   const nameOf = (column: string): string | undefined => {
     if (own === undefined || own.has(column)) return column;

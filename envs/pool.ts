@@ -25,7 +25,10 @@ export interface PoolRow<Instance = unknown> {
 
 export interface Pool<Instance = unknown> extends PoolSummary {
   readonly name: string;
-  /** Id of the environment. For a twin: the id of the environment whose instances it shares. */
+  /**
+   * Id of the environment. If it is a twin (asks another question about another environment's instances), the id of
+   * that environment.
+   */
   readonly environment: string;
   readonly definition: Environment<Instance>;
   readonly size: number;
@@ -91,7 +94,10 @@ function hashAt({ hashes }: PoolColumns, place: number): string {
   return half(2 * place) + half(2 * place + 1);
 }
 
-/** Functions that find a row's position by its hash, for pools that were searched. They take 8 to 16 bytes a row. */
+/**
+ * Caches, for each pool that was searched by hash, the function that finds a row's position. It takes 8 to 16 bytes a
+ * row.
+ */
 const finders = new WeakMap<Pool, ReturnType<typeof hashFinder>>();
 
 /** Returns the position of the row whose task has this hash (16 hex digits), or −1. A pool holds each task once. */
@@ -122,7 +128,10 @@ export function rowPlace({ columns: { rows } }: Pool, number: number): number {
   return rows[from] === number ? from : -1;
 }
 
-/** Returns the row with a hash. `number` is a hint: the row's number in the file when the task was issued. */
+/**
+ * Returns the row with this hash. `number` is a hint that saves a search: the row's number in the file when the task
+ * was issued.
+ */
 export function findRow<Instance>(pool: Pool<Instance>, number: number, hash: string): PoolRow<Instance> | undefined {
   const before = rowPlace(pool, number);
   const place = before >= 0 && hashAt(pool.columns, before) === hash ? before : placeOfHash(pool, hash);
@@ -143,7 +152,10 @@ export function placesOf(pool: Pool, level: string, split: Split): Uint32Array {
   return pool.columns.members.subarray(start, start + count);
 }
 
-/** Returns a number that two rows share exactly if they are the same problem, except for a collision in 2^52. */
+/**
+ * Returns 52 bits of a hash, which are equal for two rows if the answer to one reveals the answer to the other. Other
+ * rows share a number only by a collision.
+ */
 export function problemAt({ columns: { problems, hashes } }: Pool, place: number): number {
   const keys = problems.length === 0 ? hashes : problems;
   return (keys[2 * place] as number) * 2 ** 20 + ((keys[2 * place + 1] as number) >>> 12);
@@ -153,7 +165,7 @@ export function rowCount(pool: Pool, level: string, split: Split): number {
   return groupOf(pool, level, split).count;
 }
 
-/** Returns the number of rows of each level and split that has any. */
+/** Returns the number of rows of each level and split. Omits those without rows. */
 export function groupCounts(
   pool: Pool,
 ): readonly { readonly level: string; readonly split: Split; readonly rows: number }[] {
@@ -170,8 +182,8 @@ export function rowCounts(pool: Pool): Readonly<Record<string, number>> {
 }
 
 /**
- * Returns a text that lists the levels with rows in the split, or in any split if this one has none. Errors about a
- * missing level use it.
+ * Returns a text for errors about a missing level. It lists the levels with rows in the split. If the split has no rows
+ * at all, it lists the levels of all splits.
  */
 export function levelsText(pool: Pool, split: Split): string {
   const groups = groupCounts(pool);
@@ -181,7 +193,7 @@ export function levelsText(pool: Pool, split: Split): string {
   return texts.length === 0 ? "it has rows of no level" : `it has ${texts.join(", ")}`;
 }
 
-/** Returns the row of a seed. Each row is equally likely. */
+/** Returns the row that the seed chooses among the rows of a level and a split. Each row is equally likely. */
 export function pickRow<Instance>(
   pool: Pool<Instance>,
   level: string,
@@ -196,8 +208,8 @@ export function pickRow<Instance>(
 
 /**
  * Returns the row at position `ordinal`, from 0, of a walk through seeded permutations of the rows. After the last row,
- * the walk begins a new permutation. The key's epoch is the number of completed permutations. `rankAt` returns the rank
- * of the row at a position in the pool.
+ * the walk begins a new permutation. The task key's epoch is the number of completed permutations. `rankAt` returns the
+ * rank of the row at a position in the pool.
  */
 export function rowAt<Instance>(
   pool: Pool<Instance>,
@@ -214,7 +226,10 @@ export function rowAt<Instance>(
   return makeRow(pool, pool.columns.members[start + permuted(count, ordinal % count, ...key)]!, epoch, rankAt);
 }
 
-/** Returns the row with a hash, for a walk whose epoch is known. */
+/**
+ * Returns the row with this hash as a task of a walk through the pool (rowAt). `epoch` is the number of permutations
+ * that the walk had completed.
+ */
 export function rowOfHash<Instance>(
   pool: Pool<Instance>,
   { hash, epoch }: { readonly hash: string; readonly epoch: number },

@@ -7,16 +7,22 @@ import type { Failed } from "./facts.ts";
 import type { ChatMessage } from "./prompt.ts";
 
 /**
- * Connection to an external service. `ask` sends a question, and rejects only for a bug. The result Failed means that
- * the service failed; it says nothing about the question.
+ * Connection to an external service, e.g. to a judge model. `ask` sends a question, and rejects only for a bug. The
+ * result Failed means that the service failed; it says nothing about the question.
  */
 export interface Port<Question, Answer> {
   ask(question: Question, context: AskContext): Promise<Answer | Failed>;
-  /** Checks whether the service answers. Returns undefined if it does. If omitted, the next question is the check. */
+  /**
+   * Checks whether a service that failed answers again. Returns undefined if it does. If omitted, the next question is
+   * the check.
+   */
   probe?(context: AskContext): Promise<Failed | undefined>;
 }
 
-/** Ports of one server. A port that the server lacks is omitted. Code that adds a port declares its member here. */
+/**
+ * Ports (connections to external services) of one server. A port that the server lacks is undefined. Code that adds a
+ * port declares its member here.
+ */
 export interface Ports {
   readonly sandbox?: Sandbox;
   readonly judge?: Judge;
@@ -26,7 +32,7 @@ export type PortName = keyof Ports;
 
 /** Caller, cancellation and deadline of a question. */
 export interface AskContext {
-  /** Caller and connection whose share of the service the question uses. Defaults to the server's own share. */
+  /** Caller and connection for fair sharing of the service among callers. Defaults to the server's own share. */
   readonly party?: { readonly caller: string; readonly connection: string } | undefined;
   readonly signal: AbortSignal;
   /** Deadline, in milliseconds since the epoch. */
@@ -57,7 +63,7 @@ export type PyValue =
   | { readonly bytes: string }
   | { readonly other: string };
 
-/** One use of a program: run it as a script with an input, or call something that it defines. */
+/** One use of a program: run it as a script with an input, or call a function that it defines. */
 export type SandboxCase =
   | { readonly kind: "script"; readonly stdin: string }
   | {
@@ -100,7 +106,9 @@ export interface SandboxJob {
   readonly cpuMsMax: number;
 }
 
-/** Limits on the output of one case. A larger output is "exceeded", so no test may expect one. */
+/**
+ * Limits on the output of one case. A larger output gives the result "exceeded", so no test may expect a larger output.
+ */
 export const ROOM = {
   outputBytesMax: 1024 ** 2,
   /**
@@ -133,7 +141,7 @@ export type SandboxResult =
   | { readonly kind: "unusable"; readonly why: string }
   /** The case exceeded a limit of the sandbox. `limit` is a text, e.g. "more than 2,000 ms of processor time". */
   | { readonly kind: "exceeded"; readonly limit: string }
-  /** The process died, by a forbidden action or by itself. */
+  /** The process ended without a result: the sandbox killed it for a forbidden action, or it ended itself. */
   | { readonly kind: "died"; readonly how: string };
 
 export interface SandboxReply {
@@ -142,7 +150,7 @@ export interface SandboxReply {
   readonly results: readonly SandboxResult[];
 }
 
-/** Port that runs a model's program. All effects of the program are in the reply. */
+/** Port that runs a model's program. The reply has the results of all cases; the program has no other effect. */
 export type Sandbox = Port<SandboxJob, SandboxReply>;
 
 /** Verdict of a judge model on two texts, A and B. */

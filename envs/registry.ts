@@ -57,8 +57,8 @@ export type FoundEnvironment =
 export interface Registry {
   readonly environments: readonly Environment[];
   /**
-   * Finds an environment by id and version. An earlier version also finds the newer one that judges its tasks. Without
-   * a version, returns the newest.
+   * Finds an environment by id and version. If a newer version verifies the tasks of an earlier one, the earlier
+   * version's number finds the newer version. Without a version, returns the newest.
    */
   readonly find: (id: string, version?: number) => FoundEnvironment;
   /** Returns whether the registry ever had an environment of this id. If omitted, environments are never removed. */
@@ -93,7 +93,7 @@ export function createChangingRegistry(first: Registry): ChangingRegistry {
 
 /** Creates a registry. Throws if two environments have the same id and version. */
 export function createRegistry(environments: readonly Environment[]): Registry {
-  /** Newest version first. */
+  /** Versions of each environment by id, the newest version first. */
   const versionsById: ReadonlyMap<string, readonly Environment[]> = new Map(
     [...Map.groupBy(environments, ({ id }) => id)].map(([id, all]) => [id, all.sort((a, b) => b.version - a.version)]),
   );

@@ -1,4 +1,7 @@
-/** Defines resources: the external services that environments ask, and the limits on their use. */
+/**
+ * Defines resources: external services, such as a judge or a sandbox, that environments ask, and the limits on their
+ * use.
+ */
 import type { Failed } from "./facts.ts";
 import type { AskContext, PortName, Ports } from "./ports.ts";
 
@@ -11,22 +14,24 @@ export interface Resource {
    * tasks of the environment. Defaults to none.
    */
   readonly port?: PortName;
-  /** Maximum number of concurrent jobs: verifications, and calls of episodes. The operator can change it. */
+  /**
+   * Maximum number of jobs that run at a time. A job is a verification, or a call of an episode. The operator can
+   * change the maximum.
+   */
   readonly concurrencyMax: number;
   /**
-   * Number of jobs that each caller may run even if `concurrencyMax` is reached, for a service that shares its
-   * time between callers. Defaults to 0.
+   * Number of jobs that each caller may run even if `concurrencyMax` is reached. Set for a service that shares its time
+   * between callers. Defaults to 0.
    */
   readonly concurrencyEach?: number;
-  /** Maximum number of jobs that wait to run. The server refuses any further ones as overloaded. */
+  /** Maximum number of jobs that wait to run. The server refuses further jobs with the reason "overloaded". */
   readonly waitingMax: number;
-  /** Maximum size, in bytes, of the completions held for the resource. */
+  /** Maximum total size, in bytes, of the completions whose jobs run or wait. */
   readonly heldBytesMax: number;
-  /** Maximum duration of one attempt, in milliseconds, counted from its start. */
+  /** Maximum duration of one attempt at a job, in milliseconds, counted from the attempt's start. */
   readonly timeLimitMs: number;
   /**
-   * Maximum number of the server's attempts at one job. 1 if the environment retries by itself. Defaults to a
-   * few.
+   * Maximum number of times that the server attempts one job. 1 if the environment itself retries. Defaults to a few.
    */
   readonly attemptsMax?: number;
   /**
@@ -36,17 +41,17 @@ export interface Resource {
   readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
 }
 
-/** Deadline for questions to external services, and the connections to them (ports.ts). */
+/** Context of a question to external services: the caller, the deadline and the connections (ports.ts). */
 export interface PortContext extends AskContext {
   readonly ports: Ports;
 }
 
 /**
- * Limits and ports of one verification, or of one call of an episode. The signal is aborted at the deadline, and also when nobody needs
- * the result any more. The deadline covers all work of the environment, including its own retries.
+ * Limits and ports of one verification, or of one call of an episode. The signal is aborted at the deadline, and also
+ * when nobody needs the result any more. The deadline covers all work of the environment, including its own retries.
  */
 export interface VerifyContext extends PortContext {
-  /** Number of the server's attempt, from 1. */
+  /** Number of this attempt of the server at the job, from 1. */
   readonly attempt: number;
   /** Number of attempts after which the server gives up. */
   readonly attemptsMax: number;
@@ -58,8 +63,9 @@ interface MayAsk {
 }
 
 /**
- * Returns the resource that scoring a task needs: that of its calls if it has turns, else that of the verifier. `calls`
- * is unset for a task without turns, and `tools` are the names of those that the task is given.
+ * Returns the external service that scoring a task needs, or undefined. For a task with turns, it is the service of the
+ * turns, unless only tools ask it and the task has none of these tools. Otherwise it is the verifier's. `calls` is
+ * unset for a task without turns; `tools` are the names of the task's tools.
  */
 export function neededResource(
   { resource, turns }: MayAsk & { readonly turns?: MayAsk },
@@ -71,8 +77,8 @@ export function neededResource(
 }
 
 /**
- * Returns whether equal completions get equal scores and replies, apart from calls of `nondeterministicTools`. Unless the
- * environment declares it, they do if nothing else asks a resource.
+ * Returns whether equal completions get equal scores and replies, apart from calls of `nondeterministicTools`. If the
+ * environment does not declare this, they do unless something other than a tool asks an external service.
  */
 export function determinismOf({
   deterministic,

@@ -9,7 +9,8 @@ export function isRow(value: unknown): value is Row {
 }
 
 /**
- * Returns whether a row has a value in a column. Tables of strings contain an empty string where a value is missing.
+ * Returns whether a row's value in a column is present. Tables of strings contain an empty string in place of a missing
+ * value.
  */
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
@@ -24,7 +25,7 @@ export function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : numberText(value);
 }
 
-/** Parses a list that a table of strings holds as JSON. Returns any other value unchanged. */
+/** Parses a list or an object that a table of strings holds as JSON text. Returns any other value unchanged. */
 export function unpacked(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]\s*["[{\d\-\]}tfn]/.test(value)) return value;
   try {
@@ -35,8 +36,8 @@ export function unpacked(value: unknown): unknown {
 }
 
 /**
- * Returns whether a value is a list as Python prints it, e.g. in tables that pandas writes. Where its items end is
- * ambiguous.
+ * Returns whether a value is the text of a list as Python prints it, e.g. in tables that pandas writes. Such a text is
+ * not parsed, because the ends of its items are ambiguous.
  */
 export function isPrintedByPython(value: unknown): boolean {
   return typeof value === "string" && /^\s*\[\s*['"]/.test(value);
@@ -65,11 +66,12 @@ export function askedIn(given: unknown): string | undefined {
   return typeof content === "string" ? content : undefined;
 }
 
-/** Columns with a list of options, in any form. */
+/** Columns with a list of multiple-choice options, in any form. */
 export const OPTION_LISTS = splitWords("options choices endings answer_choices mc1_targets choice answer_options");
 
 /**
- * Families of columns with one option each: "A" to "J", "option_a", "opa", "choice1", "ending0", "sol1" and the like.
+ * Families of columns with one multiple-choice option each: "A" to "J", "option_a", "opa", "choice1", "ending0", "sol1"
+ * and similar names.
  */
 export const OPTION_FAMILIES: readonly (readonly string[])[] = [
   ...["", "option_", "option", "op", "choice_", "choice", "answer"].map((prefix) => letters(prefix)),
@@ -111,8 +113,8 @@ export const OPTION_COLUMNS: readonly string[] = [
 export const PICTURE_COLUMNS: readonly string[] = PICTURES;
 
 /**
- * Returns the column that holds the options, or undefined if there are none. A single column of a family does not count
- * as options.
+ * Returns the column that holds the multiple-choice options, or undefined if there are none. Options in separate
+ * columns count only if the first two columns of a family have values.
  */
 export function optionColumn(row: Row): string | undefined {
   const list = firstWithValue(row, [...OPTION_LISTS, ...WRONG_LISTS]);

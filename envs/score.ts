@@ -19,7 +19,7 @@ interface Scoring<E, Instance> {
   readonly environment: E;
   readonly instance: Instance;
   readonly format: AnswerFormat;
-  /** Where the completion's thinking is. Defaults to "required". */
+  /** How much of its thinking the completion contains. Defaults to "required". */
   readonly thinking?: Thinking;
   readonly scheme: ResolvedScheme;
   /** Version under which the task was issued. Defaults to the environment's version. */
@@ -31,13 +31,16 @@ interface Scoring<E, Instance> {
    * break follows it.
    */
   readonly wasCut?: boolean;
-  /** Whether the violation of a completion without an answer names settings that would find one. Defaults to false. */
+  /**
+   * Whether a completion without an answer gets a violation text that suggests run settings under which its answer
+   * would be found. Defaults to false.
+   */
   readonly hasRemedies?: boolean;
 }
 
 export type ScoreTask<Instance = unknown> = Scoring<SyncEnvironment<Instance>, Instance>;
 export type AsyncScoreTask<Instance = unknown> = Scoring<AsyncEnvironment<Instance>, Instance>;
-/** Scoring data for a synchronous or an asynchronous environment. */
+/** Data for scoring a completion of any environment, synchronous or asynchronous. */
 export type AnyScoreTask<Instance = unknown> = Scoring<Environment<Instance>, Instance>;
 
 export type Verdict = Findings["kind"];
@@ -110,8 +113,8 @@ function isDoubtRight<Instance>(task: ScoreTask<Instance>, { doubtful }: Located
 }
 
 /**
- * Returns whether the findings show that a doubtful answer was complete. A feasible or solving answer was; a wrong one
- * may have been cut off before another answer.
+ * Returns whether the findings show that a doubtful (not properly marked) answer was complete. A feasible or solving
+ * answer is complete; a wrong one may be only the start of the intended answer.
  */
 function removesDoubt(findings: Findings): boolean {
   return findings.kind === "graded" ? findings.solved : findings.kind === "feasible";
@@ -218,7 +221,7 @@ function failureOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: 
   return primary?.value === undefined ? primary?.failure : undefined;
 }
 
-/** Findings about each reported answer, and about the answer that counts. */
+/** Findings about each answer that the score reports, and about the answer that counts. */
 interface Examined {
   readonly counts: Findings;
   readonly spans: readonly LocatedSpan[];
@@ -255,7 +258,7 @@ function scoreOf<Instance>(
   };
 }
 
-/** Returns the facts that are specific to the environment, in a form that is safe to show. */
+/** Returns facts about the answer that only this environment knows, with unsafe characters escaped. */
 export function infoOf<Instance>(task: AnyScoreTask<Instance>, findings: Findings): Readonly<Record<string, string>> {
   const found = findings.kind === "malformed" ? undefined : findings.info;
   const { environment, version = environment.version } = task;
@@ -301,18 +304,22 @@ export function ratioOf<Instance>(
   return qualityRatio(environment.goal, objective, baseline);
 }
 
-/** Returns the component by which graded answers are judged. */
+/**
+ * Returns the primary component, which decides the quality of a graded answer. Undefined if the facts do not have it.
+ */
 function primaryOf({ grading }: Pick<Environment, "grading">, { components }: GradedFacts) {
   return components.find(({ name }) => name === grading?.primary);
 }
 
-/** Returns the grade of an answer, in [0, 1]. */
+/**
+ * Returns the quality of a graded answer: the value of its primary component, limited to [0, 1], or 0 if it has none.
+ */
 export function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: GradedFacts): number {
   return Math.min(1, Math.max(0, primaryOf(environment, findings)?.value ?? 0));
 }
 
 /**
- * Returns numbers that a score has beside its reward, by name.
+ * Returns the numbers beside the reward that a run's policy may read, by name.
  * - `component:…` are the parts of the reward that have a value.
  * - `metadata:…` are the environment's facts about the instance that are numbers.
  * - `improvement` is the answer's share of the way from the trivial answer to the optimum, in [0, 1], if both are

@@ -2,7 +2,10 @@
 import type { Environment, Split } from "./environment.ts";
 import { hashKey } from "./lib/rng.ts";
 
-/** Returns the id under which an environment's instances are hashed and its pools are stored. */
+/**
+ * Returns the id under which an environment's instances are hashed and its pools are stored: the id of its twin
+ * (`twinOf`), or its own.
+ */
 export function instanceFamily({ id, twinOf }: Pick<Environment, "id" | "twinOf">): string {
   return twinOf ?? id;
 }
@@ -21,8 +24,8 @@ export function instanceHash<Instance>(environment: Environment<Instance>, insta
 }
 
 /**
- * Minimum number of instances to divide into splits. With fewer, a tenth is too few for evaluation, and all lie in
- * every split.
+ * Minimum number of instances that are divided into the splits. With fewer instances, a tenth would be too few for
+ * evaluation, so all of them lie in every split.
  */
 export const SMALL = 1000;
 

@@ -47,23 +47,23 @@ const DENIED = new RegExp(
   "isu",
 );
 
-/** Matches a denial immediately before a box, as in "it is not \\boxed{52}". */
+/** Matches a denial immediately before a \boxed command, as in "it is not \\boxed{52}". */
 const DENYING = new RegExp(
   `(?:(?<!\\p{L})(?:not|isn['’]t|never|neither|wrong|incorrect|false|nicht|kein|pas|no es|não é|не)(?: (?:the|my|an?|equal to))?|不是|≠|\\\\neq?|\\\\x?cancel\\{)${GAP}[:：]?${GAP}$`,
   "iu",
 );
-/** Matches a denial immediately after a box, as in "\\boxed{52} is wrong" or "\\boxed{52}? No". */
+/** Matches a denial immediately after a \boxed command, as in "\\boxed{52} is wrong" or "\\boxed{52}? No". */
 const DENIED_BEHIND = new RegExp(
   `^${GAP}(?:[?？]|(?:(?:is|was|ist|est|es|é)${GAP})?(?:not(?= (?:the|an?|my|it|correct|right|valid|true)(?!\\p{L}))|${DENIALS})|${CLINGING_DENIALS})`,
   "iu",
 );
 
-/** Returns whether the words in an answer deny it, or announce another answer. */
+/** Returns whether the words in an answer deny it, as in "52 is not right", or announce another one, as in "52 or". */
 export function isTakenBack(answer: string): boolean {
   return DENIED.test(answer);
 }
 
-/** Returns whether the words before or after a box deny its content. */
+/** Returns whether the words before or after a \boxed command deny the answer in it. */
 export function isDenied(before: string, behind: string): boolean {
   return DENYING.test(before.slice(-48)) || DENIED_BEHIND.test(behind.slice(0, 48));
 }

@@ -34,8 +34,8 @@ export function doubtfulAnswer(
 }
 
 /**
- * Returns the range of the text between two offsets. Undefined: there is no answer, or it ends with a comma and is
- * therefore incomplete.
+ * Returns the range between two offsets, without white space at its ends. Returns undefined if the range holds no
+ * answer, or if it ends with a comma and so is incomplete.
  */
 function wholeRange(text: string, from: number, to: number): Range | undefined {
   if (!holdsAnswer(text, from, to)) return undefined;
@@ -59,8 +59,8 @@ function beforeCutTag(text: string, end: number): number {
 const LINES_MAX = 64;
 
 /**
- * Returns the text after the last label that starts a line. Otherwise returns the last line that starts with an object
- * such as {"answer": 12}.
+ * Searches the lines of the text, the last one first, for one that starts with a label or with an object such as
+ * {"answer": 12}. Returns the text after the label, or the text from the object on.
  */
 function labelledRange(text: string, start: number, end: number): Range | undefined {
   let to = end;

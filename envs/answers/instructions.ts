@@ -3,7 +3,10 @@
  * Such an instruction may contradict the task's own answer format, and an answer that follows it would be malformed.
  */
 
-/** Environment that uses the problem. Each keeps other instructions, because they may be part of its problems. */
+/**
+ * Kind of environment that uses a problem's text. Each kind keeps the instructions that may be part of its own
+ * problems.
+ */
 export type ProblemKind = "math" | "qa" | "code";
 
 export interface CutText {
@@ -14,13 +17,16 @@ export interface CutText {
   readonly left: readonly string[];
 }
 
-/** Matches a text that may contain an instruction. Most texts do not match, and are not examined further. */
+/**
+ * Matches a text that may contain an instruction about the form of the answer. Most texts do not match, and are not
+ * examined further.
+ */
 const HINT = /box|answer|[<｜]|step|###|\[INST|assistant|respon|letter|```|json|(?:solution:?|A:)\s{0,8}$/i;
 
-/** Maximum length of an instruction, in characters. A longer sentence is not an instruction. */
+/** Maximum length of an instruction, in characters. A longer sentence is kept as part of the problem. */
 const SENTENCE_MAX = 600;
 
-// Patterns of forms in which a problem may request its answer, e.g. in a box.
+// Patterns of the forms in which a problem may tell the model to write its answer, e.g. in a box.
 
 const BOX = String.raw`\\+f?box(?:ed)?\b|\bboxed\b|\bbox your\b|\bin(?:side)? a box\b`;
 const TAGS = String.raw`<\s*/?\s*(?:answer|think|thinking|reasoning|solution|final_answer)\s*>|\b(?:answer|think|xml) tags?\b`;
@@ -35,7 +41,7 @@ const FORMS: Readonly<Record<ProblemKind, string>> = {
   code: String.raw`\\+boxed\b|${TAGS}|${FENCE}`,
 };
 
-// Parts of the patterns of sentences that request such a form.
+// Parts of the patterns of sentences that tell the model to use one of these forms.
 
 const LEAD = String.raw`(?:(?:please|finally|lastly|then|and|also|note|important|remember|make sure|be sure|ensure|you (?:must|should|need|have|are (?:required|asked|expected)|will)|(?:do not|don't) forget|at the (?:very )?end(?: of your \w+)?|always|first|let'?s|let us|just|only|simply|strictly|(?:if|when|once|after|before|regardless|in|for)\b[^,.]{0,80},|that|to|you|\*|[-•]|\d[.)])[,:]?\s*)*`;
 const STEPS = String.raw`(?:(?:think|reason|solve|work|proceed|explain|answer|show|provide)\b[^.,;:]{0,60}?\bstep[- ]by[- ]step\b[^,.;:]{0,40}[,.;:]?\s*)`;
@@ -65,7 +71,10 @@ const OPENER = new RegExp(
 interface Rules {
   readonly form: RegExp;
   readonly whole: RegExp;
-  /** Matches an instruction at the end of a sentence whose beginning is part of the problem. */
+  /**
+   * Matches an instruction about the form of the answer at the end of a sentence whose beginning is part of the
+   * problem.
+   */
   readonly clause: RegExp;
 }
 
@@ -158,7 +167,10 @@ export function cutInstructions(text: string, kind: ProblemKind): CutText {
   return shown === "" ? { text, cut: [], left: cut } : { text: cut.length === 0 ? text : shown, cut, left };
 }
 
-/** Marks in `gone` the sentences that are examples of a form, if they follow words that announce such an example. */
+/**
+ * Sets `gone` for the sentences that only show an example of the answer's form, if they follow words that announce such
+ * an example.
+ */
 function cutExamples(sentences: readonly string[], gone: boolean[], kind: ProblemKind): void {
   for (const [i, sentence] of sentences.entries()) {
     const opens = sentence.length <= SENTENCE_MAX && OPENER.test(sentence.trim());

@@ -57,7 +57,8 @@ export function first<T, R>(items: Iterable<T>, rule: (item: T) => R | undefined
 }
 
 /**
- * Yields the ends of a phrase such as "the final answer to the question". Its noun may be bold: "The **answer** is 12".
+ * Yields the possible end offsets of a phrase such as "the final answer to the question". The phrase's noun may be
+ * bold: "The **answer** is 12".
  */
 export function* nounEnds(text: string, at: number, nouns: Words, adjectives = 4): Generator<number, void> {
   for (const end of adjectives > 0 ? before.endsAt(text, at) : [])
@@ -73,14 +74,17 @@ export function* nounEnds(text: string, at: number, nouns: Words, adjectives = 4
   }
 }
 
-/** Yields the ends of " is", "是" and similar verbs. */
+/** Yields the possible end offsets of a verb such as " is" or "是" at an offset. */
 function* verbEnds(text: string, at: number): Generator<number, void> {
   const start = pastSpaces(text, at);
   for (const end of start > at ? verbs.endsAt(text, start) : []) if (past(OF_WORD, text, end) === undefined) yield end;
   for (const end of clinging.endsAt(text, start)) yield past(COMMA, text, end) ?? end;
 }
 
-/** Yields the offsets after "ist" and the space after it. German may put this verb before the noun. */
+/**
+ * Yields the possible offsets after a German verb such as "ist" and the space after it. The verb may come before the
+ * noun.
+ */
 export function* earlyVerbEnds(text: string, at: number): Generator<number, void> {
   for (const end of early.endsAt(text, at)) {
     const noun = pastSome(text, end);
@@ -88,17 +92,17 @@ export function* earlyVerbEnds(text: string, at: number): Generator<number, void
   }
 }
 
-/** Returns the offset after a sign such as ":". A verb may precede the sign, as in "is:". */
+/** Returns the offset after a sign such as ":" that ends a label. A verb may precede the sign, as in "is:". */
 function pastSign(text: string, at: number, sign: RegExp): number | undefined {
   return first(verbEnds(text, at), (end) => past(sign, text, end)) ?? past(sign, text, at);
 }
 
-/** Returns the offset after a sign, a verb or a line break that announces the answer. */
+/** Returns the offset after the end of a label: a sign such as ":", a verb such as "is", or a line break. */
 export function pastSaying(text: string, at: number): number | undefined {
   return pastSign(text, at, SIGN) ?? first(verbEnds(text, at), (end) => end) ?? past(LINE, text, at);
 }
 
-/** Returns the offset after a sign or verb inside TeX braces and after their closing brace. */
+/** Returns the offset after the end of a label in a TeX command: a sign or a verb, and the closing brace. */
 export function pastSayingInTex(text: string, at: number): number | undefined {
   const sign = pastSign(text, at, TEX_SIGN);
   const closed = sign === undefined ? undefined : past(TEX_END, text, sign);
@@ -106,8 +110,8 @@ export function pastSayingInTex(text: string, at: number): number | undefined {
 }
 
 /**
- * Returns the offset after the words and marks that follow the noun "answer". `opened` are the marks of bold or italics
- * in front of the noun; the result's `closed` are those of them that were closed.
+ * Returns the offset after the part of a label that follows the noun "answer". `opened` are the marks of bold or
+ * italics before the noun. The result's `closed` are the marks that this part of the label closes again.
  */
 export function tailOf(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   return opened === "" ? unmarkedTail(text, at) : (closedTail(text, at, opened) ?? openTail(text, at));

@@ -35,8 +35,8 @@ export const LEADS = splitEntries(`
 `);
 
 /**
- * Words that may stand before the noun, e.g. "final" in "final answer". None of them denies the answer or makes it a
- * partial one.
+ * Words that may stand before the noun "answer", e.g. "final". None of them denies the answer or makes it a partial
+ * one.
  */
 export const BEFORE = splitEntries(`
   the | a | one | valid | feasible | my | our | your | this | final | correct | right | complete | exact
@@ -60,7 +60,7 @@ export const NOUNS = splitEntries(`
   答案 | 解答 | 回答 | 结果 | 結果 | 答え | 答 | 正答 | 结论 | 結論 | 正解 | 解 | 정답 | 해답 | 답변 | 답안 | 답 | 결과 | 결론
 `);
 
-/** Words that may stand after the noun, e.g. "to the question". */
+/** Words that may stand after the noun "answer", e.g. "to the question". */
 export const AFTER = splitEntries(`
   to the question | to this question | to your question | to the problem | to this problem | (final)
   a la pregunta | à la question | auf die frage | на вопрос | para a pergunta | à pergunta | da pergunta
@@ -85,7 +85,7 @@ export const CLINGING_VERBS = splitEntries(`
   就是 | 应该是 | 應該是 | 应为 | 應為 | 等于 | 等於 | 是 | 为 | 為 | 如下 | は次の通りです | は以下の通りです | は次のとおりです | は以下のとおりです | は | 은 다음과 같습니다
   는 다음과 같습니다 | 은 | 는
 `);
-/** Verbs that German puts before the noun: "Also ist die Antwort 12". */
+/** Verbs that German may put before the noun: "Also ist die Antwort 12". */
 export const EARLY_VERBS = ["ist", "lautet", "sind", "lauten"];
 
 /**

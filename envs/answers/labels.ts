@@ -27,7 +27,9 @@ export interface Label {
   readonly past: number;
   /** Marks of bold or italics that the label opens, such as "**". */
   readonly opened: string;
-  /** Marks of bold or italics that the label opens and closes, such as "**". */
+  /**
+   * Marks of bold or italics that the label both opens and closes, such as "**". Empty if the label leaves them open.
+   */
   readonly closed: string;
 }
 
@@ -59,7 +61,9 @@ export function labelAt(text: string, start: number, end: number, names = NO_NAM
 const leads = new Words(LEADS);
 const PAUSE = /[,，、:：]/y;
 
-/** Returns the marks that open a label, and the length of the introductory words that follow, such as "So,". */
+/**
+ * Returns the marks, such as "**", before a label, and the length of the introductory words after them, such as "So,".
+ */
 function leadOf(head: string): { opening: string; lead: number } {
   const opened = past(TEX, head, 0) ?? pastMarks(head, past(HEAD, head, 0) ?? 0);
   const once = pastLead(head, opened);
@@ -160,7 +164,10 @@ export function keyAt(text: string, start: number, end: number, names = NO_NAMES
 
 const endings = new Words(ENDS);
 
-/** Returns the length of the words before `end` that close a sentence begun by a label, such as "です". */
+/**
+ * Returns the length of the words before `end` that close a sentence begun by a label, such as "です". Returns 0 if there
+ * are none.
+ */
 export function closingWords(text: string, start: number, end: number): number {
   const first = Math.max(start, end - END_UNITS_MAX);
   const before = headOf(text.slice(0, end), first);

@@ -7,12 +7,13 @@ import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
 import { withPlainTags } from "./tags.ts";
 
 /**
- * How much of its thinking a completion contains. The trainer says so, because chat templates move or remove thoughts.
+ * How much of its thinking a completion contains. The trainer sets this, because chat templates move or remove
+ * thoughts.
  *
  * - required: all of it. The format `think_answer` needs a <think> and, after it, a </think>. The other formats need no
- *   thinking, and skip it if it is there.
+ * thinking, and skip it if it is there.
  * - prefilled: the prompt ends with <think>, so the completion begins within the thinking. Every format needs the
- *   </think>, and counts nothing before it. A <think> is not needed.
+ * </think>, and counts nothing before it. A <think> is not needed.
  * - stripped: none of it, because the template removed it. No format needs a <think> or a </think>.
  *
  * In all three cases only the text after the last </think> counts. A <think> before that is part of the thinking. A
@@ -46,7 +47,10 @@ export function locateThoughts(text: string, thinking: Thinking): Thoughts {
   return { start, end: reopened < 0 ? text.length : reopened, closed, open: reopened >= 0 };
 }
 
-/** A closed, marked answer without its marks and outer white space. `text` equals completion.slice(start, end). */
+/**
+ * Marked answer with a closing mark. The offsets exclude its marks and outer white space. `text` equals
+ * completion.slice(start, end).
+ */
 export interface LocatedSpan {
   /** Offset of the answer's first character, in UTF-16 units. */
   readonly start: number;
@@ -61,7 +65,7 @@ export interface Located {
   readonly formatValid: boolean;
   /** Whether a thinking block or an answer mark is still open at the end, because generation stopped too early. */
   readonly truncated: boolean;
-  /** The closed, non-empty answers outside the thinking, in order. Only the last SPANS_MAX are kept. */
+  /** The non-empty answers with a closing mark outside the thinking, in order. Only the last SPANS_MAX are kept. */
   readonly spans: readonly LocatedSpan[];
   /** Text of the last answer. Undefined if there is none. */
   readonly answer: string | undefined;
@@ -116,7 +120,10 @@ export function locateAnswers(
   };
 }
 
-/** Returns the result with its doubtful answer in place of a marked one. `formatValid` stays unchanged. */
+/**
+ * Returns the result with its doubtful answer, if it has one, counted as if it were properly marked. `formatValid`
+ * stays unchanged.
+ */
 export function trusting(located: Located): Located {
   const { doubtful } = located;
   return doubtful === undefined

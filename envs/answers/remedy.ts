@@ -1,4 +1,4 @@
-/** Names settings of a run with which an answer would be found in a completion that has none. */
+/** Suggests run settings under which an answer would be found in a completion that seems to have none. */
 import type { AnswerFormat } from "../prompt.ts";
 import { locateAnswers, type Thinking } from "./locate.ts";
 
@@ -12,18 +12,18 @@ interface Asked {
 const THINKINGS: readonly Thinking[] = ["stripped", "required", "prefilled"];
 
 /**
- * Returns the reason why a completion has no answer, with a remedy if one is known. No setting helps a completion that
- * was cut off.
+ * Returns the reason why a completion has no answer, followed by a suggested run setting if one would help. No setting
+ * helps a completion that was cut off.
  */
 export function withRemedy(task: Asked, completion: string, problem: string): string {
-  // Some reasons already name their own remedy.
+  // Some reasons already suggest a setting.
   if (task.wasCut === true || problem.includes("thinking: ")) return problem;
   return `${problem}${remedyOf(task, completion)}`;
 }
 
 /**
- * Returns text that names at most two settings, as in run files, with which an answer would be found. Empty: no such
- * setting is known.
+ * Returns text that suggests at most two settings, written as in run files, under which an answer would be found. Empty
+ * if no setting would help.
  */
 function remedyOf({ environment, format, thinking = "required" }: Asked, completion: string): string {
   const others = environment.answerFormats.filter((other) => other !== format);

@@ -1,7 +1,7 @@
 /**
- * Finds all marked answers of a completion, including those within the thinking. Commit scanning uses this (Curriculum
- * RLOO 3.3). The marks are those of scan.ts, but the first answers count instead of the last. The time is linear in the
- * text's length.
+ * Finds all marked answers of a completion, including those within the thinking. Used to find a completion's first
+ * correct answer, the "commit" (Curriculum RLOO 3.3). The marks are those of scan.ts, which returns only the last
+ * answers. The time is linear in the text's length.
  */
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";

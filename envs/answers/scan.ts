@@ -1,6 +1,6 @@
 /**
- * Finds the marked answers in each answer format. A block that is empty or holds only dots only mentions the format and
- * is not an answer.
+ * Finds the marked answers in each answer format. Marks with nothing but dots or white space between them only mention
+ * the format and are not an answer.
  *
  * The last answers count, so each scan begins at the end of the text. Searches use built-in functions and never search
  * a character twice, because a completion may consist of a million "<".
@@ -9,20 +9,23 @@ import { isSpace, skipSpaceBack } from "../lib/text.ts";
 import type { Range } from "./marks.ts";
 import { stripRange } from "./strip.ts";
 
-/** Maximum number of closed answers that are returned: the last ones. */
+/** Maximum number of answers with a closing mark that a scan returns. These are the last ones of the text. */
 export const SPANS_MAX = 16;
 
 /**
- * Maximum number of marks that are examined, from the last one back. No real completion mentions marks so often between
- * its answers.
+ * Maximum number of marks, such as <answer> tags, that a scan examines, from the last one back. No real completion has
+ * so many.
  */
 const MARKS_MAX = 1024;
 
 /** The marked answers in a part of a text. */
 export interface Marks {
-  /** The last SPANS_MAX closed answers in order, without their marks: start, end, start, end, … in UTF-16 units. */
+  /**
+   * The last SPANS_MAX answers with a closing mark, in order and without their marks: start, end, start, end, … in
+   * UTF-16 units.
+   */
   readonly offsets: readonly number[];
-  /** Start of the text of an answer whose mark is still open at the end. Undefined if there is none. */
+  /** Start of the text of an answer that has an opening mark but no closing mark. Undefined if there is none. */
   readonly open: number | undefined;
 }
 
@@ -121,8 +124,8 @@ const STRETCH = 16_384;
 
 /**
  * Finds lines that start with "Answer:" or "Final answer:", which may be bold or a heading. The last answer extends to
- * the end of the text, because it may take several lines; each earlier one is the rest of its line. A label is open if
- * nothing follows it, or if it is the last one of a cut text and no line break follows its answer.
+ * the end of the text, because it may take several lines; each earlier one is the rest of its line. The last label
+ * counts as open if nothing follows it, or if generation was cut and no line break follows its answer.
  */
 export function scanLines(text: string, start: number, end: number, wasCut: boolean): Marks {
   const spans: number[] = [];

@@ -40,8 +40,8 @@ export function textOfObject(text: string): string | undefined {
 }
 
 /**
- * Removes what is around an answer in a part of a text, after a label's colon. `opened` are the marks of bold or
- * italics that the label opened. If they are never closed, nothing is removed.
+ * Strips the wrapping of an answer in text[start, end), which follows a label's colon. `opened` are the marks of bold
+ * or italics that the label opened. If they are never closed, nothing is stripped.
  */
 export function stripRange(text: string, start: number, end: number, opened = ""): Range {
   return stripped(text, { start, end }, opened);
@@ -162,8 +162,8 @@ function stripClosingWords(text: string, range: Range, { isThere }: Labelled): b
 const OPEN_BRACE = 123;
 
 /**
- * Strips the braces and the key of {"answer": …}. If the value is a JSON string, stores its unescaped text in
- * `labelled` instead.
+ * Strips the braces and the key of {"answer": …}. If the value is a JSON string, leaves the range unchanged and stores
+ * the unescaped string in `labelled`.
  */
 function stripObject(text: string, range: Range, labelled: Labelled): boolean {
   const { start, end } = range;
@@ -193,7 +193,7 @@ type Sign = "*" | "_";
 interface Debt {
   readonly sign: Sign;
   readonly count: number;
-  /** True if the marks after the colon may be the ones that close the label's marks. */
+  /** True if the marks after the label's colon may be its closing marks, or may open bold text in the answer. */
   readonly maybeThere: boolean;
 }
 
@@ -203,13 +203,13 @@ interface Debts {
   /** Number of single signs (* or _) removed at the start of the text, minus the number removed at its end. */
   readonly unpaired: Record<Sign, number>;
   /**
-   * Range as it was before the first label with unclosed marks was removed. A failure restores it. Undefined: there was
-   * no such label.
+   * Range before the first label with unclosed marks was removed. It is restored if these marks are never closed.
+   * Undefined: there was no label with unclosed marks.
    */
   before: Range | undefined;
 }
 
-/** Maximum number of labels with unclosed marks. If there are more, these labels are kept. */
+/** Maximum number of labels with unclosed marks. If there are more, none of them is stripped. */
 const DEBTS_MAX = 8;
 
 function isSign(text: string): text is Sign {
@@ -256,10 +256,7 @@ function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): b
   return true;
 }
 
-/**
- * Returns whether the single signs that were removed close the marks of all labels. Each label's closing marks are at
- * the start or the end of the answer.
- */
+/** Returns whether the single signs (* and _) removed at both ends can be exactly the closing marks of all labels. */
 function isPaid({ owed, unpaired }: Debts): boolean {
   if (owed.length > DEBTS_MAX) return false;
   return (["*", "_"] as const).every((sign) => {

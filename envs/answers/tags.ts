@@ -8,8 +8,8 @@ const BLANK = "[\\t\\n\\r \\u00a0]";
 const BLANKS = `${BLANK}{0,8}`;
 const WORDS = ["answer", "think"] as const;
 /**
- * Matches the words in any case, letter by letter. A group such as "(?-i:" is not used, because V8 13.6 sometimes
- * compiles it so that tags in capitals are missed.
+ * Matches the words of tags in any case, letter by letter. A group such as "(?-i:" is not used, because V8 13.6
+ * sometimes compiles it so that tags in capitals are missed.
  */
 const WORD = `(?:${WORDS.map((word) => word.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`)).join("|")})`;
 const STARTS_TAG = new RegExp(`<${BLANKS}/?${BLANKS}${WORD}`, "y");

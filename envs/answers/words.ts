@@ -45,8 +45,8 @@ export class Words {
 }
 
 /**
- * Adds a word to the tree. A one-letter word is not found without its accent, because a bare "e" may be the letter of
- * an option.
+ * Adds a word to the tree. An accented one-letter word is found only with its accent, because a bare "e" may be the
+ * letter of a multiple-choice option.
  */
 function insert(node: Node, [letter, ...rest]: readonly string[], mayBeBare: boolean): void {
   if (letter === undefined) {

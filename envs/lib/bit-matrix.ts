@@ -1,6 +1,6 @@
 /**
- * Stores matrices of zeros and ones, with 32 entries in a word. Graphs use them for adjacency, and set cover for
- * membership.
+ * Stores matrices of zeros and ones, with 32 entries in a 32-bit word. Graphs use them for adjacency, and the set cover
+ * environment for which elements a set has.
  */
 
 export interface BitMatrix {
@@ -21,7 +21,7 @@ export function bitMatrix(rows: number, columns: number): BitMatrix {
   return { rows, columns, words, bits: new Uint32Array(rows * words) };
 }
 
-/** Creates a matrix from a list for each row of the columns that hold ones. */
+/** Creates a matrix from one list for each row: the columns in which the row has ones. */
 export function bitMatrixOf(columns: number, lists: readonly (readonly number[])[]): BitMatrix {
   const matrix = bitMatrix(lists.length, columns);
   for (const [row, list] of lists.entries()) for (const column of list) setBit(matrix, row, column);

@@ -7,8 +7,8 @@ import { bitMatrix, type BitMatrix, hasBit, setBit } from "./bit-matrix.ts";
 import { adjacent, emptyGraph, type Graph, join } from "./graph.ts";
 
 /**
- * Maximum size, in bytes, of an encoded instance. Larger instances are not encoded; each step generates them again from
- * their seed, which costs little compared with parsing the answers.
+ * Maximum size, in bytes, of an encoded instance. A larger instance is not encoded. Each Step call then generates it
+ * again from its seed, which costs little compared with parsing the answers.
  */
 const INLINE_BYTES_MAX = 256;
 
@@ -72,7 +72,7 @@ function isOne(bytes: Uint8Array, at: number): boolean {
   return (((bytes[at >>> 3] as number) >>> (at & 7)) & 1) === 1;
 }
 
-// Flag in a byte: more bytes of the same number follow.
+// Bit of a byte that says that the next byte belongs to the same number.
 
 const MORE = 128;
 

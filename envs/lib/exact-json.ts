@@ -1,6 +1,7 @@
 /**
  * Parses JSON without losing digits. A number that JavaScript cannot hold exactly is kept as its source text
- * (`JSON.rawJSON`), is written again unchanged, and is never mistaken for a string. Readers of data rows and of calls use this file.
+ * (`JSON.rawJSON`), is written again unchanged, and is never mistaken for a string. Used for data rows and for the
+ * arguments of tool calls.
  */
 
 /** Number kept as its source text. */
@@ -21,8 +22,8 @@ const json = JSON as unknown as ExactJson;
 const RISKY = /[\d.]{16}|\d[eE][+-]?\d/;
 
 /**
- * Parses JSON like JSON.parse, but keeps inexact numbers as RawNumber. `exact` decides which are inexact, by their source
- * text. Throws as JSON.parse does.
+ * Parses JSON like JSON.parse, but keeps numbers that would lose digits as RawNumber. `exact` makes a number or a
+ * RawNumber of a number's source text. Throws as JSON.parse does.
  */
 export function parseExact(text: string, exact: (source: string) => number | RawNumber = exactNumber): unknown {
   if (!RISKY.test(text)) return JSON.parse(text) as unknown;

@@ -59,7 +59,7 @@ export function* pairs(vertices: number): Generator<readonly [number, number]> {
   for (let a = 0; a < vertices; a++) for (let b = a + 1; b < vertices; b++) yield [a, b];
 }
 
-/** Returns whether two vertices may be joined. */
+/** Returns whether an edge between two vertices is allowed. */
 export type Allowed = (a: number, b: number) => boolean;
 
 /** Joins each allowed pair independently with this probability. */
@@ -94,8 +94,8 @@ export function isConnected(graph: Graph): boolean {
 }
 
 /**
- * Adds allowed edges one at a time until the graph is connected. Each edge joins a random unreached vertex to a random
- * reached one.
+ * Adds allowed edges one at a time until the graph is connected. Each edge joins a random vertex that is not yet
+ * reachable from vertex 0 to a random one that is.
  */
 export function connect(graph: Graph, rng: Rng, allowed: Allowed = always): void {
   for (;;) {
@@ -128,7 +128,7 @@ export function adjacencyText({ adjacency }: Graph): string {
   return rowsText(adjacency);
 }
 
-/** Returns the metadata of an environment's graph: the number of vertices. */
+/** Returns the facts about a graph that a trainer gets: the number of vertices. */
 export function graphMetadata({ vertices }: Graph): Readonly<Record<string, string>> {
   return { vertices: `${vertices}` };
 }

@@ -1,7 +1,10 @@
 /** Finds large cliques without search. Adds vertices one by one, and swaps vertices while that makes room for more. */
 import { adjacent, type Graph } from "./graph.ts";
 
-/** Returns the largest clique found from any start vertex, ascending. Empty for a graph without vertices. */
+/**
+ * Grows a clique from each vertex in turn, and returns the vertices of the largest one, ascending. Empty for a graph
+ * without vertices.
+ */
 export function greedyClique(graph: Graph): readonly number[] {
   let best: readonly number[] = [];
   for (let v = 0; v < graph.vertices; v++) {
@@ -11,15 +14,15 @@ export function greedyClique(graph: Graph): readonly number[] {
   return best.toSorted((a, b) => a - b);
 }
 
-/** Returns the vertices outside the clique that are joined to all of its vertices. */
+/** Returns the vertices outside the clique that are adjacent to all of its vertices. */
 function candidatesOf(graph: Graph, clique: readonly number[]): readonly number[] {
   const all = Array.from({ length: graph.vertices }, (_, v) => v);
   return all.filter((v) => !clique.includes(v) && clique.every((u) => adjacent(graph, u, v)));
 }
 
 /**
- * Adds vertices that are joined to the whole clique, each time the one that leaves the most further candidates, until
- * there are none.
+ * Adds vertices that are adjacent to the whole clique until there are none. Each time, adds the vertex that leaves the
+ * most candidates.
  */
 function grown(graph: Graph, start: readonly number[]): readonly number[] {
   const clique = [...start];

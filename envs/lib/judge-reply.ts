@@ -13,16 +13,19 @@ export const REASON_MAX = 300;
 /** Number of UTF-16 units read at the end of a reply. Anything earlier is reasoning. */
 const READ_MAX = 65_536;
 const VERDICT_MAX = 4096;
-/** Maximum number of positions tried as the start of the last object, because its reason may contain braces. */
+/**
+ * Maximum number of "{" at which parsing of the final JSON object is tried, because the reason in it may contain
+ * braces.
+ */
 const STARTS_MAX = 16;
 
 /**
- * Matches a tag that opens or closes thoughts, in the spellings of models and chat templates. A group is set for a
- * closing tag.
+ * Matches a tag that opens or closes a model's thoughts, in the spellings of models and chat templates. One of the
+ * groups is set for a closing tag.
  */
 const THOUGHTS =
   /<[\s|]{0,8}(\/)?\s{0,8}(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection|scratchpad)(?:[\s|][^<>]{0,128})?>|\[(\/)?THINK\]|◁(\/)?think▷|<\|(?:begin|(end))_of_thought\|>|<\|channel\|>(?:analysis|commentary|(final))/gi;
-/** Characters that models put around their last line. */
+/** Characters that models put around the line of their verdict. */
 const AROUND = " \t\r\n`*";
 const CLAIM = /"winner"\s*:\s*("[^"]*"|)/g;
 /** Matches a winner's name in any case, with optional quotes, bold marks, label and final period. */
@@ -62,7 +65,10 @@ function winnerOf(named: unknown): Verdict["winner"] | undefined {
   return found[1] !== undefined ? "A" : found[2] !== undefined ? "B" : "tie";
 }
 
-/** Returns the last line if it names a winner and no earlier line names another. */
+/**
+ * Returns the winner that the reply's last line names. Undefined if the line names none, or if an earlier line names
+ * another winner.
+ */
 function lastLine(text: string): Found | undefined {
   const start = text.lastIndexOf("\n") + 1;
   const winner = winnerOf(text.slice(start));
@@ -76,7 +82,7 @@ interface Found {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the object at the end of the text, if it has a key "winner". */
+/** Returns the JSON object at the end of a judge's reply, if it has a key "winner". */
 function lastObject(text: string): Found | undefined {
   if (!text.endsWith("}")) return undefined;
   for (let start = text.length, tries = 0; start > 0 && tries < STARTS_MAX; tries++) {
@@ -96,7 +102,7 @@ function objectOf(json: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Returns the text on one line. Of a long text, keeps the end, which holds the conclusion. */
+/** Returns the text on one line. Shortens a long text to its end, which holds the judge's conclusion. */
 function inBrief(text: string): string {
   const line = onOneLine(text.slice(-VERDICT_MAX));
   return line.length <= REASON_MAX ? line : `…${line.slice(1 - REASON_MAX).toWellFormed()}`;

@@ -21,9 +21,12 @@ export interface CoreProblem {
 }
 
 export interface CoreResult {
-  /** Positions of the chosen items, or undefined if nothing better than the incumbent was found. */
+  /**
+   * Positions of the chosen items, or undefined if no choice is better than the incumbent (the best value known
+   * before).
+   */
   readonly chosen: readonly number[] | undefined;
-  /** Value of the chosen items, or of the incumbent if there are none. */
+  /** Value of the chosen items. If `chosen` is undefined, the value of the incumbent. */
   readonly value: number;
   /** Upper bound on the value of any choice. Equals `value` unless the search ran out of states. */
   readonly bound: number;
@@ -132,7 +135,9 @@ function isSettled(core: Core, item: number): boolean {
   return slack * (values[breakItem] as number) < (core.best + 1 - value) * (weights[breakItem] as number);
 }
 
-/** Builds the next states: each state with and without the item changed, merged by weight. */
+/**
+ * Decides about one item: builds the next states, i.e. each state with and without the item changed, merged by weight.
+ */
 function change(core: Core, from: States, into: States, item: number): void {
   const sign = item < core.breakItem ? -1 : 1;
   const addedWeight = sign * (core.weights[item] as number);
@@ -177,9 +182,9 @@ function offer(core: Core, into: States, weight: number, value: number, mark: nu
 }
 
 /**
- * Returns whether the undecided items may make this state better than the best. The bound fills free weight at the
- * value per weight of the next item to add. It removes excess weight at the value per weight of the next item to
- * remove.
+ * Returns whether decisions about the remaining items may make this state better than the best known choice. The bound
+ * fills free weight at the value per weight of the next item to add. It removes excess weight at the value per weight
+ * of the next item to remove.
  */
 function leadsFurther(core: Core, weight: number, value: number): boolean {
   const { weights, values, capacity } = core;
@@ -188,7 +193,7 @@ function leadsFurther(core: Core, weight: number, value: number): boolean {
   return (capacity - weight) * (values[next] as number) >= (core.best + 1 - value) * (weights[next] as number);
 }
 
-/** Returns the bound of the best choice that is still open. */
+/** Returns an upper bound on the value of every choice that the remaining states can lead to. */
 function openBound({ weights, values, capacity, left, right, best }: Core, { weight, value, count }: States): number {
   let bound = best;
   for (let state = 0; state < count; state++) {

@@ -6,8 +6,8 @@ import type { Solution } from "../environment.ts";
 import { lowestBit } from "./bit-matrix.ts";
 import { adjacent, degree, type Graph, neighbours } from "./graph.ts";
 
-// State of a search. Vertices are numbered by their position in the search order. Arrays "by depth" hold a slice for
-// each number of chosen vertices.
+// State of a search. Vertices are numbered by their position in the search order. Arrays "by depth" have one part for
+// each depth, i.e. number of chosen vertices.
 
 interface Search {
   readonly vertices: number;
@@ -30,9 +30,9 @@ interface Search {
   readonly best: Int32Array;
   size: number;
   nodes: number;
-  /** Maximum number of nodes. The search leaves further nodes open. */
+  /** Maximum number of nodes to explore. The search leaves further nodes unexplored. */
   readonly nodesMax: number;
-  /** Greatest bound of the nodes left open. 0 if the search was complete. */
+  /** Greatest bound of the nodes left unexplored. 0 if the search was complete. */
   openBound: number;
 }
 
@@ -75,7 +75,8 @@ function firstCandidate({ candidates, words }: Search, depth: number): number {
   return w * 32 + lowestBit(candidates[depth * words + w]!);
 }
 
-// Finds a first clique: from each vertex, repeatedly adds the first candidate, and stores the largest result.
+// Finds a first clique without search. From each vertex, repeatedly adds the first candidate. Stores the largest
+// result.
 
 function cliqueGreedily(s: Search): void {
   for (let v = 0; v < s.vertices; v++) {
@@ -179,8 +180,8 @@ function explore(s: Search, depth: number, bound: number): void {
 export const CLIQUE_NODES_MAX = 150_000;
 
 /**
- * Finds a maximum clique of a graph with at least one vertex. If the nodes run out, returns the largest clique found,
- * with a bound. Its vertices ascend.
+ * Finds a maximum clique of a graph with at least one vertex. If the search uses up its nodes, returns the largest
+ * clique found, and a bound on the size of every clique. The vertices ascend.
  */
 export function maxClique(graph: Graph, nodesMax: number): Solution<readonly number[]> {
   const order = coreFirst(graph);

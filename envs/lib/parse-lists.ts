@@ -42,12 +42,14 @@ export function parseDigits(text: string): Parsed<readonly number[]> {
   return parseIntList(text);
 }
 
-/** Reads the number at a cursor, see takeNumber. */
+/**
+ * Reads the number at a cursor and moves the cursor after it. Returns NaN or Infinity if it cannot, as takeNumber does.
+ */
 export type NumberReader = (text: string, cursor: Cursor) => number;
 
 /**
- * Parses a list whose numbers `takeItem` reads. If the first separator matches `others`, this sign separates all
- * numbers instead of commas.
+ * Parses a list. `takeItem` reads each number. If the separator after the first number matches `others`, that separator
+ * must stand between all numbers in place of commas.
  */
 export function parseList(text: string, takeItem: NumberReader, others?: RegExp): Parsed<readonly number[]> {
   const cursor = { at: skipGap(text, 0) };
@@ -78,7 +80,7 @@ export function takeList(
 
 interface ItemReaders {
   readonly takeItem: NumberReader;
-  /** Sticky expression for separators that may replace commas. */
+  /** Sticky regular expression for separators, such as arrows, that may replace commas. */
   readonly others?: RegExp | undefined;
 }
 
@@ -143,8 +145,8 @@ function noNumber(text: string, at: number, found: number, bracket: string | und
 }
 
 /**
- * Skips an opening bracket and the spaces after it, and returns the matching closing bracket. Returns undefined if
- * there is none.
+ * Skips the opening bracket of a list and the spaces after it, and returns the matching closing bracket. Returns
+ * undefined if there is no opening bracket.
  */
 export function takeOpening(text: string, cursor: Cursor): string | undefined {
   const at = bracketAt(text, cursor.at, "\\left");
@@ -153,7 +155,9 @@ export function takeOpening(text: string, cursor: Cursor): string | undefined {
   return bracket;
 }
 
-/** Skips a closing bracket and the spaces after it, if it comes next. Returns whether it did. */
+/**
+ * Skips the given closing bracket, if it comes next, and the spaces after it. Returns whether the bracket was there.
+ */
 export function takeClosing(text: string, cursor: Cursor, bracket: string): boolean {
   const at = bracketAt(text, cursor.at, "\\right");
   if (plain(text, at) !== bracket) return false;
@@ -161,7 +165,7 @@ export function takeClosing(text: string, cursor: Cursor, bracket: string): bool
   return true;
 }
 
-/** Skips a comma and the spaces after it, if it comes next. Returns whether it did. */
+/** Skips a comma, if it comes next, and the spaces after it. Returns whether the comma was there. */
 export function takeComma(text: string, cursor: Cursor): boolean {
   if (narrow(text.charCodeAt(cursor.at)) !== COMMA && text[cursor.at] !== "、") return false;
   cursor.at = skipGap(text, cursor.at + 1);
@@ -188,7 +192,7 @@ export function formatIntList(list: readonly number[]): string {
   return `[${list.join(", ")}]`;
 }
 
-/** Position in a text. */
+/** Position in a text, in UTF-16 units. Functions that read a part of the text move it. */
 export interface Cursor {
   at: number;
 }
@@ -232,8 +236,8 @@ function malformed(reason: string): Parsed<never> {
 export type IndexList = readonly number[];
 
 /**
- * Returns an error text about the first index that is out of range or repeated, or undefined. Valid indices are 0 to
- * count − 1. `one` and `many` are the names of one thing and of several, e.g. "vertex" and "vertices".
+ * Returns an error text about the first index that is out of range or repeated, or undefined if all are valid. Valid
+ * indices are 0 to count − 1. `one` and `many` name what is counted, e.g. "vertex" and "vertices".
  */
 export function indexProblem(list: IndexList, count: number, one: string, many: string): string | undefined {
   const seen = new Uint8Array(count);

@@ -4,12 +4,15 @@
  */
 import { type PyValue, ROOM } from "../ports.ts";
 
-/** Budget for all values of a job. Each part that is read reduces it. */
+/** Budget for reading all values that one sandbox job returned. Each part that is read reduces it. */
 export interface ValueBudget {
   partsLeft: number;
 }
 
-/** Maximum number of list items and other parts, because nested lists take memory here too. */
+/**
+ * Maximum number of list items and other parts in all values of a job. It limits the memory that nested lists take
+ * here.
+ */
 export const PARTS_MAX = ROOM.jobPartsMax;
 /** Maximum nesting depth. The runner never writes a deeper value. */
 const DEPTH_MAX = ROOM.depthMax + 1;

@@ -15,8 +15,8 @@ export interface Rng {
 }
 
 /**
- * Joins parts with their lengths into a key, so that different parts give different keys. The key of a concatenated
- * list is the concatenation of the keys.
+ * Joins parts, each with its length, into the key of a random stream, so that different parts give different keys. The
+ * key of a concatenated list is the concatenation of the keys.
  */
 export function keyOf(...parts: readonly (string | number | bigint)[]): string {
   let key = "";
@@ -36,7 +36,10 @@ export function hashKey(...parts: readonly (string | number | bigint)[]): string
   return hashOf(keyOf(...parts));
 }
 
-/** Hashes in one call, because an update for each part costs more than all the hashing. */
+/**
+ * Returns the SHA-256 of a text in hex. Hashes in one call, because an update for each part of a key costs more than
+ * all the hashing.
+ */
 function hashOf(key: string): string {
   return hash("sha256", key, "hex");
 }
@@ -46,12 +49,12 @@ export function deriveSeed(...parts: readonly (string | number | bigint)[]): big
   return BigInt(`0x${hashKey(...parts).slice(0, 16)}`);
 }
 
-/** Returns the stream that belongs to these parts, e.g. ("np/tsp", 1, seed, attempt). */
+/** Returns the random stream that these parts determine, e.g. ("np/tsp", 1, seed, attempt). */
 export function rngFor(...parts: readonly (string | number | bigint)[]): Rng {
   return rngForKey(keyOf(...parts));
 }
 
-/** Returns the stream of a key that `keyOf` built. */
+/** Returns the random stream of a key that `keyOf` built. */
 export function rngForKey(key: string): Rng {
   const next = seedrandom.alea(hashOf(key));
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));

@@ -10,13 +10,14 @@ import { mix } from "./rng.ts";
 export interface Structure {
   /** Kind of each node as a 32-bit number. Nodes of one kind are equal but for their edges. */
   readonly colours: readonly number[];
-  /** Edges, one after another: two nodes, and an integer for the kind of edge. */
+  /** Edges, one after another, each as three numbers: two nodes, and the kind of edge. */
   readonly edges: readonly number[];
 }
 
 /**
- * After three rounds, a colour describes everything within three edges of a node. In a sample of 10,000 easy clique
- * tasks of 2,518 classes, two rounds distinguish 2,392 classes, three 2,503 and four 2,508.
+ * Number of rounds of colour refinement. After three rounds, a colour describes everything within three edges of a
+ * node. A sample of 10,000 easy clique tasks has 2,518 graphs that differ in more than numbering. Two rounds tell 2,392
+ * of them apart, three 2,503 and four 2,508.
  */
 const ROUNDS = 3;
 
@@ -49,8 +50,8 @@ export function refine({ colours, edges }: Structure): string {
 }
 
 /**
- * Returns a factor for each edge. Factors are odd, so that the product with a neighbour's hash still identifies that
- * hash.
+ * Returns a factor for each edge, which depends on the kind of edge. A neighbour's hash is multiplied by it. Factors
+ * are odd, so that the product still identifies the hash.
  */
 function factorsOf(edges: readonly number[]): Int32Array {
   const factors = new Int32Array(edges.length / 3);

@@ -6,7 +6,7 @@ export interface TaskText {
   readonly question: string;
   /** Instruction on how to write the answer. */
   readonly answer: string;
-  /** Explanation of how the prompt writes instances. */
+  /** Explanation of the notation in which the prompt states instances. */
   readonly notation: string;
   /** Title of the example, e.g. "Example with 4 vertices". */
   readonly exampleTitle: string;
@@ -15,7 +15,7 @@ export interface TaskText {
   readonly instance: string;
 }
 
-/** Returns the function that writes an environment's prompts. `textOf` returns the text of an instance. */
+/** Returns a function that writes the prompts of an environment. `textOf` returns the texts for an instance. */
 export function promptsOf<Instance>(textOf: (instance: Instance) => TaskText) {
   return (instance: Instance, answerFormat: AnswerFormat): readonly ChatMessage[] => {
     const text = textOf(instance);

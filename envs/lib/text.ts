@@ -24,7 +24,7 @@ export function codePointOffsets(text: string, offsets: readonly number[]): read
   return converted;
 }
 
-/** Returns whether the units at i and i + 1 form one code point. */
+/** Returns whether the UTF-16 units at i and i + 1 form one code point. */
 function isPair(text: string, i: number): boolean {
   return (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
 }
@@ -49,11 +49,14 @@ const LOOKED_AT = 32;
 
 const SPACES = "\\s\\u0085\\u200b-\\u200d\\u2060";
 const RUN = new RegExp(`[${SPACES}]*`, "y");
-/** Matches white space backwards from its position. */
+/** Matches the white space that ends at lastIndex. */
 const RUN_BACK = new RegExp(`(?<=([${SPACES}]*))`, "y");
 /** Matches white space and LaTeX's spaces: a backslash before one of ",;:!" or a space, "\quad" and "\qquad". */
 const GAP_RUN = new RegExp(`(?:[${SPACES}]|\\\\(?:[,;:! ]|q?quad))*`, "y");
-/** Matches backwards like GAP_RUN, without the quads. The space of "\ " may already be stripped. */
+/**
+ * Matches the white space and LaTeX spaces that end at lastIndex, except "\quad" and "\qquad". The space of "\ " may
+ * already be stripped.
+ */
 const GAP_RUN_BACK = new RegExp(`(?<=((?:[${SPACES}]|\\\\[,;:!]?)*))`, "y");
 
 /** Returns the offset after the white space that starts at `start`, at most `end`. */
@@ -64,7 +67,7 @@ export function skipSpace(text: string, start: number, end = text.length): numbe
   return at < near || at === end ? at : at + runLength(RUN, text, at, end);
 }
 
-/** Returns the number of units that a sticky expression matches from an offset on. */
+/** Returns the number of UTF-16 units that a sticky expression matches from an offset on. */
 function runLength(run: RegExp, text: string, start: number, end: number): number {
   run.lastIndex = 0;
   // V8 makes a slice without copying the text.
@@ -120,7 +123,7 @@ export function skipGapBack(text: string, start: number, end: number): number {
   return at - runLengthBack(GAP_RUN_BACK, text, start, at);
 }
 
-/** Last characters of a LaTeX space without its white space. */
+/** Characters, other than white space, with which a short LaTeX space such as "\," ends. */
 const ENDS_GAP = "\\,;:!";
 
 /**

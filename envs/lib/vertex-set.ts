@@ -1,6 +1,6 @@
 /**
- * Defines an environment that asks for a largest set of vertices, in which every two or no two are joined. The
- * environments for cliques and independent sets share it.
+ * Defines an environment whose task is to find a largest set of vertices in a graph. Either every two vertices of the
+ * set are joined by an edge, or no two are. The environments for cliques and independent sets share this definition.
  */
 import { defineEnvironment } from "../define.ts";
 import type { Generator, Solution, SyncEnvironment } from "../environment.ts";
@@ -25,13 +25,13 @@ export interface VertexSetProblem {
   readonly version: number;
   readonly earlier: readonly number[];
   readonly generator: Generator<Graph>;
-  /** True if every two vertices of a set must be joined, false if no two may be. */
+  /** True if every two vertices of the set must be joined by an edge, false if no two may be. */
   readonly joined: boolean;
   /** Name of the set that a task asks for, e.g. "independent set". */
   readonly name: string;
   /** Article before the set's name. */
   readonly article: "a" | "an";
-  /** Single word for the set that a task asks for. */
+  /** Single word for the set that a task asks for: "clique" or "set". */
   readonly word: string;
   readonly answerNames: readonly string[];
   readonly example: { readonly graph: Graph; readonly largest: IndexList };
@@ -51,7 +51,7 @@ export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment
     solver: {
       solve: (graph, nodesMax = CLIQUE_NODES_MAX): Solution<IndexList> => maxClique(searched(graph), nodesMax),
       format,
-      // Greedy algorithm for the reference answer, close to the one in the papers' public code.
+      // The greedy answer that reports compare with, similar to the one in the papers' public code.
       heuristic: (graph) => greedyClique(searched(graph)),
     },
     // A single vertex is always feasible.
