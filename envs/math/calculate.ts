@@ -6,7 +6,7 @@ import type { Rational } from "./numbers/rational.ts";
 import { readMath, showMath } from "./value.ts";
 
 export interface Calculated {
-  /** One line that shows how the expression was understood. */
+  /** One line that shows how the parser understood the expression. */
   readonly read: string;
   /**
    * Exact value. Undefined: the expression has no rational value, e.g. because it divides by zero or has letters, or

@@ -1,4 +1,4 @@
-/** Evaluates an expression after its variables are replaced by numbers. The comparisons of two answers use it. */
+/** Evaluates an expression after its variables are replaced by numbers. Used to compare two answers. */
 import { piBall, type Precision } from "./numbers/ball.ts";
 import { spend } from "./numbers/budget.ts";
 import {
@@ -17,14 +17,14 @@ import {
 import { call } from "./numbers/functions.ts";
 import type { Node } from "./syntax.ts";
 
-/** The variables' values and the conventions under which an expression is evaluated. */
+/** Values of the variables, and conventions for evaluating an expression. */
 export interface Scope extends Precision {
   readonly variables: ReadonlyMap<string, Num>;
   /** Whether only real numbers count as values. */
   readonly real: boolean;
   /** The base of "log" when none is written. */
   readonly logarithm: "e" | "10";
-  /** The sign that ± stands for. ∓ stands for the other one. */
+  /** The sign that each ± stands for. Each ∓ stands for the opposite sign. */
   readonly sign: 1 | -1;
 }
 
@@ -89,7 +89,7 @@ function fold<T>(items: readonly T[], start: Num, step: (value: Num, item: T) =>
 }
 
 function constant(name: string, scope: Scope): Maybe<Num> {
-  // A sum may call its index "i", so the given variables come before the constants.
+  // The index of a sum may be called "i", so the given variables take precedence over constants.
   const value = scope.variables.get(name);
   if (value !== undefined) return value;
   if (name === "π") return ball(piBall(scope));

@@ -1,6 +1,6 @@
 /**
- * Finds the expected answer in a row of a data set. A column holds the answer either alone or at the end of a worked
- * solution, in the notations of public data sets.
+ * Finds the expected answer in a row of a data set. A column contains either the answer alone, or a worked solution
+ * with the answer at its end. The notations are those of public data sets.
  */
 import { scanBoxes } from "../answers/scan.ts";
 import { malformed, type Parsed } from "../facts.ts";
@@ -53,10 +53,10 @@ function isInterval(given: unknown): boolean {
 
 const INTERVAL = /^\s*\[\s*(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)\s*\]\s*$/;
 
-/** Matches the #### line that GSM8K writes before an answer. */
+/** Matches a line that starts with ####, as GSM8K marks an answer. */
 const MARK = /(?:^|\n)[ \t]*#{4}[ \t]*([^\n]*)/g;
 
-/** Takes the answer out of a text that marks it by ####, \boxed{} or "The answer is". */
+/** Returns the answer in a text that may mark it by ####, \boxed{} or "The answer is". */
 function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> {
   const marked = [...text.matchAll(MARK)].map(([, answer = ""]) => answer.trim());
   if (marked.length > 0) {

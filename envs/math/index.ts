@@ -27,8 +27,8 @@ export const grading: Grading = {
 };
 
 /**
- * Several tries at an answer, in all math environments. A task takes two, because every reply excludes a value, and more
- * would make guessing pay.
+ * Lets a task of any math environment take several answers. Two is the maximum, because every reply rules out a value,
+ * and more answers would make guessing pay.
  */
 export const tries = { tools: [calculator, python], answersMax: 2 } as const satisfies Tries;
 
@@ -73,12 +73,12 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   description: "Solve a math problem whose answer is an expression.",
   grading,
   rows,
-  // The task's hash leaves out a row's metadata, such as its source.
+  // The hash of a task leaves out the row's metadata, such as the source of the problem.
   canonical: ({ problem, answer }) => JSON.stringify([problem, answer]),
   metadata: ({ facts }) => facts,
   reference: ({ answer }) => answer,
   render,
-  // readMath strips \boxed and similar wrapping by its own rules, so the caller must pass the answer unchanged.
+  // readMath strips \boxed and similar wrapping by its own rules, so it must get the answer unchanged.
   verbatim: true,
   parse: readMath,
   verify: gradeMath,

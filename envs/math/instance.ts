@@ -37,7 +37,7 @@ const COLUMNS = {
   facts: ["problem_type", "question_type", "source", "data_source", "subject", "type"],
 } as const;
 
-/** NuminaMath-1.5 uses this column to say whether a problem is complete. */
+/** Column in which NuminaMath-1.5 says whether a problem is complete. */
 const VALID = "problem_is_valid";
 
 /** Matches a level such as "5", or "Level 5" in the data set MATH. */
@@ -82,7 +82,7 @@ export function readRow(row: unknown): RowRead<MathInstance> {
   };
 }
 
-// Functions that read the text of a problem from a data row.
+// Functions that read the text of a problem from a row of a data set.
 
 function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: string; readonly raw: string }> {
   const column = firstWithValue(row, COLUMNS.problem);
@@ -98,8 +98,8 @@ function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: str
 
 /**
  * Matches the fixed instructions that DAPO-Math-17k puts around a problem, and those that verl and others append. They
- * are cut before the task id is computed. Other instructions stay part of the id, because existing ids include them;
- * instructions.ts cuts them only for display.
+ * are removed before the hash of the task is computed. Other instructions stay part of the hash, because existing
+ * hashes include them; instructions.ts cuts them only for display.
  */
 const BEFORE =
   /^\s*Solve the following math problem step by step\.\s*The last line of your response should be of the form Answer: \$?\\?\$?Answer\$? \(without quotes\) where \$?\\?\$?Answer\$? is the answer to the problem\.\s*/;
@@ -151,7 +151,10 @@ function factsOf(row: Row): Readonly<Record<string, string>> {
   return Object.fromEntries(facts);
 }
 
-/** Returns a key that is equal for problems that differ only in case and white space. The key finds duplicate rows. */
+/**
+ * Returns a key that is equal for problems that differ only in case and white space. Used to find rows with the same
+ * problem.
+ */
 function asked({ problem }: MathInstance): string {
   return cutInstructions(problem, "math").text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ");
 }

@@ -42,7 +42,8 @@ function wholeOf(node: Node): bigint | undefined {
 }
 
 /**
- * A value and the name it is assigned to, e.g. p and 31 for "p = 31". The name is undefined if the value stands alone.
+ * A value and the name to which it is assigned, e.g. 31 and p for "p = 31". The name is undefined if the value stands
+ * alone.
  */
 export interface NamedValue {
   readonly name: Node | undefined;
@@ -69,16 +70,15 @@ export function namedValue(node: Node): NamedValue | undefined {
 }
 
 /**
- * Returns whether the name of a value fits the unknown that the task asks for: no name, a phrase, or the unknown's
- * letter.
+ * Returns whether a value with this name answers for the unknown `letter`: there is no name, a phrase, or that letter.
  */
 export function isNamed(name: Node | undefined, letter: string): boolean {
   return name === undefined || name.kind === "text" || (name.kind === "symbol" && name.name === letter);
 }
 
 /**
- * Returns whether the name of a value may stand for the given expression: no name, a letter or phrase such as x, f(x) or
- * AB, or the expression itself.
+ * Returns whether a value with this name answers for the given expression: there is no name, a letter or phrase such as
+ * x, f(x) or AB, or the expression itself.
  */
 export function mayName(name: Node | undefined, expression: Node | undefined): boolean {
   return name === undefined || isName(name) || (expression !== undefined && show(name) === show(expression));

@@ -5,7 +5,7 @@
 import { isAskedFor } from "./compare/shape.ts";
 import { children, type Node } from "./syntax.ts";
 
-/** Letters that are always known, although they are not variables: constants, and the d of dx. */
+/** Letters that an answer may always use, although they are not variables: constants, and the d of dx. */
 const KNOWN: readonly string[] = ["e", "i", "π", "d"];
 
 /**
@@ -17,8 +17,8 @@ const CONSTANTS: readonly string[] = ["A", "B", "C", "D", "K", "c", "k"];
 const CHOICES = /^[A-H]{2,}$/;
 
 /**
- * Returns the first unknown run of letters in the answer, or undefined. In an assignment such as "area = 5" the name is
- * not checked.
+ * Returns the first run of letters in the answer that is neither a known word nor a product of known variables. Returns
+ * undefined if there is none. In an assignment such as "area = 5" the name is not checked.
  */
 export function unknownWord(answer: Node, gold: Node): string | undefined {
   const known = new Set(KNOWN);

@@ -16,7 +16,7 @@ import { GRAMMAR, readStatement } from "./read/structure.ts";
 import { type Node, show, some } from "./syntax.ts";
 import { unknownWord } from "./unknown.ts";
 
-/** One way to parse an answer. */
+/** One way to parse an answer. An ambiguous text such as "1,234" has several. */
 interface Reading {
   readonly node: Node;
   readonly comma: Style["comma"];
@@ -88,7 +88,7 @@ function readOne(written: string): Parsed<MathAnswer> {
 const CHOICE =
   /^\s*(?:[Oo]ption\s+|[Cc]hoice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:]|([A-J])(?<=[Oo]ption\s+.|[Cc]hoice\s+.)(?=\s*$))\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
 
-/** Returns the ways to parse a text. If no style can parse the text, the error of the first style is returned. */
+/** Returns the ways to parse a text. If none succeeds, returns the error of the likeliest one. */
 function readings(text: string): Parsed<readonly Reading[]> {
   const found: Reading[] = [];
   let problem: string | undefined;
@@ -123,8 +123,8 @@ const EXPONENT = /\de[+-]\d/;
 const DECIMAL_LENGTH_MAX = 400;
 
 /**
- * Returns the styles in which to parse a text, likeliest first. "1,234" is first a number, then a list; "3,14" is first
- * a list, then a decimal.
+ * Returns the styles (meanings of commas and letters) in which to parse a text, likeliest first. "1,234" is first a
+ * number, then a list; "3,14" is first a list, then a decimal.
  */
 function stylesOf(text: string): readonly Style[] {
   const holdsBases = mayHoldBases(text);
@@ -158,12 +158,15 @@ function parse(text: string, style: Style): Node | string {
 }
 
 /**
- * Matches a comma that is hardly a list separator: "0,5" or "3,14". Only with such a comma may an expected answer be
- * read with a decimal comma.
+ * Matches a comma that is almost certainly a decimal comma: "0,5" or "3,14". Without such a comma, an expected answer
+ * is not read with a decimal comma.
  */
 const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 
-/** Result of a comparison. "unread": the answer parsed, but the comparison found that it cannot be understood. */
+/**
+ * Result of comparing two answers. "unread": the given answer can be parsed, but the comparison found that it has no
+ * clear meaning.
+ */
 export type Verdict = Comparison | { readonly kind: "unread"; readonly reason: string };
 
 /**
@@ -196,7 +199,7 @@ export function compareMath(
 const SEQUENCE_LENGTH_MAX = 400;
 const ARGUMENT = /(?<![A-Za-z\\_])([A-Za-hlo-z])\s?\(\s?([nmkij](?:\s?[+-]\s?\d{1,4})?|\d{1,4})\s?\)/g;
 
-/** Rewrites a(n) as a_{n}, for a letter that has subscripts in the other text but none in this one. */
+/** Rewrites a(n) as a_{n} in an answer, if the other answer has subscripts on the letter a and this one has none. */
 function subscripted(answer: MathAnswer, other: string): MathAnswer {
   if (answer.text.length > SEQUENCE_LENGTH_MAX || !other.includes("_")) return answer;
   const has = (text: string, letter: string): boolean => new RegExp(`(?<![A-Za-z\\\\^])${letter}_`).test(text);
@@ -240,8 +243,8 @@ function budgetOf(gold: MathAnswer, answer: MathAnswer): Budget {
 }
 
 /**
- * Returns whether the text is the expected number without its base subscript: 2A for 2A_{16}. Applies to bases above
- * 10.
+ * Returns whether the text has the digits of the expected number but omits its base: 2A for 2A_{16}. Applies to bases
+ * above 10.
  */
 function isWrittenSo(gold: Node, text: string): boolean {
   return gold.kind === "number" && (gold.base ?? 0) > 10 && gold.digits?.toLowerCase() === text.trim().toLowerCase();
@@ -271,13 +274,13 @@ function compareReadings(meant: readonly Reading[], answers: readonly Reading[],
   const found = meant.flatMap((left) => answers.map((right) => () => compareReading(left.node, right.node, state)));
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it has no reading like the expected answer's");
-  // The first pair of readings decides. Less likely readings can only turn the result into "equal".
+  // The likeliest readings of both answers decide. Less likely readings can only turn the result into "equal".
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
 
 /**
- * Compares two readings. An answer with an unknown word is "unread", because a product of its letters would be
- * meaningless.
+ * Compares one reading of the expected answer with one of the given answer. The result is "unread" if the given answer
+ * has an unknown word, because a product of its letters would be meaningless.
  */
 function compareReading(gold: Node, answer: Node, state: State): Verdict {
   const word = unknownWord(answer, gold);
@@ -333,12 +336,12 @@ function isLowest({ node }: Reading): boolean {
   return numbers.length > 1 && numbers.length === parts.length && numbers.reduce(gcd) === 1n;
 }
 
-/** Matches a separation of two formulas: a new line, or the end of a formula and the start of the next. */
+/** Matches the text between two formulas: a new line, or the end of one formula and the start of the next. */
 const ENDS_THING = /\n|\$\s*\$/;
 
 /**
- * Returns the text without invisible markup. Separate tokens stay separate: "2 1/2" does not become "21/2", and "$2$
- * $-1$" does not become 2 − 1.
+ * Returns the text without markup that is invisible when typeset. Separate tokens stay separate: "2 1/2" does not
+ * become "21/2", and "$2$ $-1$" does not become 2 − 1.
  */
 function bare(text: string): string {
   const spaced = text.replace(/(?:\\(?:left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]|[\s$])+/g, (run) =>

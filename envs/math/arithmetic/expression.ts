@@ -21,7 +21,7 @@ export function partsOf(expression: Expression): readonly Expression[] {
   return "of" in expression ? [expression.of] : [];
 }
 
-/** Returns every number written in the expression, as it is written. */
+/** Returns the text of each number in the expression, as the prompt writes it. */
 export function literalsOf(expression: Expression): readonly string[] {
   const below = partsOf(expression).flatMap(literalsOf);
   switch (expression.kind) {
@@ -66,7 +66,8 @@ interface Written {
 }
 
 /**
- * A notation for expressions, plain or TeX. Its functions take operands that already have the parentheses they need.
+ * Notation in which expressions are written: plain text or TeX. Operands passed to its functions already have the
+ * parentheses that they need.
  */
 interface Notation {
   readonly open: string;

@@ -1,4 +1,7 @@
-/** Generates random expressions whose work by hand lies within the range of the level. */
+/**
+ * Generates random arithmetic expressions. The estimated work to compute one by hand, in steps on single digits, lies
+ * within the range of the level.
+ */
 import { defineGenerator } from "../../define.ts";
 import { equalsInteger, type Rational } from "../../lib/rational.ts";
 import type { Rng } from "../../lib/rng.ts";
@@ -95,7 +98,7 @@ export const generator = defineGenerator({
   },
 });
 
-/** Maximum number of expressions tried for one instance. */
+/** Maximum number of random expressions that are tried for one instance before the generator gives up. */
 const TRIES = 40;
 
 function generate(p: ArithmeticParameters, rng: Rng): ArithmeticInstance | undefined {
@@ -109,8 +112,8 @@ function generate(p: ArithmeticParameters, rng: Rng): ArithmeticInstance | undef
 }
 
 /**
- * Returns whether the value is easy to guess: it is one of the numbers in the expression, or a whole number from −2 to
- * 2.
+ * Returns whether the value of the expression is easy to guess: it is one of the numbers in the expression, or a whole
+ * number from −2 to 2.
  */
 function isGivenAway(expression: Expression, { num, den }: Rational): boolean {
   const text = den === 1 ? `${num}` : `${num}/${den}`;
@@ -123,7 +126,7 @@ const PLAIN: readonly Binary[] = ["sum", "difference", "product", "quotient"];
 /** Operations whose result is whole if their operands are whole. */
 const WHOLE: readonly Binary[] = ["sum", "difference", "product"];
 
-/** Returns an expression with `count` operations. If `whole` is true, its value is a whole number. */
+/** Returns a random expression with `count` operations. If `whole` is true, its value is a whole number. */
 function operation(p: ArithmeticParameters, count: number, rng: Rng, whole: boolean): Expression {
   if (count === 0) return whole ? integer(p, rng) : number(p, rng);
   const at = rng.float();
@@ -198,7 +201,7 @@ function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b);
 }
 
-/** Returns a decimal of one or two places, at most 20, whose last digit is not 0. */
+/** Returns a random decimal below 20 with one or two places, whose last digit is not 0. */
 function decimal(rng: Rng): Expression {
   const places = rng.int(1, 2);
   return { kind: "decimal", units: 10 * rng.int(0, 2 * 10 ** places - 1) + rng.int(1, 9), places };

@@ -67,7 +67,7 @@ export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer
     operations: `${countOf(expression)}`,
     work: `${workOut(expression, Infinity)?.work}`,
   }),
-  // The parser itself strips the wrapping of an answer, like that of the environment `math`.
+  // The parser of math answers strips the wrapping of an answer itself, so it must get the answer unchanged.
   verbatim: true,
   parse,
   verify,

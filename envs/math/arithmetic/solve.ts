@@ -6,14 +6,14 @@ import type { Binary, Expression } from "./expression.ts";
 
 export interface Worked {
   readonly value: Rational;
-  /** Work by hand, in steps on single digits (envs/math/work.ts). */
+  /** Estimated work to compute the value by hand, in steps on single digits (envs/math/work.ts). */
   readonly work: number;
 }
 
 /**
- * Returns the value and the work. Undefined means: a part has no value, has too many digits, or is trivial. A part is
- * trivial if it is 0, applies an operation other than + and − to ±1, or is a gcd or lcm of numbers of which one divides
- * the other.
+ * Returns the value of an expression, and the work to compute it by hand. Undefined means that a part of it has no
+ * value, has too many digits, or is trivial. Trivial parts are 0, operations on ±1 other than + and −, and a gcd or lcm
+ * of numbers of which one divides the other.
  */
 export function workOut(expression: Expression, digitsMax: number): Worked | undefined {
   const worked = step(expression, digitsMax);
@@ -86,8 +86,8 @@ function raised(base: Worked | undefined, exponent: number, digitsMax: number): 
 }
 
 /**
- * Returns the least non-negative remainder. A power is reduced by repeated squaring, because its full value may be
- * huge.
+ * Returns the remainder of an expression for a modulus, from 0 to modulus − 1. A power is reduced by repeated squaring,
+ * because its full value may be huge.
  */
 function remainder(of: Expression, modulus: number, digitsMax: number): Worked | undefined {
   const isPower = of.kind === "power";

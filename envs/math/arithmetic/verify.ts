@@ -15,8 +15,8 @@ export interface ArithmeticAnswer {
 const LENGTH_MAX = 2000;
 
 /**
- * Parses a value that stands alone, has a name, or follows an equals sign. The task's expression may be repeated before
- * the sign, as in "2 + 3 = 5".
+ * Parses the text of an answer: a value alone, or a value after a name or the task's expression and "=", as in "2 + 3 =
+ * 5".
  */
 export function parse(text: string, { expression }: ArithmeticInstance): Parsed<ArithmeticAnswer> {
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
@@ -43,7 +43,9 @@ function readExpression(expression: Expression): Node | undefined {
 
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g;
 
-/** Removes a repetition of the task's expression before an equals sign, with any spacing. */
+/**
+ * Removes a copy of the task's expression and the equals sign after it from the start of an answer. Spacing may differ.
+ */
 function withoutExpression(text: string, expression: Expression): string {
   const characters = [...textOf(expression).replace(/\s/g, "")];
   const spaced = characters.map((character) => character.replace(SPECIAL, "\\$&")).join("\\s{0,3}");

@@ -9,7 +9,7 @@ import { headOf } from "./renaming.ts";
 import { compareRelations } from "./relations.ts";
 import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
 
-/** Facts about the expected answer that are passed down when its parts are compared. */
+/** Facts about the whole expected answer that the comparison of its parts needs. */
 export interface Context {
   readonly isApproximate: boolean;
 }
@@ -50,7 +50,8 @@ export function compareAssignments(
 }
 
 /**
- * Returns whether a chain equates different things, as x = y = z does, instead of giving one value in several forms.
+ * Returns whether a chain of equations has different values, as x = y = z does. A chain such as x = 1/2 = 0.5 gives one
+ * value in several forms.
  */
 function isOfSeveral({ values }: Assignment, compare: Compare): boolean {
   const [first, ...others] = values;
@@ -59,8 +60,8 @@ function isOfSeveral({ values }: Assignment, compare: Compare): boolean {
 }
 
 /**
- * Compares the values of the answer with the expected values. Each value must equal an expected one, and its roundings
- * must fit it.
+ * Compares the values of the given answer with those of the expected answer (`golds`). Each given value must equal an
+ * expected one. The roundings that the answer states must be roundings of its first value.
  */
 function compareValues(
   golds: readonly Node[],
@@ -105,7 +106,10 @@ function isProduct(name: Node): boolean {
   return name.kind === "symbol" || name.kind === "multiply";
 }
 
-/** Returns a name's text for comparisons. Case matters for single letters, but not for names such as p(x) and P(x). */
+/**
+ * Returns the text by which two names are compared. Case matters for single letters, but not for names such as p(x) and
+ * P(x).
+ */
 function nameText(name: Node): string {
   return name.kind === "symbol" ? name.name : show(name).toLowerCase();
 }
@@ -119,7 +123,7 @@ function orderOf(name: Node): number {
   return isQuotient(name) ? Number(/\^(\d)/.exec(text)?.[1] ?? 1) : (text.match(/'/g) ?? []).length;
 }
 
-/** Returns whether a letter is the argument in a name: the x of f(x), but not the P of P(A). */
+/** Returns whether a letter is the argument of a function in a name: the x of f(x), but not the f. */
 function isArgument(letter: Node, name: Node): boolean {
   const inside = name.kind === "call" ? name.args : name.kind === "multiply" ? name.factors.slice(1).map(nodeOf) : [];
   return letter.kind === "symbol" && inside.some((node) => variablesOf(node).has(letter.name));
@@ -145,7 +149,8 @@ function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   if (letter.name.kind !== "symbol" || other.name.kind === "symbol") return false;
   const [head, names] = isQuotient(other.name) ? ["", []] : headOf(other.name);
   const [first = ""] = names;
-  // The argument tells a function from a product: h(x) = 5 defines a function, PA = 5 is about a segment.
+  // The argument shows whether a name means a function or a product: h(x) = 5 defines a function, PA = 5 is about a
+  // segment.
   const isDefinition =
     other.name.kind === "call" ||
     /^[nstxyz]$/.test(first) ||
@@ -153,7 +158,10 @@ function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   return first !== "" && isDefinition && ![head, names.length > 1 ? "z" : "y"].includes(letter.name.name);
 }
 
-/** Returns whether two names may denote the same quantity: e.g. a letter and f(x), or a phrase and any name. */
+/**
+ * Returns whether the names to which two answers assign values may denote the same quantity: e.g. a letter and f(x), or
+ * a phrase and any name.
+ */
 function compareNames(left: Node, right: Node, isSame: boolean): boolean {
   if (isSame || left.kind === "text" || right.kind === "text") return true;
   const isDerivative = [left, right].filter(isQuotient).length === 1 && orderOf(left) > 0;

@@ -73,15 +73,16 @@ function compareStatements(gold: Node, answer: Node, state: State): Comparison {
 }
 
 /**
- * Returns whether a node puts bounds on whole numbers or fractions: "0 < x < 3, x ∈ ℤ", or {2n | n ∈ ℤ, n < 5} where
- * the other answer lists numbers.
+ * Returns whether a node describes whole numbers or fractions by bounds, as "0 < x < 3, x ∈ ℤ" does. The form {2n | n ∈
+ * ℤ, n < 5} counts if the other answer lists numbers.
  */
 function boundsWholes(node: Node, other: Node): boolean {
   const [element, condition] = node.kind === "builder" ? [node.element, node.condition] : [undefined, node];
   const items = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
   const isMember = (item: Node): boolean =>
     item.kind === "relation" && item.operators[0] === "∈" && /^[ℤℕℚ]/u.test(show(item.parts[1] as Node));
-  // These letters are integers by custom, so this answer may only state a condition that the other one leaves out.
+  // The letters n, m, k and N are integers by custom. A membership such as n ∈ ℤ then only states what the other answer
+  // takes for granted.
   const isCustom = [...variablesOf(other)].some((name) => /^[nmkN]$/.test(name)) && element === undefined;
   const isBound = (item: Node): boolean => item.kind === "relation" && !"=≈≡∈".includes(item.operators[0] as string);
   const isAlone = element === undefined ? items.every((item) => isMember(item) || isBound(item)) : isName(element);
@@ -107,7 +108,7 @@ function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: 
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
 
-/** Number of steps charged for classifying a pair of parts. */
+/** Number of steps of the budget that classifying one pair of parts costs. */
 const PART_STEPS = 4;
 
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
@@ -149,7 +150,10 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   return compareSingle(gold, answer, state, context);
 }
 
-/** Returns whether both answers are memberships, but of different letters, such as "x ∈ {1, 2}" and "y ∈ {1, 2}". */
+/**
+ * Returns whether both answers say that a letter is in a set, but name different letters: "x ∈ {1, 2}" and "y ∈ {1,
+ * 2}".
+ */
 function areMembersOfOthers(gold: Node, answer: Node): boolean {
   const [left, right] = [gold, answer].map((node) => {
     const [letter] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
@@ -171,7 +175,7 @@ function written(node: Node): string {
 
 function compareSets(gold: Node, answer: Node, state: State): Comparison | undefined {
   if (!isSetLike(gold) && !isSetLike(answer)) return undefined;
-  // Two brackets of the same form are compared item by item, not as sets.
+  // Two brackets of the same form, e.g. (1, 2) and (1, 3), are compared item by item, not as sets.
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.open === answer.open && gold.close === answer.close)
     return undefined;
   const [left, right] = [realsOf(gold, state), realsOf(answer, state)];
@@ -237,7 +241,7 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   return undecided("one of the two repeats a value");
 }
 
-/** Compares two sets. Duplicates count once; each item of either side must equal an item of the other. */
+/** Compares two sets. Duplicates count once; each item of one set must equal an item of the other set. */
 function sameMembers(
   left: readonly Node[],
   right: readonly Node[],
@@ -254,7 +258,8 @@ function sameMembers(
 }
 
 /**
- * Compares items in any order. Items with equal texts are paired first, so that only the remaining items need a search.
+ * Compares two lists of items in any order. Items with equal texts are paired first, so that only the remaining items
+ * need a search.
  */
 function inAnyOrder(
   left: readonly Node[],
@@ -275,7 +280,7 @@ function inAnyOrder(
 }
 
 /**
- * Returns whether both nodes are exact numbers without decimals and without a base, so that comparing their texts
+ * Returns whether both nodes are numbers without a decimal point and without a base, so that comparing their texts
  * suffices.
  */
 function areExact(gold: Node, answer: Node): boolean {
@@ -286,8 +291,8 @@ function areExact(gold: Node, answer: Node): boolean {
 }
 
 /**
- * Compares values that are assigned to the same names, in any order. Returns undefined if the answers do not consist of
- * such values.
+ * Compares two answers that assign values to the same names, in any order: "x = 1, y = 2". Returns undefined if one of
+ * them consists of something else.
  */
 function compareRecords(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
   const [left, right] = [recordOf(tupleRecord(gold)), recordOf(tupleRecord(answer))];

@@ -10,11 +10,14 @@ export interface Conditioned {
   readonly names: readonly string[];
   /** Set that the first declared letter is in, e.g. "ℤ" for "k ∈ ℤ". */
   readonly domain: string | undefined;
-  /** Whether the letters are parameters of the values, as in 2^k, and not only indices, as in a_k. */
+  /**
+   * Whether each value of the declared letter gives another value of the answer, as k in 2^k. False if it is only an
+   * index, as k in a_k.
+   */
   readonly isFamily: boolean;
-  /** Whether the parameter is any real number instead of an integer. */
+  /** Whether the answer has a value for each real number (t ∈ ℝ), instead of for each integer. */
   readonly isOfReals: boolean;
-  /** Remaining conditions, e.g. x > 0. */
+  /** Conditions that do not declare a letter, e.g. x > 0. */
   readonly others: readonly Node[];
 }
 
@@ -45,7 +48,7 @@ export function withoutCondition(given: Node): Conditioned {
 /** Rewrites {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
 function ofBuilder(node: Node): Node {
   const [name, set] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
-  // The set in a membership may be given by a condition: "x ∈ {kπ | k ∈ ℤ}".
+  // A membership may define its set by a condition: "x ∈ {kπ | k ∈ ℤ}".
   if (name?.kind === "symbol" && set?.kind === "builder" && set.element.kind !== "relation")
     return ofBuilder({ ...set, element: { kind: "relation", parts: [name, set.element], operators: ["="] } });
   if (node.kind !== "builder") return node;
@@ -86,7 +89,10 @@ function withoutSeries(items: readonly Node[]): readonly Node[] {
   return [...items.slice(0, at), { kind: "relation", parts, operators: ["∈"] }];
 }
 
-/** Returns whether an item is a condition on another item's variable, and not an answer itself. */
+/**
+ * Returns whether an item of a list is not an answer itself but a condition on a variable of another item. Example: x >
+ * 0 in "y = ln x, x > 0".
+ */
 function isLimit(item: Node, items: readonly Node[]): boolean {
   if (item.kind !== "relation" || item.operators.some((operator) => "=≈≡".includes(operator))) return false;
   const [set] = item.operators[0] === "∈" ? item.parts.slice(1) : [];
@@ -100,7 +106,7 @@ function isLimit(item: Node, items: readonly Node[]): boolean {
   });
 }
 
-/** Returns whether a condition such as "n ≥ 1" only states the start of an index. */
+/** Returns whether a condition, such as n ≥ 1, only says from where an index n, m or k counts. */
 export function isIndex(item: Node): boolean {
   const names = [...variablesOf(item)];
   const isOneSided = item.kind === "relation" && item.parts.length === 2;
@@ -129,7 +135,7 @@ function renamed({ node, names }: Conditioned, other: Conditioned): Node {
   return intervalOf(name === undefined ? node : replaced(node, name, symbol(WHOLE)));
 }
 
-/** Rewrites "kπ < x < kπ + π/2" as (kπ, kπ + π/2). */
+/** Rewrites "kπ < x < kπ + π/2" as the interval (kπ, kπ + π/2). */
 function intervalOf(node: Node): Node {
   if (node.kind !== "relation") return node;
   const [low, middle, high] = node.parts;
@@ -141,8 +147,8 @@ function intervalOf(node: Node): Node {
 }
 
 /**
- * Returns the parameter of an answer that declares none: the letter that the other answer declares, or the letter that
- * only this answer has.
+ * Returns the letter that an answer uses as a parameter without declaring it. It is the letter that the other answer
+ * declares, or else the letter that only this answer has.
  */
 function freeName(node: Node, other: Conditioned): string | undefined {
   const variables = variablesOf(node);
@@ -154,7 +160,10 @@ function freeName(node: Node, other: Conditioned): string | undefined {
   return [...variables].find((each) => !others.has(each) && each !== own);
 }
 
-/** Returns whether an answer gives a value to a name that contains the letter `name`: a_n = 2n or f(n) = 2n for n. */
+/**
+ * Returns whether an answer gives a value to a name that has the letter `name` as index or argument: a_n = 2n or f(n) =
+ * 2n.
+ */
 function isNumberedBy(node: Node, name: string): boolean {
   const assigned = assignmentOf(node)?.name;
   return assigned !== undefined && (variablesOf(assigned).has(name) || isSubscript(assigned, name));

@@ -30,10 +30,12 @@ export function doubled(node: Node, apart: boolean): readonly Node[] {
   });
 }
 
-/** Kinds of nodes whose children's ± belong to the node. Lists and sets are expanded item by item instead. */
+/**
+ * Kinds of nodes in which a ± gives the whole node several values. Lists and sets are expanded item by item instead.
+ */
 const SIGNED: ReadonlySet<Node["kind"]> = new Set(["multiply", "power", "call", "unit", "bracket", "relation"]);
 
-/** Returns the node with each ± and ∓ replaced by the callback's choice, in written order. */
+/** Returns the node with each ± and ∓ replaced by the sign that the callback `choose` returns, in written order. */
 function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node {
   const each = (child: Node): Node => (hasDoubleSign(child) ? withSigns(child, choose) : child);
   if (node.kind !== "add") return SIGNED.has(node.kind) ? withChildren(node, each) : node;
@@ -47,13 +49,14 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
 }
 
 /**
- * Compares answers with ±, each of which takes its sign independently. Some authors mean the same sign everywhere.
- * Equality under that meaning alone is undecided, because "(±1, ±2)" would equal both two pairs and four.
+ * Compares answers with ±. Each ± takes its sign independently of the others, but some authors mean the same sign
+ * everywhere. If the answers are equal only in that second sense, the result is undecided: "(±1, ±2)" could mean two
+ * pairs or four.
  */
 export function compareDoubled(gold: Node, answer: Node, compare: Compare): Comparison {
   const [name, other] = [gold, answer].map(nameOfOne);
   if (name !== undefined && other !== undefined && name !== other) return different("it names another quantity");
-  // If an answer is an equation that assigns no value, whole equations are compared.
+  // If an answer is an equation that assigns no value to a name, whole equations are compared.
   const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
   const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
   const compared = (apart: boolean): Comparison => {

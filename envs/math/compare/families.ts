@@ -51,7 +51,10 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
   return isMoved ? EQUAL : undecided("it may be the expected family, counted from another number");
 }
 
-/** Returns whether all assigned values belong to one name. The names x_1 and x_2 count as one. */
+/**
+ * Returns whether both answers give values to the same name. If each has one name, the names must be equal. Otherwise
+ * names that differ only in their subscript, such as x_1 and x_2, count as one.
+ */
 function areOfOneName(gold: Node, answer: Node): boolean {
   const [left, right] = [namesOf(gold), namesOf(answer)];
   const areAlone = left.length === 1 && right.length === 1;
@@ -59,14 +62,17 @@ function areOfOneName(gold: Node, answer: Node): boolean {
   return new Set([...left, ...right].map((name) => name.replace(/_.*$/, ""))).size <= 1;
 }
 
-/** Returns the assigned names: x and y of "x = kπ, y = 2kπ", and x of "x ≡ 1 (mod 3)". */
+/** Returns the names to which an answer assigns values: x and y of "x = kπ, y = 2kπ", and x of "x ≡ 1 (mod 3)". */
 function namesOf(node: Node): readonly string[] {
   const items = node.kind === "list" ? node.items : [node];
   const names = items.map(asClass).map((item) => assignmentOf(item.kind === "residue" ? item.node : item)?.name);
   return [...new Set(names.flatMap((name) => (name?.kind === "symbol" ? [name.name] : [])))];
 }
 
-/** Replacements of the parameter k to try: k + 1, k − 1, k + 2, k − 2 and −k. */
+/**
+ * Terms that are tried in place of the parameter k, because two authors may count a family of values from different
+ * numbers: k + 1, k − 1, k + 2, k − 2 and −k.
+ */
 const MOVED: readonly Node[] = [
   ...[1n, 2n].flatMap((num) => [sumOf(symbol(WHOLE), numberNode(num)), differenceOf(symbol(WHOLE), numberNode(num))]),
   negated(symbol(WHOLE)),
@@ -111,7 +117,8 @@ function progressionsOf(given: Node, state: State): readonly Progression[] | und
 }
 
 /**
- * Returns whether a list has several moduli. Its congruences must then hold at once: "x ≡ 1 (mod 2), x ≡ 2 (mod 3)".
+ * Returns whether a list of congruences has several moduli. Its congruences must then hold at once: "x ≡ 1 (mod 2), x ≡
+ * 2 (mod 3)".
  */
 function areOfSeveralModuli(items: readonly Node[]): boolean {
   return new Set(items.flatMap((item) => (item.kind === "residue" ? [show(item.modulus)] : []))).size > 1;
@@ -142,7 +149,7 @@ function positive(value: Maybe<Num>): Maybe<Num> {
   return sign === 1 ? value : sign === -1 ? negate(value as Num) : undefined;
 }
 
-/** Recognizes k a + b as one progression, and (−1)^k a + k b as two. */
+/** Recognizes an expression k a + b as one arithmetic progression, and (−1)^k a + k b as two. */
 function linear(node: Node, state: State): readonly Progression[] | undefined {
   for (const step of [1n, 2n]) {
     const found = Array.from({ length: Number(step) }, (_, rest) => progression(node, step, BigInt(rest), state));
@@ -151,7 +158,7 @@ function linear(node: Node, state: State): readonly Progression[] | undefined {
   return undefined;
 }
 
-/** Whole numbers, near and far, at which an expression is tested for linearity. */
+/** Values of k at which an expression is tested for linearity in k. */
 const PROBES = [2n, 3n, -2n, 7n, -5n, 58n, -143n, 1_009n, -99_991n, 1_000_003n];
 
 function progression(node: Node, step: bigint, rest: bigint, state: State): Progression | undefined {
@@ -221,7 +228,7 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
 
 interface Offset {
   readonly value: Num;
-  /** Approximate value. It rejects most pairs without exact arithmetic. */
+  /** Approximate value. It excludes most pairs without exact arithmetic. */
   readonly size: number;
 }
 
@@ -233,7 +240,10 @@ function isWholeApart(a: Offset, b: Offset, period: number, state: State): boole
   return moved !== undefined && isSame(a.value, moved, state);
 }
 
-/** Returns a period as a fraction of the unit. Undefined if no denominator up to DENOMINATOR_MAX fits. */
+/**
+ * Returns a period as a fraction [num, den] of the first progression's period (`unit`). Undefined if no denominator up
+ * to DENOMINATOR_MAX fits.
+ */
 function shareOf(period: Num, unit: Num, state: State): readonly [number, number] | undefined {
   const share = divide(period, unit, scopeOf(state, BITS.constant, true));
   if (share === undefined) return undefined;

@@ -26,16 +26,16 @@ import { BITS, depthOf, hasJumps, isTiny, pointScope, pointsOf, scopeOf } from "
  */
 const POINT_DEPTH_MAX = 64;
 const AGREED_MIN = 5;
-/** Number of agreeing points after which no points of whole numbers are tried. */
+/** Number of test points with equal values after which no further points with whole coordinates are tried. */
 const AGREED_ENOUGH = 8;
 /**
- * Maximum steps for evaluating one point of whole numbers. Factorials of large numbers exceed it, and the point is
- * skipped.
+ * Maximum number of budget steps for one test point with whole coordinates. Factorials of large numbers exceed it, and
+ * the point is skipped.
  */
 const WHOLE_STEPS_MAX = 300;
 /**
- * Maximum steps for a point built from numbers that the answers contain. Such points matter because C(n, 100) is 0
- * below n = 100.
+ * Maximum number of budget steps for one test point made of numbers in the answers. Such points matter because, for
+ * example, C(n, 100) is 0 below n = 100.
  */
 const NAMED_STEPS_MAX = 1_000;
 const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set(["factorial", "factorial2", "binom", "arrangements"]);
@@ -44,10 +44,10 @@ const isOfWholes = (part: Node): boolean =>
 
 const hasI = (node: Node): boolean => some(node, (part) => part.kind === "symbol" && part.name === "i");
 
-/** Counts of the observations over all test points. */
+/** Number of test points with each result. */
 interface Seen {
   agreed: number;
-  /** Points at which both values are exact and equal. */
+  /** Test points at which both values are exact and equal. */
   exact: number;
   /**
    * Points where the values differ although that is excusable: a variable is negative, and the expressions have roots
@@ -69,7 +69,7 @@ export function compareFunctions(gold: Node, answer: Node, variables: readonly s
     : undecided("it agrees at all tested points, and may differ where an absolute value changes");
 }
 
-/** Compares at test points. Skips the remaining points once `enough` of them agreed. */
+/** Compares two expressions at test points until `enough` points have shown equal values. */
 function compareAtPoints(
   gold: Node,
   answer: Node,
@@ -111,8 +111,8 @@ function compareAtPoints(
 }
 
 /**
- * Returns a function that compares both expressions at one point. The function returns a refutation, or updates `seen`
- * and returns undefined.
+ * Returns a function that evaluates both expressions at one test point. If the values differ, the function returns a
+ * refutation. Otherwise it updates `seen` and returns undefined.
  */
 function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
   const real = !hasI(gold) && !hasI(answer);
@@ -128,7 +128,7 @@ function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
     if (budget.left < 0) return undefined;
     if (left === undefined || right === undefined) return undefined;
     const found = order(left, right, scope);
-    // Two values that are 0 within the precision tell nothing.
+    // If both values are 0 within the precision, their equality tells nothing.
     if (found === "unclear" || (found === "near" && isTiny(left, right, scope))) return undefined;
     if (found === "equal" || found === "near") {
       seen.agreed++;
@@ -165,8 +165,8 @@ function squaredIn(node: Node): Node | undefined {
 }
 
 /**
- * Replaces |u| by √(u² + 7/3), which has no kink, and rewrites max, min and sgn in terms of |u| first. If two
- * expressions stay equal under such a replacement, they agree on both sides of each kink.
+ * Replaces |u| by √(u² + 7/3), which has no kink, after rewriting max, min and sgn in terms of |u|. If two expressions
+ * stay equal under this replacement, they agree on both sides of each kink.
  */
 function veiled(node: Node): Node {
   const inside = withChildren(node, veiled);

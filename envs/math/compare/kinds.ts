@@ -16,8 +16,9 @@ import { assignmentOf } from "./shape.ts";
 type Kind = "point" | "interval" | "set" | "list" | "system" | "numbered values" | "reals";
 
 /**
- * How two kinds are compared. "parts": part by part. "names": named values with the values at the matching positions.
- * "tuple": like "names", but values without brackets are a point only if the problem has several unknowns.
+ * Way to compare two kinds of answers. "parts": part by part, in any order if the kinds allow it. "names": the values
+ * of names with the values at the same places. "tuple": like "names", but values without brackets are a point only if
+ * the problem has several unknowns.
  */
 type Rule = "parts" | "names" | "tuple";
 
@@ -43,8 +44,8 @@ function isOpenPair(node: Node): boolean {
 }
 
 /**
- * Returns the meaning of pairs such as (4, 7) in an expected answer, if their ends decide it. "none": there are no
- * pairs. Undefined: they may be points or intervals.
+ * Returns the meaning of pairs such as (4, 7) in an expected answer, if the numbers in the pairs decide it. "none":
+ * there are no pairs. Undefined: the pairs may be points or intervals.
  */
 export function pairIn(gold: Node, state: State): "point" | "interval" | "none" | undefined {
   if (gold.kind === "sets") return "interval";
@@ -62,7 +63,7 @@ function isRising({ items }: Bracket, state: State): boolean {
   return found === undefined || found === "less" || found === "unclear";
 }
 
-/** Returns the kind of a node, or undefined if no kind of the table fits. */
+/** Returns the kind of an answer, or undefined if it is of no kind in the table RULES. */
 function kindOf(node: Node, pair: State["pair"]): Kind | undefined {
   if (namedTuple(node) !== undefined) return "system";
   if (node.kind === "list" || node.kind === "set" || node.kind === "bracket") {
@@ -120,7 +121,10 @@ export function isSystem(answer: Node): boolean {
   return cases.every((each) => ["system", "numbered values"].includes(kindOf(each, undefined) ?? ""));
 }
 
-/** Compares two answers by their kinds. Returns undefined if the kinds do not decide and other rules must. */
+/**
+ * Compares two answers as the table RULES says for their kinds. Returns undefined if an answer has no kind, so that
+ * other rules must decide.
+ */
 export function compareKindsOf(
   gold: Node,
   answer: Node,
@@ -162,8 +166,8 @@ function compareInOrder(
 }
 
 /**
- * Compares named values with a sequence of values. The names are ordered as the unknowns in the problem, or else
- * alphabetically.
+ * Compares values of names, as in "x = 1, y = 2", with a sequence of values. The names are put in the order of the
+ * unknowns in the problem, or else in alphabetical order.
  */
 function compareByNames(
   record: ReadonlyMap<string, Node>,
@@ -187,5 +191,5 @@ function compareByNames(
   return inOrder(names).kind === "different" ? found : undecided("the order of its names is not known");
 }
 
-/** Returns a sort key with padded numbers, so that x_2 comes before x_10. */
+/** Returns a key for sorting names. Numbers in it are padded, so that x_2 comes before x_10. */
 const placeInAlphabet = (name: string): string => name.replace(/\d+/g, (digits) => digits.padStart(4, "0"));

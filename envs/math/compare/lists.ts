@@ -17,8 +17,8 @@ const isSymbol = (node: Node, name: string): boolean => node.kind === "symbol" &
 const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((item) => isSymbol(item, "…"));
 
 /**
- * Decides cases without comparing parts: the empty set beside parts, a list with "…" beside one without, "and" beside
- * "or". Returns undefined if the parts must be compared.
+ * Compares two answers where it can do so without comparing parts: the empty set beside parts, a list with "…" beside
+ * one without, "and" beside "or". Returns undefined if the parts must be compared.
  */
 export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
@@ -47,7 +47,9 @@ function compareJoiners(one: Node, other: Node): Comparison | undefined {
   return areNames || holdsTogether(other) ? undecided("one joins its parts by 'and', the other by 'or'") : undefined;
 }
 
-/** Returns whether a list makes statements about several letters: "a > 0, b > 0" or "x = 1, y = 2". */
+/**
+ * Returns whether a list makes statements about several letters that hold together: "a > 0, b > 0" or "x = 1, y = 2".
+ */
 function holdsTogether({ items }: Extract<Node, { kind: "list" }>): boolean {
   return items.every(({ kind }) => kind === "relation" || kind === "residue") && !areValuesOfOne(items);
 }
@@ -67,8 +69,8 @@ function shapeOf(node: Node): string | undefined {
 }
 
 /**
- * Returns whether the shapes allow a comparison. A matrix does not equal a list of its cells, unless it is a single row
- * or column.
+ * Returns whether two answers may be equal in view of their shapes. A matrix does not equal a list of its cells, unless
+ * it is a single row or column.
  */
 export function haveSameShape(gold: Node, answer: Node): boolean {
   const [left, right] = [shapeOf(gold), shapeOf(answer)];
@@ -91,7 +93,10 @@ export function itemsOf(node: Node): readonly Node[] {
   return items.map((item) => assignmentOf(item)?.values.at(-1) ?? item);
 }
 
-/** Returns two items as equations if exactly one of them assigns a value to a name: "y = 2x" and "2x - y = 0". */
+/**
+ * Returns two list items that must be compared as equations, because only one of them assigns a value to a name: "y =
+ * 2x" and "2x - y = 0". Returns undefined for other items.
+ */
 export function equationsOf(gold: Node, i: number, answer: Node, j: number): readonly [Node, Node] | undefined {
   const [left, right] = [gold, answer].map((node, k) =>
     node.kind === "list" ? node.items[k === 0 ? i : j] : undefined,

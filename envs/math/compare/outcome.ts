@@ -30,7 +30,10 @@ export function undecided(reason: string): Comparison {
   return { kind: "undecided", reason };
 }
 
-/** Compares parts that must all be equal. Returns the first difference, else an undecided result if there is one. */
+/**
+ * Compares parts, all of which must be equal. Returns the first difference. If there is none, returns an undecided
+ * result, if there is one.
+ */
 export function all(count: number, compare: (i: number) => Comparison): Comparison {
   let found: Comparison = EQUAL;
   for (let i = 0; i < count; i++) {
@@ -42,8 +45,8 @@ export function all(count: number, compare: (i: number) => Comparison): Comparis
 }
 
 /**
- * Compares alternatives, one of which must be equal. Returns "equal" if one is, else the first undecided result, else
- * the first difference.
+ * Compares alternatives, of which one must be equal. Returns "equal" if one is. Otherwise returns the first undecided
+ * result, or else the first difference.
  */
 export function any(readings: readonly (() => Comparison)[]): Comparison {
   let found: Comparison | undefined;
@@ -55,7 +58,10 @@ export function any(readings: readonly (() => Comparison)[]): Comparison {
   return found ?? undecided("there is nothing to compare");
 }
 
-/** Compares items in any order. Each item needs its own partner on the other side. */
+/**
+ * Compares the items of two lists in any order. Each item must be equal to an item of the other list that no other item
+ * uses.
+ */
 export function unordered(
   count: number,
   otherCount: number,

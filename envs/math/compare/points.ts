@@ -12,12 +12,12 @@ import { magnitude } from "../numbers/ball.ts";
 import { bitLength } from "../numbers/budget.ts";
 
 /**
- * Precisions, in binary digits after the point: for constants, for constants too close to distinguish, the maximum, and
- * for expressions at a test point.
+ * Precisions of evaluation, in binary digits after the point. `constant`: for constants. `close`: for constants that
+ * are too close to distinguish. `most`: the maximum. `point`: for expressions at a test point.
  */
 export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as const;
 
-/** Variable name that replaces a letter declared as a whole number, as in "k ∈ ℤ". */
+/** Name that replaces the letter of a parameter declared as a whole number, as k in "k ∈ ℤ". */
 export const WHOLE = "whole";
 
 export function scopeOf(state: State, bits: number, real: boolean): Scope {
@@ -39,17 +39,17 @@ export function pointScope(state: State, real: boolean, variables: ReadonlyMap<s
 }
 
 /**
- * Maximum number of variables for which every combination of signs is tried. With more variables, the signs of the
- * others are random.
+ * Maximum number of variables for which every combination of signs is tried at the test points. Further variables get
+ * random signs.
  */
 const SIGNED_MAX = 3;
-/** Minimum number of test points in a stage. */
+/** Minimum number of test points of one kind (a member of Points) that tries combinations of signs. */
 const STAGE_MIN = 8;
 /** Number of test points near 0. */
 const TINY = 4;
 /** Number of test points with small whole numbers. */
 const SMALL_WHOLES = 20;
-/** Number of test points whose whole numbers may also be large, or near a number in the expressions. */
+/** Number of test points whose whole coordinates may also be large, or near a number in the expressions. */
 const LARGE_WHOLES = 12;
 
 type Point = ReadonlyMap<string, Num>;
@@ -62,7 +62,7 @@ export interface Points {
   readonly everyday: () => Iterable<Point>;
   /** Points near 0, where e.g. x² and x⁴ differ greatly in size. */
   readonly tiny: () => Iterable<Point>;
-  /** Points with coordinates of any size, up to 10^6. */
+  /** Points whose coordinates may be larger, up to 10^6, and points near numbers in the expressions. */
   readonly wide: () => Iterable<Point>;
   /** Points of positive whole numbers. */
   readonly whole: () => Iterable<Point>;
@@ -93,7 +93,8 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
     *wide() {
       yield* signed([...EVERYDAY, ...FAR, ...FAR], stage("wide"));
       if (nodes.some(isCurved)) yield* signed(["far"], stage("far"));
-      // A term may be noticeable only near a number that the expressions contain. Points near that number reveal it.
+      // A term of the expression may have an effect only near a number in the expressions, so points near that number
+      // are tried.
       const rng = stage("beside");
       for (const threshold of nodes.some(isCurved) ? thresholds().filter((each) => each > NEAR_MAX) : [])
         for (const sign of [1n, -1n]) yield at(rng, () => beside(sign * threshold, rng));
@@ -115,7 +116,7 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
   };
 }
 
-/** Yields the points of all stages but "named". */
+/** Yields all test points except those of "named". */
 export function* points(variables: readonly string[], state: State, nodes: readonly Node[] = []): Iterable<Point> {
   const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
   yield* everyday();
@@ -124,7 +125,10 @@ export function* points(variables: readonly string[], state: State, nodes: reado
   yield* whole();
 }
 
-/** Returns combinations of signs in random order: every combination, repeated until the stage has enough points. */
+/**
+ * Returns at least STAGE_MIN combinations of signs for `count` coordinates, in random order. The first SIGNED_MAX
+ * coordinates get every combination; further ones get random signs.
+ */
 function signsOf(count: number, rng: Rng): readonly (readonly boolean[])[] {
   const known = Math.min(count, SIGNED_MAX);
   const combinations = Array.from({ length: Math.max(STAGE_MIN, 2 ** known) }, (_, bits) =>
@@ -220,8 +224,9 @@ export function isTiny(a: Num, b: Num, scope: Scope): boolean {
 }
 
 /**
- * Returns the depth of an expression, in bits: the total distance from 1, on a binary log scale, of its very large or
- * small parts. At a precision of 256 bits, 2^-2024 looks like 0, and 1 − 2^-2024 like 1.
+ * Returns the depth of an expression: the number of bits that its very large or very small parts may need. Sums the
+ * distances of these parts from 1, on a binary log scale. At a precision of 256 bits, 2^-2024 looks like 0, and 1 −
+ * 2^-2024 like 1.
  */
 export function depthOf(node: Node, scope: Scope): number {
   let depth = 0;
@@ -236,7 +241,10 @@ export function depthOf(node: Node, scope: Scope): number {
   return depth;
 }
 
-/** Maximum size, in bits, of a value that does not add to the depth. */
+/**
+ * Maximum distance of a value from 1, on a binary log scale, at which the value adds nothing to the depth of its
+ * expression.
+ */
 const EVERYDAY_BITS = 40;
 
 function digitsOf(value: Num): number {
@@ -245,8 +253,8 @@ function digitsOf(value: Num): number {
 }
 
 /**
- * Maximum size, in bits, of a denominator that adds no depth. A larger one may hide a difference: a decimal 6.28… of
- * fifty digits looks like 2π at that precision.
+ * Maximum length, in bits, of a denominator that adds nothing to the depth of its expression. A longer one may hide a
+ * difference: a decimal 6.28… of fifty digits looks like 2π at that precision.
  */
 const FINE_BITS = 100;
 
@@ -279,8 +287,8 @@ function exponentOf(node: Node | undefined, scope: Scope): number {
 }
 
 /**
- * Returns the approximate binary logarithm of a value. An approximation of 0 counts as the smallest number of the
- * precision.
+ * Returns the approximate binary logarithm of a value. A value that is 0 within the precision counts as the smallest
+ * number of the precision.
  */
 function log2Of(value: Num): number {
   if (value.kind === "exact") {

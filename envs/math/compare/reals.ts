@@ -22,8 +22,8 @@ const NAMED: Readonly<Record<string, Reals>> = {
 export const PARTS_MAX = 60;
 
 /**
- * Returns the set of real numbers that a node describes. Returns undefined if it describes none, or if the set cannot
- * be computed.
+ * Returns the set of real numbers that a node describes, e.g. by an inequality. Returns undefined if it describes no
+ * set, or one that cannot be computed.
  */
 export function realsOf(node: Node, state: State): Reals | undefined {
   switch (node.kind) {
@@ -94,8 +94,8 @@ function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, st
 }
 
 /**
- * Returns the segment between two ends. Returns undefined if no number lies between them, e.g. for (1, 0) and (2, 2):
- * an answer writes such a text for a pair of numbers, and not for an empty interval.
+ * Returns the segment between two ends. Returns undefined if no number lies between them, e.g. for (1, 0) and (2, 2).
+ * An author who writes these means a pair of numbers, not an empty interval.
  */
 function segment(low: End, high: End, state: State): Reals | undefined {
   if (low.value === undefined || high.value === undefined) return [{ low, high }];
@@ -165,8 +165,8 @@ function compareHighs(a: End, b: End, state: State): number | undefined {
 }
 
 /**
- * Returns whether no gap lies between a segment's upper end and the next segment's lower end. Undefined if the ends
- * cannot be compared.
+ * Returns whether no gap lies between the upper end of a segment and the lower end of the next one. Undefined if the
+ * ends cannot be compared.
  */
 function meets(high: End, low: End, state: State): boolean | undefined {
   if (high.value === undefined || low.value === undefined) return true;

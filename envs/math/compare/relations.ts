@@ -22,7 +22,7 @@ type RelationNode = Extract<Node, { kind: "relation" }>;
 
 const GREATER: Readonly<Partial<Record<Relation, Relation>>> = { "<": ">", "≤": "≥" };
 
-/** Compares two relations between the same variables. */
+/** Compares two equations or inequalities. They are equal if one is a multiple of the other. */
 export function compareRelations(gold: RelationNode, answer: RelationNode, state: State): Comparison {
   if (gold.parts.length > 2 || answer.parts.length > 2) return undecided("chains of relations are not compared");
   const [left, right] = [directed(gold), directed(answer)];
@@ -33,7 +33,7 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
   const isEquation = left.operator === "=" || left.operator === "≠";
   if (!isEquation && left.operator !== ">" && left.operator !== "≥")
     return undecided(`"${left.operator}" is not compared`);
-  // An equation may be multiplied by its denominators, because the zeros of a denominator are ignored.
+  // An equation may be multiplied by its denominators. Points at which a denominator is 0 are ignored.
   const [one, other] = [left, right].map(({ gap }) => (isEquation ? fractionOf(gap)[0] : gap)) as [Node, Node];
   return compareProportions(one, other, isEquation, state);
 }
@@ -91,8 +91,8 @@ function compareProportions(gold: Node, answer: Node, isEquation: boolean, state
 }
 
 /**
- * Returns the values of both expressions at a point of whole numbers where neither is 0, and whether their signs agree
- * there.
+ * Returns the values of both expressions at a point with whole coordinates at which neither value is 0, and whether the
+ * values have the same sign.
  */
 function sharedValues(
   gold: Node,
@@ -121,7 +121,7 @@ function signThere(node: Node, scope: Scope): ReturnType<typeof signOf> | undefi
   return value && signOf(value);
 }
 
-/** Returns whether the signs of two expressions differ at a test point. */
+/** Returns whether the values of two expressions have different signs at some test point. */
 function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
   for (const point of points(variables, state)) {
     const scope = pointScope(state, true, point);
@@ -151,8 +151,8 @@ function areSeenApart(gold: Node, answer: Node, variables: readonly string[], st
 }
 
 /**
- * Returns the point, moved along a variable until the equation holds. Returns undefined if the equation is not linear
- * in that variable.
+ * Returns the point with one coordinate changed so that the equation holds there. Returns undefined if the equation is
+ * not linear in that variable.
  */
 function solvedAt(
   equation: Node,

@@ -6,8 +6,8 @@ import { assignmentOf } from "./shape.ts";
 const CONSTANTS: ReadonlySet<string> = new Set(["C", "c", "K", "k", "C_0", "C_1", "c_1"]);
 
 /**
- * Renames the function arguments, and an arbitrary constant, of the answer to those of the expected answer. Returns the
- * same node if there is nothing to rename.
+ * Renames the arguments of the function that the answer defines, and its arbitrary constant, as in the expected answer.
+ * Returns the answer itself if there is nothing to rename.
  */
 export function withNamesOf(gold: Node, answer: Node): Node {
   const [one, other] = [boundOf(gold), boundOf(answer)];
@@ -23,9 +23,9 @@ export function withNamesOf(gold: Node, answer: Node): Node {
 }
 
 /**
- * Renames the parameter of the answer to the expected one: (s, 2s) beside (t, 2t), or π/4 + kπ beside π/4 + nπ.
- * `isFree` is true if both declare the same set for it ("t ∈ ℝ"), or if it is a factor of π. Returns undefined if there
- * is no parameter.
+ * Renames the parameter of the answer to that of the expected answer: (s, 2s) to (t, 2t), or π/4 + kπ to π/4 + nπ.
+ * `isFree` is true if both answers declare the same set for the parameter ("t ∈ ℝ"), or if it is a factor of π. Returns
+ * undefined if there is no parameter.
  */
 export function withParameterOf(
   gold: Node,
@@ -45,7 +45,7 @@ export function withParameterOf(
   return { answer: replaced(answer, other, symbol(name)), isFree };
 }
 
-/** Letters that are integers even without a declaration, as k in kπ. */
+/** Letters that stand for integers even if the answer does not declare them, as k in kπ. */
 const COUNTS: readonly string[] = ["k", "n", "m"];
 
 /** Returns the letter k of "x = π/4 + kπ". */
@@ -86,7 +86,7 @@ function boundOf(node: Node): Bound | undefined {
   return areBound ? { name, head, names, value } : undefined;
 }
 
-/** Adds the arbitrary constant to the names to rename, if each side has exactly one. */
+/** Adds an arbitrary constant, such as C, to the names to rename, if each answer has exactly one. */
 function withConstants(left: Bound, right: Bound): readonly [Bound, Bound] {
   const [one, other] = [loneConstant(left), loneConstant(right)];
   if (one === undefined || other === undefined) return [left, right];
@@ -123,7 +123,8 @@ const ARBITRARY = /^(?:[ABCK]|[Cc](?:_\d)?)$/;
 const PERMUTED_MAX = 3;
 
 /**
- * Returns the answer with its arbitrary constants renamed to the expected ones, once for each order: Ae^x becomes Ce^x.
+ * Returns copies of the answer with its arbitrary constants renamed to those of the expected answer, in each possible
+ * order: Ae^x becomes Ce^x.
  */
 export function withOtherConstants(gold: Node, answer: Node): readonly Node[] {
   const [left, right] = [variablesOf(gold), variablesOf(answer)];
@@ -154,8 +155,7 @@ function permutations(items: readonly string[]): readonly (readonly string[])[] 
 const INTEGRATED: readonly string[] = ["x", "t", "u", "y", "z", "s", "v", "r", "θ"];
 
 /**
- * The rest of a sum after its constant is removed. `isIntegration` is true if the constant was C or c, which is
- * arbitrary, and false for k.
+ * A sum without its constant. `isIntegration` is true if the constant was C or c, which is arbitrary, and false for k.
  */
 interface BesideConstant {
   readonly rest: Node;
@@ -178,8 +178,8 @@ export function besideConstant(node: Node): BesideConstant | undefined {
 const ZEROS: readonly bigint[] = [1n, 2n, 7n, -3n];
 
 /**
- * Returns several shifted copies of an expression of one variable; each copy is 0 at another point. The copies of two
- * antiderivatives that differ by a constant are equal.
+ * Returns several copies of an expression of one variable, each shifted by a constant so that it is 0 at another point.
+ * The copies of two antiderivatives that differ by a constant are equal.
  */
 export function vanishing(node: Node, name: string): readonly Node[] {
   return ZEROS.map((num) => differenceOf(node, replaced(node, name, numberNode(num, 5n))));

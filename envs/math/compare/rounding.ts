@@ -9,12 +9,18 @@ import { assignmentOf } from "./shape.ts";
 
 // Functions for expected answers that are rounded, e.g. 3.14 for π.
 
-/** Minimum number of digits of an expected decimal that may be a rounding. A shorter decimal is exact. */
+/**
+ * Minimum number of digits of an expected decimal that may be a rounding. A decimal with fewer digits is taken as
+ * exact.
+ */
 const DIGITS_MIN = 3;
 
 type Decimal = Extract<Node, { kind: "number" }>;
 
-/** Returns the number in a node without its sign and unit. Returns undefined if the node is more than that. */
+/**
+ * Returns the number in a node, without its sign and unit. Returns undefined if the node holds anything else, e.g. a
+ * sum.
+ */
 function numberIn(node: Node): Decimal | undefined {
   if (node.kind === "number") return node;
   if (node.kind === "unit") return numberIn(node.node);
@@ -66,8 +72,8 @@ function ends({ den }: Rational): boolean {
 const HUNDREDTH: Num = exact({ num: 1n, den: 100n });
 
 /**
- * Returns whether each stated rounding is the value, rounded or truncated at its last digit. An expression that cannot
- * be evaluated counts as right.
+ * Returns whether each rounding that an answer states is its value, rounded or truncated at the last digit. An
+ * expression that cannot be evaluated counts as correctly rounded.
  */
 export function areRoundings(node: Node, roundings: readonly Node[], state: State): boolean {
   const value = roundings.length > 0 ? realValue(node, state) : undefined;

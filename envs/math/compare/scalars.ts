@@ -1,6 +1,6 @@
 /**
- * Compares two expressions. Constants are compared exactly or to about seventy digits; functions.ts compares
- * expressions with variables.
+ * Compares two expressions by their values. Constants are compared exactly or to about seventy digits; functions.ts
+ * compares expressions with variables.
  */
 import { evaluate } from "../evaluate.ts";
 import { order } from "../numbers/arithmetic.ts";
@@ -11,8 +11,8 @@ import { type Comparison, different, EQUAL, type State, undecided } from "./outc
 import { roundsTo } from "./rounding.ts";
 
 /**
- * Returns whether a node has an integral or derivative of an expression that is more than a letter. Neither is
- * computed.
+ * Returns whether a node has an integral or a derivative of an expression other than a single letter. Such integrals
+ * and derivatives are not computed.
  */
 const hasUnworked = (node: Node): boolean =>
   some(node, (part) => {

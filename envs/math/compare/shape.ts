@@ -28,7 +28,8 @@ const NOTHING =
   /^(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|prime|ordered|such) )*(?:(?:solutions?|roots?|values?|numbers?|integers?|pairs?|triples?|functions?|polynomials?|sequences?|primes?)(?: [a-z])?|such [a-z])(?: exists?)?$/;
 
 /**
- * Replaces phrases that mean a number, a set or a letter. Simplifies memberships, and removes brackets around one item.
+ * Replaces a phrase that means a number, a set or a letter by that value. Simplifies memberships such as x ∈ {1, 2},
+ * and removes brackets around one item.
  */
 export function plain(node: Node): Node {
   if (node.kind === "set" && node.items.length === 0) return symbol("∅");
@@ -67,7 +68,10 @@ function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
   return isMember && isWhole ? set : node;
 }
 
-/** Normalizes words: case, dots and white space do not count. */
+/**
+ * Normalizes words for comparison: lowers the case, removes dots and apostrophes, and replaces hyphens, underscores and
+ * white space by single spaces.
+ */
 export function textOf(text: string): string {
   return text
     .toLowerCase()
@@ -139,9 +143,9 @@ export function isAskedFor(node: Node): boolean {
 export interface Assignment {
   readonly name: Node;
   readonly values: readonly Node[];
-  /** Whether the answer marks all its values as approximate, by ≈. */
+  /** Whether the answer marks all its values as approximate, by the sign ≈. */
   readonly isApproximate: boolean;
-  /** Numbers that the answer gives as roundings of the values. */
+  /** Numbers that the answer states as roundings of its values, as 12.57 in "4π ≈ 12.57". */
   readonly roundings: readonly Node[];
 }
 
@@ -180,7 +184,7 @@ function valued(name: Node, values: readonly Node[], operators: readonly Relatio
 }
 
 /**
- * Splits values into exact ones and roundings. Values after ≈, and decimals ending in "…", are roundings. If no value
+ * Splits values into exact values and roundings. Values after ≈, and decimals ending in "…", are roundings. If no value
  * is exact, the roundings become the values.
  */
 function sorted(values: readonly Node[], operators: readonly Relation[]): Omit<Assignment, "name"> {

@@ -1,4 +1,4 @@
-/** Compares answers that are a single thing: words, a congruence class, a time, a ratio or a value. */
+/** Compares answers of one part: words, a congruence class, a time, a ratio or a value. */
 import { isNumberSet } from "../read/names.ts";
 import { children, type Node, variablesOf } from "../syntax.ts";
 import type { Compare, Context } from "./assignments.ts";
@@ -92,7 +92,7 @@ function compareAntiderivatives(gold: Node, answer: Node, state: State): Compari
   return isSame ? EQUAL : straight;
 }
 
-/** Returns whether a node holds a matrix outside a determinant. */
+/** Returns whether an expression contains a matrix, except in a determinant. */
 function hasMatrix(node: Node): boolean {
   if (node.kind === "call" && node.name === "det") return false;
   return node.kind === "matrix" || children(node).some(hasMatrix);
@@ -104,7 +104,7 @@ const isSetSymbol = (node: Node): boolean =>
 /** Number sets with two names: each name, and the name that replaces it. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { "ℤ+": "ℕ*", "ℤ≥0": "ℕ" };
 
-/** Compares two symbols. A lowercase letter equals the letter of an expected multiple-choice option. */
+/** Compares two symbols. A lowercase letter also equals an expected multiple-choice option, such as b and B. */
 function compareSymbols(gold: string, answer: string): Comparison {
   if (
     (OTHER_NAMES[gold] ?? gold) === (OTHER_NAMES[answer] ?? answer) ||
@@ -115,8 +115,8 @@ function compareSymbols(gold: string, answer: string): Comparison {
 }
 
 /**
- * Compares two numbers, exactly one of which states its base. Equal digits suffice if the answer omits the base, or if
- * the problem names the answer's base: 1011_2 and 1011. Returns undefined if the values must decide.
+ * Compares two numbers of which exactly one states its base: 1011_2 and 1011. Equal digits suffice if the given answer
+ * omits the base, or if the problem mentions the base that it states. Returns undefined if the values must decide.
  */
 function compareBases(gold: Node, answer: Node, { asked }: State): Comparison | undefined {
   if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
@@ -139,7 +139,7 @@ function saidOf(answer: Node): Node {
 
 const LIMITING = /\b(?:yes|no|true|false|maybe|but|unless|if|only|however|except|not)\b/i;
 
-/** Reduces "Yes, it converges" to "Yes". */
+/** Reduces an answer such as "Yes, it converges" to "Yes". */
 function answeredBy(answer: Node): Node {
   const [first, ...rest] = answer.kind === "list" ? answer.items : [];
   const isRemark = rest.every((item) => item.kind === "text" && !LIMITING.test(item.text));

@@ -4,9 +4,9 @@ import { differenceOf, type Node, numberNode, type Relation, variablesOf } from 
 import type { State } from "./outcome.ts";
 import { BITS, realValue, scopeOf } from "./points.ts";
 
-// Types for segments of the real line, of which sets are made.
+// Types for sets of real numbers, which consist of segments of the real line.
 
-/** End of a segment. Without a value, the segment is unbounded on this side. */
+/** End of a segment of the real line. If it has no value, the segment is unbounded on this side. */
 export interface End {
   readonly value: Num | undefined;
   readonly closed: boolean;
@@ -24,7 +24,8 @@ export const OPEN: End = { value: undefined, closed: false };
 export const ALL: Reals = [{ low: OPEN, high: OPEN }];
 
 /**
- * Returns the solutions of a relation. Returns undefined if the relation is not linear, or holds everywhere or nowhere.
+ * Returns the numbers for which a relation in the variable `name` holds. Returns undefined if the relation is not
+ * linear, or holds everywhere or nowhere.
  */
 export function solutionsOf(left: Node, operator: Relation, right: Node, name: string, state: State): Maybe<Reals> {
   const linear = linearIn(differenceOf(left, right), name);

@@ -12,7 +12,7 @@ interface Measured {
   readonly unit: string | undefined;
 }
 
-/** Splits a node into its number and its unit, e.g. 5 and "cm". */
+/** Splits a value into its number and its unit, e.g. 5 and "cm". */
 export function measuredOf(node: Node): Measured {
   if (node.kind === "unit") return { node: node.node, unit: node.unit === "" ? undefined : node.unit };
   // In "-5 cm" and "2\pi cm" the parser puts the unit inside the sum or the product.
@@ -47,8 +47,8 @@ export function compareMeasured(gold: Node, answer: Node, state: State, isApprox
 }
 
 /**
- * Reads letters as units where that fits both answers. The given answer's letters are units if the expected answer has
- * no variables. The expected answer's letters are units only if the given answer has a unit; else 5 would equal an
+ * Reads letters as units if that fits both answers. Letters of the given answer are units if the expected answer has no
+ * variables. Letters of the expected answer are units only if the given answer has a unit. Otherwise 5 would equal an
  * expected 5m in which m is a variable.
  */
 function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
@@ -81,8 +81,8 @@ function lettersAsUnit(node: Node, beside: string | undefined): Unit | undefined
 }
 
 /**
- * Returns the unit that a factor spells: "m", "/ s^2" or "s^-2". Returns "" if the factor is not a unit. In "20 (m/s)"
- * the fraction is one factor.
+ * Returns the unit that a factor of a product spells: "m", "/ s^2" or "s^-2". Returns "" if the factor is not a unit.
+ * In "20 (m/s)" the fraction is one factor.
  */
 function letterIn(node: Node, inverse: boolean): string {
   if (node.kind === "multiply" && !inverse)

@@ -7,8 +7,8 @@ import { type Node, replaced, some, symbol } from "../syntax.ts";
 const isArray = (node: Node): boolean => node.kind === "matrix" || (node.kind === "bracket" && node.items.length > 1);
 
 /**
- * Returns whether an answer is a sum, product or power of matrices or vectors that is still to be computed. Such
- * answers are not compared, because nothing computes them.
+ * Returns whether an answer is an unevaluated sum, product or power of matrices or vectors. Such answers are not
+ * compared, because no code evaluates them.
  */
 export function isUnworked(node: Node): boolean {
   const isWork = node.kind === "add" || node.kind === "multiply" || node.kind === "power";

@@ -1,4 +1,7 @@
-/** Generates random linear equations and inequalities whose work by hand lies within the range of the level. */
+/**
+ * Generates random linear equations and inequalities. The estimated work to solve them by hand, in steps on single
+ * digits, lies within the range of the level.
+ */
 import { divide, equalsInteger, fromInteger, type Rational } from "../../lib/rational.ts";
 import { defineGenerator } from "../../define.ts";
 import type { Rng } from "../../lib/rng.ts";
@@ -94,7 +97,7 @@ export const generator = defineGenerator({
   generate,
 });
 
-/** Maximum number of instances tried for one task. */
+/** Maximum number of random candidates that are tried for one instance before the generator gives up. */
 const TRIES = 40;
 
 function generate(p: LinearParameters, rng: Rng): LinearInstance | undefined {
@@ -137,7 +140,10 @@ function oneUnknown(p: LinearParameters, rng: Rng): Statement {
   return { left, relation, right: side(p, rng.int(1, 2), rng) };
 }
 
-/** Returns one side of a statement, with its terms in random order. At least one term has the unknown. */
+/**
+ * Returns a random side of an equation or inequality, with its terms in random order. At least one term has the
+ * unknown.
+ */
 function side(p: LinearParameters, count: number, rng: Rng): readonly Term[] {
   const terms = Array.from({ length: count }, (_, i) =>
     i === 0 || rng.int(0, 2) === 0 ? withUnknown(p, rng) : constant(p, rng),
@@ -179,11 +185,11 @@ function system(p: LinearParameters, unknowns: number, rng: Rng): readonly State
   return rows.every((row) => row !== undefined) ? rows : undefined;
 }
 
-/** Probability with which a coefficient is set to 0. */
+/** Probability with which an unknown is left out of an equation. */
 const ABSENT = 0.2;
 
 /**
- * Returns an equation that has at least two unknowns and a whole constant. One coefficient is increased until the
+ * Returns a random equation that has at least two unknowns and a whole constant. One coefficient is increased until the
  * constant is whole. Returns undefined if that fails.
  */
 function equation(p: LinearParameters, nums: readonly number[], den: number, rng: Rng): Statement | undefined {

@@ -69,7 +69,7 @@ export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
     relation: isInequality(instance) ? "inequality" : "equations",
     work: `${solvedOf(instance).work}`,
   }),
-  // The parser itself strips the wrapping of an answer, like that of the environment `math`.
+  // The parser of math answers strips the wrapping of an answer itself, so it must get the answer unchanged.
   verbatim: true,
   parse,
   verify,

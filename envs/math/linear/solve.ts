@@ -8,19 +8,19 @@ export interface Solved {
   readonly values: readonly Rational[];
   /** Relation between unknown and value: "=", or the relation of the solved inequality. */
   readonly relation: Relation;
-  /** Work by hand, in steps on single digits (envs/math/work.ts). */
+  /** Estimated work to solve by hand, in steps on single digits (envs/math/work.ts). */
   readonly work: number;
 }
 
 /** Equation "coefficients · unknowns + constant = 0": the coefficients of the unknowns, then the constant. */
 type Row = readonly Rational[];
 
-/** Total work of the operations so far. */
+/** Work by hand of all operations so far, in steps on single digits. */
 interface Calculation {
   work: number;
 }
 
-/** Returns the solution. Undefined if there is none, or more than one. */
+/** Returns the solution of the equations or the inequality of a task. Undefined if there is none, or more than one. */
 export function solveLinear({ names, statements }: LinearInstance): Solved | undefined {
   const calculation: Calculation = { work: 0 };
   const rows = statements.map((statement) => rowOf(statement, names.length, calculation));
@@ -57,7 +57,10 @@ function over(a: Rational, b: Rational, calculation: Calculation): Rational {
   return times(a, divide(fromInteger(1), b) ?? ZERO, calculation);
 }
 
-/** Returns a statement as a row: expands its groups, moves all terms to the left side, and collects them. */
+/**
+ * Returns an equation or inequality as a row of a matrix: multiplies out its groups, moves all terms to the left side,
+ * and collects them.
+ */
 function rowOf({ left, right }: Statement, unknowns: number, calculation: Calculation): Row {
   const row: Rational[] = Array.from({ length: unknowns + 1 }, () => ZERO);
   const put = (term: Term, factor: Rational): void => {
@@ -76,8 +79,8 @@ function rowOf({ left, right }: Statement, unknowns: number, calculation: Calcul
 }
 
 /**
- * Solves by Gauss–Jordan elimination. The pivot of a column is the entry with the fewest digits. Returns undefined if
- * there is no unique solution.
+ * Solves a system by Gauss–Jordan elimination. The pivot of a column is its entry with the fewest digits. Returns
+ * undefined if there is no unique solution.
  */
 function eliminate(given: readonly Row[], unknowns: number, calculation: Calculation): Row | undefined {
   if (given.length !== unknowns) return undefined;

@@ -6,10 +6,10 @@ export type Relation = "=" | "<" | ">" | "<=" | ">=";
 export type Term =
   | { readonly kind: "constant"; readonly value: Rational }
   | { readonly kind: "unknown"; readonly coefficient: Rational; readonly index: number }
-  /** A factor times a sum of terms, which must not be groups. */
+  /** Group: a factor times a sum of terms in parentheses. The terms must not be groups. */
   | { readonly kind: "group"; readonly factor: Rational; readonly terms: readonly Term[] };
 
-/** Two sides, each a sum of terms, and their relation. */
+/** Equation or inequality: two sides, each a sum of terms, and the relation between them. */
 export interface Statement {
   readonly left: readonly Term[];
   readonly relation: Relation;

@@ -55,7 +55,7 @@ export function verify(instance: LinearInstance, { relation, values }: LinearAns
 
 type Given = Pick<LinearAnswer, "relation" | "values">;
 
-/** Strips introductory words: "The solution is x = 3" becomes x = 3. */
+/** Strips introductory words: "The solution is x = 3" becomes "x = 3". */
 function said(node: Node): Node {
   const [words, statement, ...more] = node.kind === "relation" && node.operators[0] === "=" ? node.parts : [];
   return words?.kind === "text" && statement !== undefined && more.length === 0 && statement.kind !== "number"
@@ -71,13 +71,13 @@ function equations(node: Node, names: readonly string[]): Given | undefined {
   return values && { relation: "=", values };
 }
 
-/** Reads "x = 3" and "3". */
+/** Reads an answer to an equation in one unknown, "x = 3" or "3". */
 function ofOne(node: Node, name: string): readonly string[] | undefined {
   const found = namedValue(said(node));
   return found !== undefined && isNamed(found.name, name) ? [numeralOf(found.value)] : undefined;
 }
 
-/** Reads "x = 3, y = -1" in any order. */
+/** Reads an answer that names its values, in any order: "x = 3, y = -1". */
 function byName(node: Node, names: readonly string[]): readonly string[] | undefined {
   const isRow = (node.kind === "list" && node.joiner !== "or") || (node.kind === "bracket" && node.open === "(");
   const items = isRow ? node.items : [];
@@ -91,7 +91,7 @@ function byName(node: Node, names: readonly string[]): readonly string[] | undef
   return values.length === names.length ? values : undefined;
 }
 
-/** Reads "(x,y) = (3,-1)" and "(3,-1)". */
+/** Reads an answer whose values are in the order of the unknowns: "(x,y) = (3,-1)" or "(3,-1)". */
 function inOrder(given: Node, names: readonly string[]): readonly string[] | undefined {
   const node = said(given);
   const [left, right, ...more] = node.kind === "relation" && node.operators[0] === "=" ? node.parts : [];

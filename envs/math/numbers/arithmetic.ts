@@ -85,7 +85,7 @@ export function asWhole(a: Num): Maybe<bigint> {
   return a.kind === "exact" && a.value.den === 1n ? a.value.num : undefined;
 }
 
-/** Returns −1, 0 or 1. Undefined if the number is not real, or its sign is uncertain. */
+/** Returns the sign of a number as −1, 0 or 1. Undefined if the number is not real, or its sign is uncertain. */
 export function signOf(a: Num): Maybe<-1 | 0 | 1> {
   if (a.kind === "exact") return a.value.num === 0n ? 0 : a.value.num < 0n ? -1 : 1;
   if (!isReal(a.ball) || mayBeZero(a.ball)) return undefined;
@@ -93,14 +93,12 @@ export function signOf(a: Num): Maybe<-1 | 0 | 1> {
 }
 
 /**
- * Order of two numbers. "near": no difference within the computed digits. "apart": different, and at least one is not
- * real. "unclear": the errors are too large to tell.
+ * Result of comparing two numbers. "near": no difference within the computed digits. "apart": different, and at least
+ * one is not real. "unclear": the errors are too large to tell.
  */
 export type Order = "equal" | "near" | "less" | "greater" | "apart" | "unclear";
 
-/**
- * Maximum error at which two numbers that agree count as "near": their leading 60% of binary digits must be certain.
- */
+/** Share of the binary digits that must be certain if two numbers that agree are to count as "near". */
 const KNOWN_SHARE = 0.6;
 
 export function order(a: Num, b: Num, precision: Precision): Order {

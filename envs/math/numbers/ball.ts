@@ -47,7 +47,7 @@ export function isReal({ im }: Ball): boolean {
   return im === 0n;
 }
 
-/** Returns whether the true value may be 0. */
+/** Returns whether the true value may be 0, given the error bound. */
 export function mayBeZero(a: Ball): boolean {
   return magnitude(a) <= 2 * a.error;
 }
@@ -109,7 +109,8 @@ export function sqrtBall(a: Ball, precision: Precision): Ball | undefined {
   const re = sqrtWhole(((size + a.re) / 2n) << shift);
   const im = sqrtWhole(((size - a.re) / 2n) << shift);
   const error = rootError(Math.abs(Number(a.im)) + Math.abs(Number(a.re)), a.error + 2, precision) * 8;
-  // Near the negative real axis the smaller of the two parts loses half of its digits.
+  // Near the real axis one part of the root is small, because size and re nearly cancel. That part loses half of its
+  // digits.
   const least = Math.min(Number(re), Math.abs(Number(im)));
   return checked(
     re,
@@ -125,7 +126,7 @@ function rootError(size: number, error: number, { bits }: Precision): number {
 
 export function expBall(a: Ball, precision: Precision): Ball | undefined {
   const { bits } = precision;
-  // The limit keeps the result in range.
+  // The limit keeps the result within RANGE_BITS.
   const limit = BigInt(Math.floor((RANGE_BITS - bits) * 0.69)) << BigInt(bits);
   if (a.re > limit || a.re < -(1n << BigInt(bits + 12)) || !cost(COST.exp, precision)) return undefined;
   const size = expFixed(a.re, bits);

@@ -1,12 +1,12 @@
 /**
- * Remaining steps of a comparison. A step stands for about a microsecond of work, but no clock is read, so results do
- * not depend on the machine. The function `spend` changes the budget in place.
+ * Steps that remain for comparing two answers. A step stands for about a microsecond of work, but no clock is read, so
+ * results do not depend on the machine. The function `spend` changes the budget in place.
  */
 export interface Budget {
   left: number;
 }
 
-/** Budget of one comparison, in steps. All of it takes about ten milliseconds on a slow core. */
+/** Budget for comparing two answers, in steps. All of it takes about ten milliseconds on a slow core. */
 export const STEPS_MAX = 8_000;
 
 /** Takes steps from the budget. Returns false if the budget is exhausted. */

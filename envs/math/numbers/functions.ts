@@ -33,7 +33,7 @@ export function call(name: string, args: readonly Num[], setting: Setting): Mayb
   return args.length === 0 ? undefined : fn?.(args, setting);
 }
 
-/** Turns a function on approximations (balls) into a function of one number of either kind. */
+/** Turns a function of approximations (balls) into a function of exact numbers and approximations. */
 function ofBall(fn: (a: Ball, setting: Setting) => Maybe<Ball>): Fn {
   return ([a], setting) => {
     const value = a && toBall(a, setting);
@@ -127,8 +127,8 @@ function wholeOf(value: Maybe<bigint>): Maybe<Num> {
 }
 
 /**
- * Returns a function of whole numbers that combines its arguments from left to right. The function returns undefined
- * for other arguments.
+ * Returns a function that combines all its arguments from left to right with `combine`. The arguments must be whole
+ * numbers; for others, the function returns undefined.
  */
 function folded(combine: (a: bigint, b: bigint) => bigint): Fn {
   return (args, setting) => {
@@ -152,8 +152,8 @@ function extreme(wanted: "less" | "greater"): Fn {
 }
 
 /**
- * Returns a stand-in for an unknown function. Equal arguments give equal values; different arguments give pseudo-random
- * values.
+ * Returns a function that stands in for an unknown one, such as f. Equal arguments give equal values; different
+ * arguments give pseudo-random values.
  */
 function unknown(name: string): Fn {
   return (args, { bits, budget }) => {

@@ -1,6 +1,6 @@
 /**
- * Exact fractions of bounded size, whose work is charged to a step budget. If a result exceeds the bounds, it is
- * undefined, and the caller continues with approximations. For fractions without a bound see ../../lib/rational.ts.
+ * Exact fractions of bounded size. Their computation is charged to a budget of steps. A result that exceeds the bounds
+ * is undefined, and the caller continues with approximations. For fractions without a bound see ../../lib/rational.ts.
  */
 import { bitLength, type Budget, spend } from "./budget.ts";
 
@@ -62,7 +62,7 @@ export function fraction(num: bigint, den: bigint, budget: Budget): Rational | u
     [a, b] = [b, a % b];
     rounds++;
   }
-  // A round takes time proportional to the length of the numbers.
+  // A round of Euclid's algorithm takes time proportional to the length of the numbers.
   if (!spend(budget, (rounds / 4) * Math.max(1, bitLength(den) / 1024))) return undefined;
   const factor = den < 0n ? -a : a;
   return { num: num / factor, den: den / factor };

@@ -1,7 +1,8 @@
 /**
- * Words after a number that change its value: million, twelfths, au carré, 以上. The plain scales in SCALES are applied.
- * A number before any other such word is refused, because ignoring the word, as one ignores a unit, would change the
- * value. The languages are those of envs/answers/label-words.ts; `scale-words.ts` has common words of others.
+ * Words after a number that change its value: million, twelfths, au carré, 以上. The scales in SCALES, such as million,
+ * are multiplied in. A number before any other of these words is refused: ignoring the word, as one ignores a unit,
+ * would change the value. The languages are those of envs/answers/label-words.ts; `scale-words.ts` has common words of
+ * others.
  */
 import { SCALES_ABROAD } from "./scale-words.ts";
 import { splitWords } from "../../lib/words.ts";
@@ -23,8 +24,8 @@ function byName(scale: bigint, names: string): Readonly<Record<string, bigint>> 
 }
 
 /**
- * Words for scales, halves and other parts, powers, bounds and signs. A number before one of them is refused, unless
- * SCALES has the word.
+ * Words for scales, fractions, powers, bounds and signs. A number before one of them is refused, unless SCALES has the
+ * word.
  */
 const WORDS: ReadonlySet<string> = new Set([
   // English.
@@ -65,7 +66,10 @@ const WORDS: ReadonlySet<string> = new Set([
   `),
 ]);
 
-/** Matches names of parts, and scales that SCALES does not have: twelfths, twentieths, millionths, zillion. */
+/**
+ * Matches names of fractions (twelfths, twentieths, millionths), and names of large numbers that SCALES does not have
+ * (zillion).
+ */
 const FORMED = new RegExp(
   `^(?:${[
     "thirds?",
@@ -74,15 +78,18 @@ const FORMED = new RegExp(
     "(?:hundred|thousand|[a-z]{1,10}illion)ths?",
     "[a-z]{1,10}illions?",
     "[a-z]{2,10}fold",
-    // Russian names of parts such as twelfths or thirtieths.
+    // Russian names of fractions such as twelfths or thirtieths.
     "[а-я]{2,12}дцатых",
   ].join("|")})$`,
   "u",
 );
 
-/** Matches Chinese scale characters. 千米 is a kilometre and 百分点 a percentage point, so neither is matched. */
+/**
+ * Matches Chinese characters that multiply a number by a power of ten. 千米 is a kilometre and 百分点 a percentage point, so
+ * neither is matched.
+ */
 const PREFIXES = "[十百千万萬亿億兆](?!米|克|瓦|卡|伏|帕|赫|升|焦|牛|字节|分点|分率|分比)";
-/** Excludes units of length, whose square or cube is a unit too. */
+/** Excludes a unit of length after a word such as 平方 (square), because a square metre is a unit. */
 const OF_LENGTH = "(?![千厘分毫公英]?[米尺里分寸]|メートル|センチ|キロ|ミリ|単位|单位|單位)";
 
 /** Matches Chinese and Japanese words that change a value. These languages put no spaces between words. */
@@ -116,7 +123,8 @@ export function makesAnother(word: string): boolean {
 const SCALED = new RegExp(`^${PREFIXES}`, "u");
 
 /**
- * Returns whether a word is a scale or a part. Such a word changes a number even if something stands between the two.
+ * Returns whether a word is a scale such as "million" or a fraction such as "thirds". It changes a number even if
+ * something stands between the number and the word.
  */
 export function isScale(word: string): boolean {
   const lower = word.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * Reads from a problem what a short answer leaves out: the unknowns and their order, and whether a pair is a point or
- * an interval.
+ * Reads from a problem what a short answer to it leaves out: the unknowns and their order, and whether a pair is a
+ * point or an interval.
  */
 import { narrow } from "../../lib/text.ts";
 import { numberOfWords } from "./letters.ts";
@@ -33,7 +33,10 @@ const TUPLE = new RegExp(
 );
 /** Maximum distance, in characters, between a tuple and the words that ask for it. */
 const BEFORE_MAX = 40;
-/** Maximum number of tuples, and of lists, that are read. A problem has only a few. */
+/**
+ * Maximum number of tuples such as (x, y), and of lists of names, that are read from a problem. A problem has only a
+ * few.
+ */
 const PLACES_MAX = 30;
 /** Matches names that an introduction lists: "Let x and y be …", "Find a, b and c". */
 const LISTED = new RegExp(
@@ -43,8 +46,8 @@ const LISTED = new RegExp(
 /** Matches words before a tuple that say that the problem asks for the tuple. */
 const ASKS = /pair|tripl|tupl|quadrupl|point|coordinate|solution|form|find|determine|solve|数对|坐标|解/i;
 /**
- * Matches a function or a factor before the brackets: f(x, y) is not a tuple. For a point such as "point P(x, y)" see
- * IS_POINT.
+ * Matches the text before brackets that are arguments or a factor, and not a tuple: the f of f(x, y). For a point such
+ * as "point P(x, y)" see IS_POINT.
  */
 const IS_CALL = /[A-Za-z}\d]\s?$/;
 const IS_POINT = /(?:points?\s\$?[A-Z]|pairs?|triples?|tuples?|form)\s?$/;
@@ -72,7 +75,10 @@ function tuplesIn(text: string): readonly Tuple[] {
   });
 }
 
-/** Returns the lists of unknowns: first the tuples that the problem asks for, then other tuples, then lists. */
+/**
+ * Returns the lists of unknowns that a problem names. Tuples that the problem asks for come first, then other tuples,
+ * then lists such as "x and y".
+ */
 function unknownsIn(text: string, tuples: readonly Tuple[]): readonly (readonly string[])[] {
   const listed = [...text.matchAll(LISTED).take(PLACES_MAX)].map(({ groups }) => namesIn(groups?.["names"] ?? ""));
   const inOrder = [true, false].flatMap((first) => tuples.filter(({ isAsked }) => isAsked === first));
@@ -88,8 +94,8 @@ const ASKING =
 const IS_INEQUALITY = /[<>≤≥]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant)(?![a-z])/;
 
 /**
- * Decides whether pairs are points or intervals. The clauses that state the question decide first, then the whole text,
- * then tuples and inequality signs.
+ * Decides whether pairs such as (4, 7) are points or intervals. The clauses that state the question decide first, then
+ * the words of the whole problem, then tuples and inequality signs.
  */
 function pairOf(text: string, tuples: readonly Tuple[]): Asked["pair"] {
   const asking = (text.match(ASKING) ?? []).join("\n");

@@ -1,6 +1,6 @@
 /**
- * Corrects tokens by looking at their neighbours: "min" becomes a unit, "at + b" a product, and a cross product of
- * vectors one name.
+ * Corrects the tokens of an answer in view of their neighbours: "min" becomes a unit, "at + b" a product, and a cross
+ * product of vectors one name.
  */
 import { joinedParts } from "./measures.ts";
 import { PRODUCT_WORDS } from "./letters.ts";
@@ -26,8 +26,8 @@ const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"])
 const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
 
 /**
- * Corrects one token. "min" and "sec" without an argument are units. "lcm" inside \text{} is a function if brackets
- * follow.
+ * Corrects one token. "min" and "sec" without an argument become units. "lcm" inside \text{} becomes a function if
+ * brackets follow.
  */
 function corrected(token: Token, at: number, tokens: readonly Token[]): Token {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];

@@ -8,7 +8,7 @@ interface Differential {
   readonly of: Node | undefined;
 }
 
-/** Reads dy, d^2 y, ∂f or the d alone. Returns undefined for other nodes. */
+/** Reads a differential: dy, d^2 y, ∂f or the d alone. Returns undefined for other nodes. */
 function differentialOf(node: Node): Differential | undefined {
   if (node.kind === "symbol")
     return node.name === "d" || node.name === "∂" ? { sign: node.name, of: undefined } : undefined;
@@ -36,8 +36,8 @@ export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | un
 }
 
 /**
- * Returns the derivative of a power of the variable. Returns undefined for other expressions, which are not
- * differentiated.
+ * Returns the derivative of a power of the variable `by`, e.g. 3x² for x³. Returns undefined for other expressions,
+ * which this parser does not differentiate.
  */
 function workedOut(body: Node, by: Node): Node | undefined {
   const isPower = body.kind === "power" && show(body.base) === show(by) && variablesOf(body.exponent).size === 0;

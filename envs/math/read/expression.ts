@@ -26,7 +26,9 @@ export function readSum(cursor: Cursor): Node {
   return terms.length === 1 && first.sign === "+" ? first.node : { kind: "add", terms };
 }
 
-/** Reads the signs before a term. Returns undefined if there are none and the term is not the first. */
+/**
+ * Reads the signs + and − before a term. Returns undefined if there are none and the term is not the first of its sum.
+ */
 function readSigns(cursor: Cursor, first: true): Sign;
 function readSigns(cursor: Cursor, first: false): Sign | undefined;
 function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
@@ -73,7 +75,7 @@ export function readProduct(cursor: Cursor): Node {
  */
 const DERIVED_MAX = 16;
 
-/** Reads a divisor. If it is a "dx" and a "dy" came before, the two become a derivative. */
+/** Reads a divisor after "/". If it is a "dx" and a "dy" came before, the two become a derivative. */
 function readDivisor(cursor: Cursor, factors: Factor[]): void {
   const near = factors.slice(-DERIVED_MAX);
   const place = near.findLastIndex(({ node }) => isDifferential(node.kind === "power" ? node.base : node));
@@ -150,7 +152,7 @@ function barsClose(cursor: Cursor): boolean {
 
 const POSTFIXES_MAX = 16;
 
-/** Reads an operand with what follows it: powers, factorials, degree and percent signs. */
+/** Reads an operand and the signs after it: powers, factorials, degree and percent signs. */
 export function readPower(cursor: Cursor): Node {
   return nested(cursor, (inner) => {
     const start = peek(inner);
@@ -202,7 +204,7 @@ export function readExponent(cursor: Cursor): Node {
   return sign === "+" ? node : { kind: "add", terms: [{ sign, node }] };
 }
 
-/** Reads an operand with its own powers, because 2^3^4 means 2^(3^4). */
+/** Reads an exponent together with its own exponent, because 2^3^4 means 2^(3^4). */
 function readExponentPrimary(cursor: Cursor): Node {
   const node = readPrimary(cursor);
   return isAt(cursor, "^") ? raised(cursor, node) : node;
@@ -284,7 +286,7 @@ function commandFraction(cursor: Cursor): Rational | undefined {
   return undefined;
 }
 
-/** Applies scale words: 3 million, 2.5 hundred thousand. */
+/** Multiplies a number by the scale words after it: 3 million, 2.5 hundred thousand. */
 function scaledByWords(cursor: Cursor, node: Node): Node {
   let scaled = node;
   for (let next = peek(cursor); next?.kind === "word" && scaled.kind === "number"; next = peek(cursor)) {

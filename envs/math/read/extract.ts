@@ -1,6 +1,6 @@
 /**
- * Finds the answer within a marked answer: the contents of \boxed{}, else the text after "Answer:", else the whole
- * text.
+ * Finds the answer within the text that a completion marks as its answer. It is the contents of \boxed{}, else the text
+ * after "Answer:", else the whole text.
  */
 import { stripAnswer, textOfObject } from "../../answers/strip.ts";
 import { introduces } from "../../answers/before-label.ts";
@@ -33,8 +33,8 @@ export function extract(given: string): Parsed<readonly string[]> {
 }
 
 /**
- * Returns the text after a label such as "Answer:", or the whole text if there is none. `given` is the number of labels
- * before stripping.
+ * Returns the text after a label such as "Answer:", or the whole text if there is no label. `given` is the number of
+ * labels before the wrapping was stripped.
  */
 function afterLabel(whole: string, given: number): Parsed<string> {
   const labels = [...whole.matchAll(LABEL)];
@@ -52,8 +52,8 @@ function afterLabel(whole: string, given: number): Parsed<string> {
 const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
 /**
- * Commands that may surround the whole answer or only its first words. They are renamed if stripping them would leave
- * unbalanced braces.
+ * LaTeX commands that may surround the whole answer or only its first words. If stripping them would leave unbalanced
+ * braces, they are renamed, so that they are not stripped.
  */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
 const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;
@@ -117,7 +117,7 @@ function boxesOf(text: string): readonly string[] | string {
 
 /** Matches a minus sign before a box: "= - \boxed{5}" or "is - \boxed{5}". A dash or a bullet does not match. */
 const MINUS = r`(?:[=(<>≤≥≈,]\s?[-−]|−|\$[-−]|(?<!\p{L})(?:is|are|equals|ist|es|est|é|è)\s[-−])(?:\s|\\[,;:! ]){0,3}`;
-/** Matches words such as "more than" that make the following value a bound. "no more than" does not match. */
+/** Matches words such as "more than", which turn the value after them into a bound. "no more than" does not match. */
 const BEYOND = r`(?<!(?:no|not|n['’]t|never|without|nicht|nie|no es|nunca|não|pas|jamais|non|mai|не)\s(?:be\s)?)(?:${[
   r`(?:more|less|greater|fewer|higher|lower|larger|smaller|bigger)\sthan|exceed(?:s|ing)?`,
   ...[
@@ -185,8 +185,8 @@ const NAME =
 const HAS_RELATION = /[=<>≤≥∈]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z])/;
 
 /**
- * Adds the name before a box to its content: "x > \boxed{3}" says x > 3. Several boxes may each have a name: "y =
- * \boxed{3}, x = \boxed{-1}".
+ * Adds the name before a \boxed command to its content: "x > \boxed{3}" means x > 3. Several boxes may each have a
+ * name: "y = \boxed{3}, x = \boxed{-1}".
  */
 function named({ inner, before }: Box, isOfSeveral: boolean): string {
   const [, name = "", sign = ""] = NAME.exec(before) ?? [];

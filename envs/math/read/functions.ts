@@ -70,8 +70,8 @@ function functionAt(cursor: Cursor, text: string): Node {
 }
 
 /**
- * Reads a limit, which is not computed. The text below "lim" becomes an argument, so that limits at different points
- * are different.
+ * Reads a limit, whose value is not computed. The text below "lim" becomes an argument, so that limits at different
+ * points are different.
  */
 function readLimit(cursor: Cursor): Node {
   const place = accept(cursor, "_") ? scriptText(cursor) : "";
@@ -157,8 +157,8 @@ function callOf(cursor: Cursor, name: string): Node {
 const OF_SEVERAL: ReadonlySet<string> = new Set(["max", "min", "gcd", "lcm"]);
 
 /**
- * Returns whether a unit vector such as \mathbf{i} follows. In "\cos t \mathbf{i}" it is a factor, not part of the
- * argument.
+ * Returns whether a unit vector such as \mathbf{i} follows. In "\cos t \mathbf{i}" the vector is a factor, not part of
+ * the argument of the cosine.
  */
 function isMarked(cursor: Cursor): boolean {
   const token = peek(cursor);

@@ -75,7 +75,7 @@ function setOf(cursor: Cursor, isSet: boolean): Node {
   return { kind: "set", items };
 }
 
-/** Reads the rest of {a \over b} or {n \choose k}, after its first part. */
+/** Reads a fraction or binomial coefficient of the form {a \over b} or {n \choose k}, after its first part. */
 function stacked(cursor: Cursor, top: Node): Node {
   const isFraction = isAt(cursor, "over");
   cursor.at++;
@@ -203,7 +203,7 @@ export function readCases(cursor: Cursor): Node {
 const INTRODUCTIONS: ReadonlySet<string> = new Set(["if", "for", "when", "where", "whenever", "若", "当"]);
 const RESTS: ReadonlySet<string> = new Set(["otherwise", "else", "elsewhere", "其他"]);
 
-/** Reads a value and its condition, up to the end of the row. */
+/** Reads a row of \begin{cases}: a value and its condition. */
 function readRow(cursor: Cursor): Row {
   const parts: Node[] = [];
   let isRest = false;
@@ -221,7 +221,7 @@ function readRow(cursor: Cursor): Row {
 
 const PARITIES: Readonly<Record<string, bigint>> = { even: 0n, odd: 1n, 偶数: 0n, 奇数: 1n };
 
-/** Reads "n is even" as n mod 2 = 0. */
+/** Reads a condition such as "n is even" as n mod 2 = 0. */
 function parity(cursor: Cursor): Node | undefined {
   const name = peek(cursor);
   if (name?.kind !== "name" && name?.kind !== "word") return undefined;

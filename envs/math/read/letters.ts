@@ -40,7 +40,7 @@ export function isOrdinalOf(run: string, last: number, before: number): boolean 
   return run === (isTeen ? "th" : (["th", "st", "nd", "rd"][last - 48] ?? "th"));
 }
 
-/** Endings of ordinal numbers, as in 10th. They do not change a number's value. */
+/** Endings of ordinal numbers, as th in 10th. They do not change a number's value. */
 export const ORDINALS: ReadonlySet<string> = new Set(["st", "nd", "rd", "th"]);
 
 /** Words that may also be a product of two variables. */
@@ -193,8 +193,8 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
 }
 
 /**
- * Decorations that change the meaning of a name; a hat, for example, marks a unit vector or an estimate. Arrows and
- * bars are missing, because they are only notations for a vector, a segment or a mean.
+ * Accents that change the meaning of a name, by LaTeX command; a hat, for example, marks a unit vector or an estimate.
+ * Arrows and bars are missing, because they are only notations for a vector, a segment or a mean.
  */
 const MARKS: ReadonlyMap<string, string> = new Map(
   ["ˆ hat widehat", "˜ tilde widetilde", "˙ dot", "¨ ddot", "↔ overleftrightarrow", "⌢ wideparen overparen overarc"]
@@ -215,8 +215,8 @@ export function decoratedName(command: string, inner: string): string {
 }
 
 /**
- * Returns the text that a command within a name stands for: "" for a command that only changes the look, and the mark
- * for a second decoration.
+ * Returns the text that replaces a LaTeX command within a decorated name: "" for a command that only changes the look,
+ * and the accent's sign for a second decoration.
  */
 function meantBy(command: string): string {
   const isLook = [SKIPPED, UPRIGHTS, TEXTS, PLAIN_LOOKS].some((names) => names.has(command));

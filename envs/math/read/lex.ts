@@ -33,7 +33,7 @@ export type Lexed = { readonly kind: "tokens"; readonly tokens: readonly Token[]
 
 const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
-/** Maximum number of exponents such as 1e300. Each may add four hundred digits. */
+/** Maximum number of numbers with an exponent, such as 1e300. Each may add four hundred digits. */
 const EXPONENTS_MAX = 64;
 
 export function lex(text: string, style: Style): Lexed {
@@ -89,8 +89,8 @@ function lexInto(text: string, style: Style, sink: Sink): void {
 }
 
 /**
- * Records the white space between tokens. A new line, or the dollar signs that start another formula, end an
- * expression.
+ * Records white space or a dollar sign between two tokens. A new line, or the dollar signs that start another formula,
+ * end an expression.
  */
 function separate(character: string, sink: Sink): void {
   sink.space = true;
@@ -149,7 +149,7 @@ function isFactorial(before: Token | undefined, isApart: boolean): boolean {
   return !isApart && (before?.kind === "number" || (before?.kind === "op" && ")!".includes(before.text)));
 }
 
-/** Adds a multiplication sign. It remembers the "×", which between vectors is a cross product. */
+/** Adds a multiplication token for "×". The token records the sign, because "×" between vectors is a cross product. */
 function cross(sink: Sink, end: number): number {
   push(sink, { kind: "op", text: "*", run: "×" });
   return end;
@@ -283,7 +283,7 @@ function decorated(command: string, inner: string, style: Style, sink: Sink): vo
   if (PLAIN_LOOKS.has(command) && /[^A-Za-z\s{}\\]/.test(inner)) return lexInto(inner, style, sink);
   const once = command === "overline" && inner.trim().startsWith("\\overline") ? inner.trim().slice(9) : "";
   const group = groupOf(once, 0);
-  // The conjugate of a conjugate, or the complement of a complement, is the thing itself.
+  // Two overlines cancel: they mean the conjugate of a conjugate, or the complement of a complement.
   if (once !== "" && group.end === once.length) {
     put(sink, "op", "(");
     lexInto(group.inner, style, sink);
@@ -296,7 +296,7 @@ function decorated(command: string, inner: string, style: Style, sink: Sink): vo
   put(sink, "name", decoratedName(command, inner));
 }
 
-/** Returns the end of a line break such as "\\\\[2pt]", skipping its length. */
+/** Returns the offset after a LaTeX line break and its optional length, as in "\\\\[2pt]". */
 function lineEnd(text: string, at: number): number {
   const [space = ""] = /^\[-?[\d.]{1,8}\s?[a-z]{2}\]/.exec(text.slice(at, at + 16)) ?? [];
   return at + space.length;

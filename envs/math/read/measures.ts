@@ -1,4 +1,4 @@
-/** Joins measures of two units, such as "7 h 25 min" or "7 hours and 25 minutes", into one value. */
+/** Joins quantities in two units, such as "7 h 25 min" or "7 hours and 25 minutes", into one quantity. */
 import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 import type { Token } from "./tokens.ts";
 
@@ -7,12 +7,14 @@ const word = (text: string): Token => ({ kind: "word", text, space: true });
 
 const JOINERS: readonly string[] = [",", "and", "+", "&"];
 /**
- * Dimensions whose parts may be joined by words, as in "7 h and 25 min". Lengths are missing, because "2 m and 50 cm"
- * may be two lengths.
+ * Dimensions of quantities whose parts may be joined by words, as in "7 h and 25 min". Lengths are missing, because "2
+ * m and 50 cm" may be two lengths.
  */
 const JOINED: readonly string[] = ["time", "month", "inch", "ounce", "money", "cup"];
 
-/** Removes the joining word of "7 h and 25 min", and replaces its letters by unit tokens. */
+/**
+ * Removes the joining word of a quantity such as "7 h and 25 min", and replaces the letters h and min by unit tokens.
+ */
 export function joinedParts(tokens: readonly Token[]): readonly Token[] {
   const found = [...tokens];
   for (let at = 1; at < found.length; at++) {

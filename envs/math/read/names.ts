@@ -54,7 +54,7 @@ export const SYMBOLS = bySpelling({
   "∅": "emptyset varnothing",
 });
 
-/** Returns a table with a spelling for each sign, from two lists of equal length. */
+/** Returns a table that maps each sign to its name, from two lists of equal length. */
 function letters(names: string, signs: string): Readonly<Record<string, string>> {
   const all = names.split(" ");
   return Object.fromEntries([...signs].map((sign, i) => [sign, all[i] ?? ""]));
@@ -155,7 +155,7 @@ export const CHARACTERS = bySpelling({
   or: "∨",
 });
 
-/** Letters that are units after a number, unless something shows that they are variables. */
+/** Letters that count as units after a number, unless something shows that they are variables. */
 export const UNIT_LETTERS = "msghLNJWVAK";
 
 export const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ";

@@ -12,7 +12,7 @@ export interface ReadNumber {
   /** Number of digits after the point. Unset if there is no point, if the digits repeat, or if an exponent follows. */
   readonly decimals?: number;
   readonly digits?: string;
-  /** Set if the decimal continues with digits that are not written. */
+  /** Set if the decimal continues with digits that are not written, as in 0.123…. */
   readonly goesOn?: true;
   readonly end: number;
 }
@@ -25,7 +25,7 @@ const DIGITS_MAX = 4_000;
 const DECIMALS_MAX = 400;
 const EXPONENT_MAX = 400;
 
-/** Separators that LaTeX and typesetters put between groups of three digits. */
+/** Matches the separators that LaTeX and typesetters put between groups of three digits. */
 const THIN = "~|\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
 /** Matches digits in groups of three. The first group does not begin with 0, because "0{,}123" is a decimal. */
 const GROUPED = new RegExp(`[1-9]\\d{0,2}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");

@@ -4,7 +4,7 @@ import { accept, type Cursor, fail, peek, textOf, type Token } from "./tokens.ts
 import { wordSet } from "./names.ts";
 import { UNITS } from "./unit-names.ts";
 
-/** Words before a value that do not change it. */
+/** Words before a value that do not change the value. */
 const FILLERS = wordSet(
   "exactly either both only a an the total of for all any every real numbers number integers integer values value",
 );
@@ -36,8 +36,8 @@ export function acceptHedge(cursor: Cursor): boolean {
 const BEING = wordSet("is are equals equal");
 const HAVING = wordSet("has have takes take needs need costs cost gets get");
 /**
- * Words for an answer. In "the equation has 2 roots" the verb gives the value, but in "the answer has 2 digits" it does
- * not.
+ * Nouns that mean the answer itself. In "the equation has 2 roots" the verb gives the value, but in "the answer has 2
+ * digits" it does not.
  */
 const OWNERS = wordSet("answer answers result value solution");
 const DENIALS = wordSet(
@@ -56,7 +56,10 @@ function said(cursor: Cursor, words: readonly string[], verb: number): Node | un
   return { kind: "relation", parts: [name, item], operators: [isHedged ? "≈" : "="] };
 }
 
-/** Reads an item that consists of words. Returns undefined and skips meaningless words if a value follows them. */
+/**
+ * Reads a list item that consists of words. If a value follows words without a meaning, skips these words and returns
+ * undefined.
+ */
 export function readWords(cursor: Cursor): Node | undefined {
   skipArticle(cursor);
   let end = cursor.at;
@@ -119,7 +122,7 @@ function isNoun(token: Token | undefined): boolean {
   return word.length > 2 && !UNITS.has(word) && ![BEING, DENIALS, FILLERS].some((words) => words.has(lower));
 }
 
-/** Reads the rest of "all real numbers except 2", after "except". */
+/** Reads the numbers after "except" in a phrase such as "all real numbers except 2", as a difference of sets. */
 function allBut(cursor: Cursor, text: string): Node {
   const right: Node = { kind: "set", items: cursor.grammar.items(cursor) };
   return { kind: "sets", operator: "∖", left: { kind: "text", text }, right };

@@ -6,15 +6,15 @@ const r = String.raw;
 const SPACE = r`(?:[\s~]|\\[,;:! ]){0,5}`;
 const WORDS = r`\\(?:text|textrm|mathrm|operatorname)\s?\{[~\s]?[A-Za-z][A-Za-z~\s]{0,30}\}`;
 const UNIT = r`(?:${WORDS}|[A-Za-z]{1,12})(?:\s?\^\s?\{?\s?\d\s?\}?)?`;
-/** Matches a fraction of units: 72 \frac{km}{h} or \frac{72 km}{1 h}. */
+/** Matches a quotient of units: 72 \frac{km}{h} or \frac{72 km}{1 h}. */
 const FRACTION = new RegExp(
   r`\\[dt]?frac\s?\{\s?([\d.,]{0,20})${SPACE}(${UNIT}(?:${SPACE}(?:·|\\cdot(?![a-z]))${SPACE}${UNIT}){0,2})\s?\}\s?\{(?:\s?1(?!\d))?${SPACE}(${UNIT})\s?\}`,
   "g",
 );
 
 /**
- * Rewrites a fraction of units as "km / h". A fraction of single letters such as m/s stays, because the letters may be
- * variables.
+ * Rewrites a quotient of units such as \frac{km}{h} as "km / h". A quotient of single letters such as m/s stays,
+ * because the letters may be variables.
  */
 function unitFraction(written: string, number: string, top: string, bottom: string): string {
   const isUnit = (unit: string): boolean => unit.startsWith("\\") || UNITS.has(unit.replace(/\s?\^.*/, ""));

@@ -1,4 +1,4 @@
-/** Parses what is attached to a name or a number: subscripts, primes, number bases, C_n^k, ℕ^*. */
+/** Parses what may follow a name or a number: subscripts, primes and number bases, as in C_n^k, f' and 1011_2. */
 import { whole } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { valueInBase } from "./numeral.ts";
@@ -55,7 +55,7 @@ export function readDefined(cursor: Cursor): Node | undefined {
   const [only, ...others] = args;
   if (only?.kind !== "symbol" || !isAt(cursor, ")", ahead) || !isAt(cursor, "=", ahead + 1)) return undefined;
   const isSequence = others.length === 0 && INDICES.includes(only.name) && !/[fg]/.test(head.text);
-  // P(x) and P(A) are read as products, which comparisons treat as names.
+  // P(x) and P(A) are read as products. The comparison of answers treats such products as names.
   if (others.length === 0 && !isSequence && /[A-Zuvyhpqrwzfg]/.test(head.text)) return undefined;
   cursor.at += ahead + 1;
   return isSequence ? symbol(`${head.text}_${only.name}`) : { kind: "call", name: head.text, args };
@@ -90,7 +90,7 @@ function isInverse(cursor: Cursor): boolean {
   return isMinus && isOne && isAt(cursor, "}", 4) && isAt(cursor, "(", 5);
 }
 
-/** Letters that name a function if brackets follow. */
+/** Letters that mean a known function if brackets follow them. */
 const SPECIAL: Readonly<Record<string, string>> = { Γ: "gamma", ζ: "zeta" };
 
 /** Reads the primes of f', f^{\prime} and f^{\prime\prime}. */
@@ -108,7 +108,7 @@ function primes(cursor: Cursor): string {
   }
 }
 
-/** Returns the text of a subscript or superscript, and moves past it. */
+/** Returns the text of the subscript or superscript at the cursor, and moves the cursor after it. */
 export function scriptText(cursor: Cursor): string {
   const text = (at: number): string => {
     const token = cursor.tokens[at];
@@ -129,8 +129,8 @@ const apart = (script: string): string => (/[\^*/]/.test(script) ? `(${script})`
 // Functions that read sub- and superscripts of number sets, as in ℕ^*, \mathbb{Z}_{>0} and ℝ^+.
 
 /**
- * The canonical spelling of each number set with a mark. Plain ℕ is missing, because conventions differ on whether it
- * contains 0.
+ * Canonical spelling of each number set with a mark, by all of its spellings: ℕ* for ℤ>0. Plain ℕ is missing, because
+ * conventions differ on whether it contains 0.
  */
 const SIGNED_SETS: ReadonlyMap<string, string> = new Map(
   "ℕ* ℕ+ ℕ>0 ℕ≥1 ℤ+ ℤ>0 ℤ≥1,ℕ0 ℕ≥0 ℤ≥0,ℤ* ℤ≠0,ℤ- ℤ<0,ℝ+ ℝ>0,ℝ- ℝ<0,ℝ* ℝ≠0,ℝ≥0,ℂ*,ℚ+ ℚ>0,ℚ- ℚ<0,ℚ* ℚ≠0,ℚ≥0"
@@ -147,7 +147,7 @@ function numberSet(cursor: Cursor, letter: string): string | undefined {
     cursor.at++;
     marks += scriptText(cursor);
   }
-  // The mark may lack its "^", as in "(n ∈ N*)".
+  // The mark of a number set may lack its "^", as in "(n ∈ N*)".
   if (marks === "" && (isAt(cursor, "*") || isAt(cursor, "+")) && isLast(cursor, 1)) {
     marks = isAt(cursor, "*") ? "*" : "+";
     cursor.at++;

@@ -18,7 +18,7 @@ import { readDefined, readSetBehind } from "./scripts.ts";
 
 /** Maximum number of items of a list. It bounds the time, because unordered items are all compared with each other. */
 const ITEMS_MAX = 100;
-/** Maximum number of sets in a union, because each set is sorted in among the others. */
+/** Maximum number of sets in a union, because merging sets takes time that grows faster than their number. */
 const SETS_MAX = 30;
 
 /** Parses a whole answer. */
@@ -107,7 +107,7 @@ function namedBy(node: Node): string {
   return name?.kind === "symbol" ? name.name : "";
 }
 
-/** Gives all items the modulus that only the last one states: "x ≡ 1, 4 (mod 5)". */
+/** Gives all items of a list the modulus that only the last item states: "x ≡ 1, 4 (mod 5)". */
 function shareModulus(items: Node[]): void {
   const last = items.at(-1);
   if (last?.kind !== "residue") return;
@@ -132,7 +132,9 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   return items;
 }
 
-/** Returns whether an item begins at the cursor: after a new line, \quad, or dollar signs that start a formula. */
+/**
+ * Returns whether a new list item begins at the cursor: after a new line, \quad, or dollar signs that start a formula.
+ */
 function startsAfresh(cursor: Cursor): boolean {
   const token = peek(cursor);
   if (token?.gap !== true || token.kind === "word") return false;

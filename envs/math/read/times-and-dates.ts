@@ -1,6 +1,6 @@
 /**
- * Reads answers that must match as a whole, before the text is split into tokens: times of day, dates, and quotients
- * with a remainder.
+ * Reads answers that are a time of day, a date, or a quotient with a remainder. The whole text must match, before it is
+ * split into tokens.
  */
 import type { Node } from "../syntax.ts";
 
@@ -9,7 +9,7 @@ const LENGTH_MAX = 64;
 /** Maximum length of a quotient with a remainder, in characters. */
 const REMAINDER_LENGTH_MAX = 120;
 
-/** Returns the text without commands that only change the look. */
+/** Returns the text without LaTeX commands that only change the look. */
 function bare(text: string): string {
   const apart = text.replace(/\\(?:text|mathrm|textrm|mbox)(?=\s*\{)|\\(?=[,;:! ])|[{}~]/g, " ");
   return apart.replace(/\s+/g, " ");
@@ -34,8 +34,8 @@ export function clockOf(text: string): Node | undefined {
 }
 
 /**
- * Reads "16:30" or "16:30:15", which may also be a ratio. For hours from 1 to 12, it stays open whether the time is
- * before or after noon.
+ * Reads a text such as "16:30" or "16:30:15", which may also be a ratio. For hours from 1 to 12, the result leaves open
+ * whether the time is before or after noon.
  */
 export function clockLike(text: string): Node | undefined {
   const [, hour = "", minute = "", second = "0"] = text.length > LENGTH_MAX ? [] : (UNMARKED.exec(text) ?? []);
@@ -85,7 +85,10 @@ export function dateOf(text: string): Node | undefined {
 const SIGN = "[Rr]|remainder|rem\\.?|with (?:a )?remainder(?: of)?|余|(?:…|\\.{3}|\\\\[lc]?dots ?){2}";
 const REMAINDER = new RegExp(`^(\\d{1,30}) ?(?:${SIGN}) ?(\\d{1,30})$`);
 
-/** Reads "5 R 2" as words, because it is not a product and equals no other value. Returns undefined for other texts. */
+/**
+ * Reads a quotient with a remainder, "5 R 2", as words, because it is not a product and equals no other value. Returns
+ * undefined for other texts.
+ */
 export function remainderOf(text: string): Node | undefined {
   if (text.length > REMAINDER_LENGTH_MAX) return undefined;
   const [, quotient, rest] = REMAINDER.exec(bare(text).trim()) ?? [];

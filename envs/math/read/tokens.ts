@@ -27,7 +27,7 @@ export type Token =
       readonly gap?: true;
     };
 
-/** Settings that decide what a comma, an "e" between digits and letters before a base mean. */
+/** Settings for reading ambiguous text: a comma between digits, an "e" between digits, and letters before a base. */
 export interface Style {
   readonly comma: "separator" | "thousands" | "decimal";
   /** Whether "2e-3" means 0.002. */
@@ -93,8 +93,8 @@ export interface Grammar {
 }
 
 /**
- * Position and state of the parser, changed in place. A problem moves it to the end of the tokens, so that every loop
- * ends.
+ * Position and state of the parser, changed in place. An error moves the position to the end of the tokens, so that
+ * every loop ends.
  */
 export interface Cursor {
   readonly grammar: Grammar;
@@ -102,13 +102,13 @@ export interface Cursor {
   at: number;
   depth: number;
   /**
-   * Number of nested reads so far. It is limited, because the parser may read a passage again if its first attempt
-   * fails.
+   * Number of calls of grammar rules so far. It is limited, because the parser may read a passage again if its first
+   * attempt fails.
    */
   reads: number;
   /** Number of open bars of absolute values, such as | in |x + |y||. */
   bars: number;
-  /** Whether a bracket is open that "[" closes, as in "]1,2[". */
+  /** Whether a bracket is open that "[" would close, as in the French interval "]1,2[". */
   turned: boolean;
   /** Whether the parser is inside the braces of a set, where a colon means "such that". */
   inSet: boolean;
@@ -117,8 +117,8 @@ export interface Cursor {
 
 const DEPTH_MAX = 160;
 /**
- * Maximum number of nested reads. An answer of the allowed length exceeds it only if passages are read twice on many
- * levels.
+ * Maximum number of calls of grammar rules. An answer of the allowed length exceeds it only if passages are read twice
+ * on many levels.
  */
 const READS_MAX = 10_000;
 
@@ -155,14 +155,17 @@ export function textOf(token: Token): string {
     : token.text.slice(0, 40);
 }
 
-/** Records a problem, unless there already is one, and moves to the end. */
+/** Records an error text, unless there already is one, and moves the cursor to the end of the tokens. */
 export function fail(cursor: Cursor, problem: string): Node {
   cursor.problem ??= problem;
   cursor.at = cursor.tokens.length;
   return NOTHING;
 }
 
-/** Calls a nested read. Fails if the nesting is too deep, or if there were too many reads. */
+/**
+ * Calls a grammar rule from within another one. Records an error if the nesting is too deep, or if there were too many
+ * calls.
+ */
 export function nested(cursor: Cursor, read: Read): Node {
   if (++cursor.depth > DEPTH_MAX) return fail(cursor, "it is nested too deep");
   if (++cursor.reads > READS_MAX) return fail(cursor, "it takes too many steps to read");

@@ -67,7 +67,7 @@ export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
   }),
 );
 
-/** Words that stand for a quotient of units, such as mph. */
+/** Words that mean a quotient of units, such as mph for miles per hour. */
 const IN_ONE: Readonly<Record<string, string>> = {
   mph: "mi / h",
   mpg: "mi / gal",
@@ -92,7 +92,7 @@ export function unitNamed(word: string): string {
   return unit?.name ?? (isSign ? word : lower.replace(/(?<=..)s$/, ""));
 }
 
-/** Returns the meaning of a unit given another unit: pounds beside ounces are a mass, not money. */
+/** Returns the meaning of a unit in view of another unit beside it: pounds beside ounces are a mass, not money. */
 export function besideUnit(unit: string, other: string): string {
   return /\b(?:oz|lb)\b/.test(other) ? unit.replace(/\bpound\b/, "lb") : unit;
 }

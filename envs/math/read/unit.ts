@@ -1,4 +1,4 @@
-/** Parses what follows a value: its unit, known or unknown, or a remark about a variable. */
+/** Parses the text after a value: its unit, known or unknown, or a remark about a variable. */
 import { add, type Rational } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { accept, type Cursor, fail, isAt, peek, type Token } from "./tokens.ts";
@@ -9,7 +9,7 @@ import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 // Functions that read a unit after a value. Known units get their canonical name; other words are kept.
 
 const WORDS_MAX = 5;
-/** Words that may be part of a unit without being a unit, as in "square cm per second". */
+/** Words that may occur in the name of a unit without being a unit, as in "square cm per second". */
 const SMALL = wordSet("of per the in a each total square cubic sq cu");
 
 /**
@@ -27,7 +27,9 @@ const NO_UNITS: ReadonlySet<string> = new Set(
     "non né mai tranne sbagliato sbagliata errato errata scorretto не нет ни никогда кроме niet değil bukan không",
   ].flatMap((words) => words.split(" ")),
 );
-/** Matches words such as "may be" and "but not" in languages without spaces between words. */
+/**
+ * Matches words that cast doubt on a value, such as "may be" and "but not", in languages without spaces between words.
+ */
 const DOUBTING = /左右|かもしれ|でしょう|だろう|빼고|말고|제외/;
 
 /**
@@ -166,7 +168,9 @@ function scaleOfDegrees(cursor: Cursor): string {
   return isScale ? letter.text : "";
 }
 
-/** Returns whether this mark follows. Seconds may be written as two marks of minutes. */
+/**
+ * Returns whether this mark for minutes or seconds of an angle follows. Seconds may be written as two marks of minutes.
+ */
 function isMark(cursor: Cursor, mark: string): boolean {
   return isAt(cursor, mark) || (mark === '"' && isAt(cursor, "'") && isAt(cursor, "'", 1));
 }
@@ -176,8 +180,8 @@ function plus(a: Rational, b: Rational): Rational {
 }
 
 /**
- * Joins two measures: "1 hour 30 minutes" becomes 90 minutes. Returns undefined if the second unit is not a smaller
- * unit of the same quantity.
+ * Joins two quantities: "1 hour 30 minutes" becomes 90 minutes. Returns undefined if the second unit is not a smaller
+ * unit of the same dimension.
  */
 export function joinedUnits(first: Node, second: Node): Node | undefined {
   if (first.kind !== "unit" || second.kind !== "unit") return undefined;
@@ -201,7 +205,10 @@ export function startsRemark(cursor: Cursor): boolean {
   return remarkAt(cursor) !== undefined;
 }
 
-/** Reads a remark as a membership: the variable is in the stated set, or else in ℕ, ℤ, ℝ+ or ℝ. */
+/**
+ * Reads a remark such as "where k is an integer" as a membership, k ∈ ℤ. The remark states the set in symbols, or its
+ * words mean ℕ, ℤ, ℝ+ or ℝ.
+ */
 export function readRemark(cursor: Cursor): Node | undefined {
   const remark = remarkAt(cursor);
   if (remark === undefined) return undefined;
@@ -216,7 +223,7 @@ export function readRemark(cursor: Cursor): Node | undefined {
 interface Remark {
   readonly name: string;
   readonly words: readonly string[];
-  /** The set, if the remark states one, as in "x ∈ ℝ". */
+  /** The set that the remark states in symbols, as in "x ∈ ℝ". Undefined if it states none. */
   readonly set: string | undefined;
   readonly end: number;
 }
