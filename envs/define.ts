@@ -1,4 +1,4 @@
-/** Turns an author's definition into an environment. All defaults of a definition are filled in here. */
+/** Turns the definition that an author writes into an environment. Fills in all defaults of the definition. */
 import type {
   AsyncDefinition,
   AsyncEnvironment,
@@ -115,7 +115,7 @@ function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Ins
   return schemes.filter(([, isPossible]) => isPossible).map(([name]) => name);
 }
 
-/** Generator as its author writes it, with typed parameters. */
+/** Definition of a generator that an environment's author writes, with typed parameters. */
 export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
   /** Parameters of the generator. Declare them with `defineParameters` (parameters.ts). */
   readonly parameters: Specs;

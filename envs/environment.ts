@@ -97,7 +97,7 @@ export interface SearchWork {
 export interface GrowthAxis<Values = Parameters> {
   /** Name of the quantity that grows, e.g. "vertices". */
   readonly name: string;
-  /** Least and greatest value of the axis. Both are whole numbers, at least 1. */
+  /** Least value of the axis, at least 1; `last` is the greatest value. Both are whole numbers. */
   readonly first: number;
   readonly last: number;
   /**
@@ -226,7 +226,10 @@ export interface Solver<Instance, Answer> {
   heuristic?(instance: Instance): Answer | undefined;
 }
 
-/** Result of reading a row: an instance, and the columns that it was read from. */
+/**
+ * Result of reading a data row: an instance, and the columns that it was read from, or the reason why it cannot be
+ * read.
+ */
 export type RowRead<Instance> =
   | Malformed
   | {
@@ -314,9 +317,9 @@ export interface RowReader<Instance> {
     told(row: unknown, found: string): unknown;
   };
   /**
-   * Asks the resource once, when the pool is loaded, whether a task is sound, e.g. whether its own solution passes its
-   * tests. Returns undefined for a sound task, or an error text for a row to reject. Returns Failed if a fault of ours
-   * prevents the check. If omitted, there is no such check.
+   * Asks the environment's external service once, when the pool is loaded, whether a task is sound, e.g. whether its
+   * own solution passes its tests. Returns undefined for a sound task, or an error text for a row to reject. Returns
+   * Failed if the service or the server fails. If omitted, there is no such check.
    */
   check?(instance: Instance, context: PortContext): Promise<string | undefined | Failed>;
   /**
@@ -356,7 +359,10 @@ export interface Teaching {
  */
 export type AnswerShape<Instance, Answer> = NumberedShape<Instance> | ItemShape<Instance, Answer>;
 
-/** Shape of an answer whose numbers name things, numbered from 0 to count − 1. */
+/**
+ * Shape of an answer whose numbers name things of the instance, such as vertices. The things are numbered from 0 to
+ * count − 1.
+ */
 interface NumberedShape<Instance> {
   /**
    * Kind of numbering.
@@ -370,8 +376,8 @@ interface NumberedShape<Instance> {
 }
 
 /**
- * Shape of an answer that uses up items which the instance provides, such as letters. No item may be used more often
- * than it is provided.
+ * Shape of an answer that uses up items which the instance provides, such as letters. An answer may use no item more
+ * often than the instance provides it.
  */
 interface ItemShape<Instance, Answer> {
   readonly kind: "items";
@@ -399,19 +405,19 @@ interface Core<Instance, Answer> {
   parse(text: string, instance: Instance): Parsed<Answer>;
 }
 
-/** Verification within this process, without an external resource. */
+/** Verification within this process, without an external service. */
 interface SyncVerification<Instance, Answer> {
   readonly resource?: undefined;
   /** Checks an answer against an instance. Never throws. */
   verify(instance: Instance, answer: Answer): Facts;
 }
 
-/** Verification of an environment that must ask an external resource, which may fail to answer. */
+/** Verification that must ask an external service, such as a sandbox, which may fail to answer. */
 interface AsyncVerification<Instance, Answer> {
   readonly resource: Resource;
   /**
-   * Checks an answer against an instance. The resource may also find the answer malformed. Returns Failed for an
-   * expected failure; a rejected promise is a bug.
+   * Checks an answer against an instance. The external service may also find the answer malformed. Returns Failed for
+   * an expected failure; a rejected promise is a bug.
    */
   verify(instance: Instance, answer: Answer, context: VerifyContext): Promise<Findings | Failed>;
 }
@@ -535,7 +541,7 @@ interface DefinitionParts<Instance, Answer>
   readonly tries?: true | Tries;
 }
 
-/** Environment as its author writes it. */
+/** Definition of an environment that its author writes. `defineEnvironment` (define.ts) makes the environment of it. */
 export interface SyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {}
 
@@ -543,8 +549,8 @@ export interface AsyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}
 
 /**
- * Reader of rows as its author writes it. In an environment without a generator, rows may have levels of their own. If
- * they have none, every row has the level "all".
+ * Reader of data rows that an environment's author writes. In an environment without a generator, rows may have levels
+ * of their own. If they have none, every row has the level "all".
  */
 export interface RowDefinition<Instance>
   extends Omit<RowReader<Instance>, "levelOf">, Partial<Pick<RowReader<Instance>, "levelOf">> {

@@ -27,14 +27,15 @@ export function infeasible(violation: string): Facts {
 }
 
 /**
- * Facts that a grader finds: a value for each component that the environment declares, or a reason why there is none.
+ * Result of grading an answer: a value for each reward component that the environment declares, or a reason why there
+ * is none.
  */
 export interface GradedFacts {
   readonly kind: "graded";
   readonly components: readonly GradedComponent[];
-  /** True if the answer reaches the goal. */
+  /** True if the answer reaches the goal of the task. */
   readonly solved: boolean;
-  /** Description of what is wrong with an answer that falls short, e.g. the first test that fails. */
+  /** Text that says what is wrong with an answer that falls short, e.g. the first test that fails. */
   readonly violation?: string;
   readonly info?: Readonly<Record<string, string>>;
 }

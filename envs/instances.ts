@@ -1,4 +1,6 @@
-/** Makes tasks from seeds, and restores instances from their origins. */
+/**
+ * Makes tasks from seeds. Restores the instance of an earlier task from its origin, e.g. from its seed and parameters.
+ */
 import type { Environment, ParameterInfo, Parameters, SearchWork, Split } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { keyOf, type Rng, rngForKey } from "./lib/rng.ts";
@@ -92,7 +94,7 @@ export function searchGenerated<Instance>(
   return { kind: "exhausted", message: exhausted(environment, generator.parameters, request, progress) };
 }
 
-/** Returns an error text that names the request, the share of candidates that were accepted, and a remedy. */
+/** Returns an error text that names the request, says how many candidates failed and why, and suggests a remedy. */
 function exhausted(
   { id }: Environment,
   infos: readonly ParameterInfo[],

@@ -1,4 +1,7 @@
-/** Holds data pools. Reads rows into instances once, and returns rows by seed or along a permutation. */
+/**
+ * Holds data pools, i.e. files of rows read as instances. Returns rows by seed, by hash, or in the order of a
+ * permutation.
+ */
 import type { Environment, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";
@@ -47,7 +50,7 @@ export function poolOf<Instance>(
   return { name, environment, definition, size: columns.rows.length, columns, ...summary, reasons };
 }
 
-/** Reads a pool from JSONL, synchronously. For pools of some thousand rows that need no sandbox. */
+/** Reads a pool from JSONL text, synchronously. Meant for pools of some thousand rows that need no sandbox. */
 export function loadPool<Instance>(
   environment: Environment<Instance>,
   name: string,
@@ -57,7 +60,7 @@ export function loadPool<Instance>(
   return poolOf(environment, name, finishedPool(environment, name, jsonl, selection));
 }
 
-/** Reads a pool from JSONL and returns it in the form in which it can be stored. */
+/** Reads the rows of a pool from JSONL text, and returns them in the form in which a store keeps them. */
 export function finishedPool<Instance>(
   environment: Environment<Instance>,
   name: string,
@@ -138,7 +141,7 @@ export function findRow<Instance>(pool: Pool<Instance>, number: number, hash: st
   return place < 0 ? undefined : rowOf(pool, place);
 }
 
-/** Returns where the rows of a level and a split start in `members`, and their count. */
+/** Returns the range of a level's and split's rows in `columns.members`: its start and its length. */
 function groupOf({ definition, columns }: Pool, level: string, split: Split) {
   const levelIndex = definition.levels.findIndex(({ name }) => name === level);
   const group = levelIndex * POOL_SPLITS.length + POOL_SPLITS.indexOf(split);

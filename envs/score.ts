@@ -14,7 +14,7 @@ import { improvementOf, isOptimal, qualityRatio, type RewardComponent } from "./
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";
 
-/** Data that scoring needs about a task. */
+/** Data about a task that scoring its completions needs. */
 interface Scoring<E, Instance> {
   readonly environment: E;
   readonly instance: Instance;
@@ -147,7 +147,7 @@ function scoreScanned<Instance>(
   return { ...scored, scan: { answers, length, complete, commit, pairsMax: scheme.scan?.pairsMax(parameters) ?? 0 } };
 }
 
-/** Returns the findings about a completion that has no answer. */
+/** Returns the findings about a completion without an answer: malformed, and why. */
 function unread(task: AnyScoreTask, completion: string, { problem = "there is no answer" }: Located): Malformed {
   return malformed(task.hasRemedies === true ? withRemedy(task, completion, problem) : problem);
 }
@@ -214,7 +214,10 @@ function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text:
   return parsed.kind === "malformed" ? parsed : environment.verify(instance, parsed.answer);
 }
 
-/** Returns the failure of the primary component, if a fault of ours caused it. The completion then gets no reward. */
+/**
+ * Returns the failure of the primary component, if the server or an external service failed to compute it. The
+ * completion then gets no reward.
+ */
 function failureOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: Findings): Failed | undefined {
   if (findings.kind !== "graded") return undefined;
   const primary = primaryOf(environment, findings);

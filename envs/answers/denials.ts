@@ -1,6 +1,6 @@
 /**
  * Recognizes answers that the words around them deny ("it is not 5"), or after which another answer follows ("5 or 6").
- * Parsers that skip words, such as units, use this.
+ * Needed by parsers that skip words, such as units.
  */
 import { splitWords } from "../lib/words.ts";
 

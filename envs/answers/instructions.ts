@@ -49,16 +49,16 @@ const VERB = String.raw`(?:put|place|write|enclose|wrap|give|present|provide|ret
 const SUBJECT = String.raw`(?:(?:your|the|all|each)\b[^.,]{0,50}?\b(?:answer|response|solution|reply|output|code|program|result|choice|reasoning process|thought process|line)s?\b[^.]{0,60}?\b(?:should|must|needs?|will|has|have|(?:is|are) (?:to|enclosed|wrapped|placed|put|given)))`;
 const ANSWER = String.raw`<|\b(?:answer|response|solution|reply|result|choice|option|code|program|output|reasoning|thoughts?|conclude|respond)`;
 /**
- * Matches instructions that are cut only at the start or end of the text, or beside another cut sentence. Elsewhere
- * they may be part of the problem.
+ * Matches sentences, such as "think step by step", that are cut only at the start or end of the text, or next to
+ * another cut sentence. Elsewhere they may be part of the problem.
  */
 const NEARBY = new RegExp(String.raw`^(?:${LEAD}${STEPS}|i hope it is correct\.?)$`, "i");
 /** Matches an example of the required form with a placeholder as its answer. */
 const PLACEHOLDER =
   /^(?:(?:therefore|so|thus),? )?the (?:final )?answer is:? .{0,4}\\+boxed\{\W*(?:your )?(?:final )?(?:answer)?\W*\}|^where \W*(?:answer|letter|x)\W* is\b/i;
 /**
- * Matches the parts of a line that is only an example of the required form. LABEL_LINE matches a label with a name in
- * brackets.
+ * Matches the pieces of which a line consists if it only shows an example of the required form. LABEL_LINE matches a
+ * label with a name in brackets.
  */
 const EXAMPLE =
   /<\s?\/?\s?[a-z_]+\s?>|\\+boxed\{[^{}]*\}|\b(?:[\w,'-]+ ){0,8}here\b[.\])]?|```(?:python)?|(?:# ?)?your code|(?:for )?example:|at the end|[\d.…]/gi;

@@ -47,7 +47,7 @@ export function past(expression: RegExp, text: string, at: number): number | und
   return expression.test(text) ? expression.lastIndex : undefined;
 }
 
-/** Applies `rule` to the items, and returns its first result that is not undefined. */
+/** Applies `rule` to each item until a result is not undefined, and returns that result. */
 export function first<T, R>(items: Iterable<T>, rule: (item: T) => R | undefined): R | undefined {
   for (const item of items) {
     const found = rule(item);

@@ -229,8 +229,8 @@ function malformed(reason: string): Parsed<never> {
   return { kind: "malformed", reason: `not a list of whole numbers: ${reason}` };
 }
 
-// Functions that read an answer which chooses some of several numbered things, such as [0, 3, 1]: each number at most
-// once, in any order.
+// Functions for answers that choose some of several numbered things, such as [0, 3, 1]: each number at most once, in
+// any order.
 
 /** List of indices as read. `indexProblem` checks that they are in range and distinct. */
 export type IndexList = readonly number[];

@@ -44,7 +44,7 @@ function hashOf(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-/** Returns a seed (fixed64) derived from parts: the first 8 bytes of their hash. */
+/** Returns a 64-bit seed (fixed64) that the parts determine: the first 8 bytes of the SHA-256 of their key. */
 export function deriveSeed(...parts: readonly (string | number | bigint)[]): bigint {
   return BigInt(`0x${hashKey(...parts).slice(0, 16)}`);
 }

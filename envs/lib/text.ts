@@ -134,7 +134,8 @@ export function narrow(unit: number): number {
   return unit >= 0xff01 && unit <= 0xff5e ? unit - 0xfee0 : unit;
 }
 
-// Returns "; did you mean 'np/tsp'?" for the end of an error message, or an empty string if no name is similar.
+// Returns a suggestion for the end of an error message, such as "; did you mean 'np/tsp'?". Returns an empty string if
+// no name is similar.
 
 export function didYouMean(name: string, names: readonly string[]): string {
   if (names.length === 0 || name === "") return "";

@@ -51,7 +51,8 @@ export interface NamedValue {
 }
 
 /**
- * Reads "31", "p = 31", "31 = p" and "p = 62/2 = 31". Returns undefined for any other form, or if the values differ.
+ * Reads a value with or without a name: "31", "p = 31", "31 = p" or "p = 62/2 = 31". Returns undefined for any other
+ * form, or if the values differ.
  */
 export function namedValue(node: Node): NamedValue | undefined {
   if (node.kind !== "relation") {

@@ -9,7 +9,8 @@ import { children, type Node } from "./syntax.ts";
 const KNOWN: readonly string[] = ["e", "i", "π", "d"];
 
 /**
- * Letters that commonly name a free constant. If the expected answer uses one of them, the answer may use any of them.
+ * Letters that commonly name an arbitrary constant. If the expected answer uses one of them, the given answer may use
+ * any of them.
  */
 const CONSTANTS: readonly string[] = ["A", "B", "C", "D", "K", "c", "k"];
 

@@ -188,7 +188,8 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
 }
 
 /**
- * Returns whether one node is a set of values and the other consists of sets: {0, 1} beside "{0}, {1}" or {{0}, {1}}.
+ * Returns whether one answer is a set of values and the other consists of several sets: {0, 1} and "{0}, {1}", or {0,
+ * 1} and {{0}, {1}}.
  */
 function isSetAgainstSets(one: Node, other: Node): boolean {
   const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
@@ -291,8 +292,8 @@ function areExact(gold: Node, answer: Node): boolean {
 }
 
 /**
- * Compares two answers that assign values to the same names, in any order: "x = 1, y = 2". Returns undefined if one of
- * them consists of something else.
+ * Compares two answers that assign values to names, in any order: "x = 1, y = 2". Returns undefined if not every item
+ * of both answers assigns a value.
  */
 function compareRecords(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
   const [left, right] = [recordOf(tupleRecord(gold)), recordOf(tupleRecord(answer))];

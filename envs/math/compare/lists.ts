@@ -17,8 +17,8 @@ const isSymbol = (node: Node, name: string): boolean => node.kind === "symbol" &
 const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((item) => isSymbol(item, "…"));
 
 /**
- * Compares two answers where it can do so without comparing parts: the empty set beside parts, a list with "…" beside
- * one without, "and" beside "or". Returns undefined if the parts must be compared.
+ * Compares two answers without comparing their items, if that suffices: the empty set with a list, a list with "…" and
+ * one without, "and" with "or". Returns undefined if the items must be compared.
  */
 export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
@@ -34,8 +34,8 @@ function isEquationOfOne(node: Node): boolean {
 }
 
 /**
- * Compares "A or C" with "A and C". For numbers, and for values of one name, "and" means the same as "or". Returns
- * undefined if the parts must be compared.
+ * Compares a list joined by "or" with one joined by "and". For numbers, and for values of one name, both words mean the
+ * same. Returns undefined if the items must be compared.
  */
 function compareJoiners(one: Node, other: Node): Comparison | undefined {
   if (one.kind !== "list" || one.joiner !== "or" || one.items.some(isSeveral)) return undefined;

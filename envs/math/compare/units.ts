@@ -67,8 +67,8 @@ function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
 type Unit = Extract<Node, { kind: "unit" }>;
 
 /**
- * Reads the letters of "12 m" or "9.8 m/s^2" as a unit. Returns undefined if they are not units. `beside` is the unit
- * of the other answer.
+ * Reads the letters of a product such as "12 m" or "9.8 m/s^2" as a unit. Returns undefined if they are not units.
+ * `beside` is the unit of the other of the two compared answers.
  */
 function lettersAsUnit(node: Node, beside: string | undefined): Unit | undefined {
   if (node.kind !== "multiply") return undefined;

@@ -255,7 +255,7 @@ function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): No
   return { kind: "number", value: { num: node.value.num * part.den + part.num, den: part.den } };
 }
 
-/** Reads "1/2" after a space, or "½", after a whole number. */
+/** Reads the fraction of a mixed number after its whole part: "1/2" after a space, or "½". */
 function slashFraction(cursor: Cursor): Rational | undefined {
   const top = peek(cursor);
   if (top?.kind !== "number") return undefined;

@@ -4,7 +4,7 @@ import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek, 
 
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 
-/** Reads "( … )" or "[ … ]", which holds one expression, a tuple or an interval. */
+/** Reads a group in brackets, "( … )" or "[ … ]": one expression, a tuple or an interval. */
 export function readBrackets(cursor: Cursor): Node {
   const first = peek(cursor);
   const opening = first?.kind === "op" ? first.text : "(";
@@ -43,8 +43,8 @@ function matrixOf(items: readonly Node[]): Node | undefined {
 }
 
 /**
- * Reads "{ … }", which is a group in LaTeX, or "\{ … \}", which is a set. If `mayBeSet` is true, "{ … }" may be a set
- * too.
+ * Reads a group in braces: "{ … }" groups a LaTeX expression, and "\{ … \}" is a set. If `mayBeSet` is true, "{ … }"
+ * may be a set too.
  */
 export function readBraces(cursor: Cursor, read: Read, mayBeSet = false): Node {
   const isSet = isAt(cursor, "\\{");
@@ -151,7 +151,7 @@ export function readMatrix(cursor: Cursor): Node {
     }
     rows.at(-1)?.push(cursor.grammar.relation(cursor));
     if (++cells > CELLS_MAX) return fail(cursor, "its matrix is too large");
-    // An empty or unseparated cell would shift all later cells, so it is refused.
+    // An empty cell, or two cells without a separator, would shift all later cells, so the matrix is refused.
     if (!accept(cursor, "&") && !isAt(cursor, "\\\\") && !isAt(cursor, `\\end:${name}`))
       return fail(cursor, `a cell of its matrix does not end${found(cursor)}`);
   }

@@ -35,7 +35,7 @@ export function readName(cursor: Cursor, letters: string, run?: string): Node {
   return run === undefined ? symbol(name) : { kind: "symbol", name, run };
 }
 
-/** Letters that stand for indices. With one of them as argument, a(n) = 2n is read as a_n = 2n. */
+/** Letters that commonly are indices of a sequence. With one of them as argument, a(n) = 2n is read as a_n = 2n. */
 const INDICES = "nmkij";
 
 /**
