@@ -123,8 +123,7 @@ export function finishPool(
 }
 
 /**
- * Returns the first `length` bytes. Makes no copy for a pool without repeats, because the bytes take most of its
- * memory.
+ * Returns the first `length` bytes. Makes no copy if these are all bytes, because they take most of a pool's memory.
  */
 function firstBytes(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   return length === bytes.length ? bytes : bytes.slice(0, length);

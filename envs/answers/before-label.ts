@@ -1,6 +1,6 @@
 /**
- * Decides whether the words before "the answer is" are harmless, so that a parser may read the text after it as the
- * answer. "I doubt that the answer is 5" is not.
+ * Decides whether a parser may read the text after "the answer is" as the answer. The words before may deny it, as in
+ * "I doubt that the answer is 5".
  */
 
 /**
@@ -28,8 +28,8 @@ const WORDS = new Set([
  */
 const CLAUSE = /(?:^|[.,:;!?。，：；！？$)\]}]|[^\p{L}\s]\n|\n[ \t]*\n)[\s*_#>\-\\$([{]*$/u;
 /**
- * Matches words that make a sentence speak of some other answer, even before a comma, e.g. "For example, the answer is
- * 5".
+ * Matches words that make a sentence speak of another answer than the task's, even before a comma: "For example, the
+ * answer is 5".
  */
 const ELSEWHERE =
   /(?<!\p{L})(?:for (?:example|instance)|e\.g\.|before|unless|without(?! loss)|suppose|assume|pretend|imagine|wrong|incorrect|naive(?:ly)?|ignoring|initially|originally|at first|(?:different|another|other|previous|similar|simpler) (?:question|problem|part|version)|the example)(?!\p{L})[^.!?。！？\n]*$/iu;

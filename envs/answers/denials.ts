@@ -4,7 +4,7 @@
  */
 import { splitWords } from "../lib/words.ts";
 
-/** Matches white space of any kind, and marks such as "*" that may precede a word after a value. */
+/** Matches white space of any kind, and marks such as "*", that may come between a value and the word after it. */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
 
 /**
@@ -33,8 +33,8 @@ const CLINGING_DENIALS = [
 ].join("|");
 
 /**
- * Matches denied or continued answers: "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or", and the struck-out
- * "~~52~~".
+ * Matches answers that are denied or go on to another answer: "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or",
+ * and the struck-out "~~52~~".
  */
 const DENIED = new RegExp(
   [

@@ -13,7 +13,10 @@ export interface CutText {
   readonly text: string;
   /** The instructions and template remains that were cut, in the order of the text. */
   readonly cut: readonly string[];
-  /** Sentences that look like such instructions but were kept, because they may be part of the problem. */
+  /**
+   * Sentences that look like instructions about the form of the answer but were kept, because they may be part of the
+   * problem.
+   */
   readonly left: readonly string[];
 }
 
@@ -53,7 +56,10 @@ const ANSWER = String.raw`<|\b(?:answer|response|solution|reply|result|choice|op
  * another cut sentence. Elsewhere they may be part of the problem.
  */
 const NEARBY = new RegExp(String.raw`^(?:${LEAD}${STEPS}|i hope it is correct\.?)$`, "i");
-/** Matches an example of the required form with a placeholder as its answer. */
+/**
+ * Matches a sentence that shows the required form of the answer with a placeholder, such as "The answer is
+ * \boxed{answer}".
+ */
 const PLACEHOLDER =
   /^(?:(?:therefore|so|thus),? )?the (?:final )?answer is:? .{0,4}\\+boxed\{\W*(?:your )?(?:final )?(?:answer)?\W*\}|^where \W*(?:answer|letter|x)\W* is\b/i;
 /**

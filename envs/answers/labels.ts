@@ -21,7 +21,7 @@ function nounsWith(names: AnswerNames): Words {
   return nouns;
 }
 
-/** A label at the start of a text. */
+/** Label, such as "The answer is", at the start of a text. */
 export interface Label {
   /** Offset after the label. */
   readonly past: number;

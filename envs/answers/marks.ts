@@ -32,8 +32,8 @@ export function stripMarks(text: string, range: Range): boolean {
 }
 
 /**
- * Matches the first of several items that each have quotes: '"0", "3"'. Its quotes are not a pair around the whole
- * answer.
+ * Matches the start of a list whose items each have quotes: '"0", "3"'. The outer quotes are then not a pair around the
+ * whole answer.
  */
 const QUOTED_ITEM = /(["'“‘])[^"'“”‘’,，]{1,64}["'”’]\s{0,8}[,，、]\s{0,8}\1/y;
 
