@@ -66,7 +66,7 @@ export function rowsText(matrix: BitMatrix): string {
   return lines.join("\n");
 }
 
-/** Returns the position of the lowest one in a word other than 0. */
+/** Returns the position of the lowest bit that is 1 in a 32-bit word. The word must not be 0. */
 export function lowestBit(word: number): number {
   return 31 - Math.clz32(word & -word);
 }

@@ -58,7 +58,10 @@ export const inlineBits: InlineCodec<BitMatrix> = {
   },
 };
 
-/** Allocates bytes for a head and the bits, or returns undefined if they exceed the maximum. */
+/**
+ * Allocates `head` bytes for sizes, and bytes for the given number of bits. Returns undefined if an encoded instance
+ * may not be so long.
+ */
 function bytesFor(head: number, bits: number): Uint8Array | undefined {
   const length = head + Math.ceil(bits / 8);
   return length > INLINE_BYTES_MAX ? undefined : new Uint8Array(length);

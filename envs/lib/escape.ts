@@ -11,7 +11,9 @@ const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t"
 /** Matches printable ASCII. Most texts match, and this check is faster than the search for unsafe characters. */
 const PLAIN = /^[ -~]*$/;
 
-/** Returns whether a text is certainly safe to show unchanged. */
+/**
+ * Returns true if a text is printable ASCII, and so safe to show unchanged. False: the text may have unsafe characters.
+ */
 export function isPlain(words: string): boolean {
   return PLAIN.test(words);
 }

@@ -28,7 +28,10 @@ const THOUGHTS =
 /** Characters that models put around the line of their verdict. */
 const AROUND = " \t\r\n`*";
 const CLAIM = /"winner"\s*:\s*("[^"]*"|)/g;
-/** Matches a winner's name in any case, with optional quotes, bold marks, label and final period. */
+/**
+ * Matches a line that names the winner: "A", "B" or "tie" in any case, with optional quotes, bold marks, label and
+ * final period.
+ */
 const WINNER =
   /^[\s*_"'`]{0,8}(?:(?:final )?(?:answer|verdict|winner|decision)[*_]{0,3}\s?[:：][\s*_"'`]{0,8})?(?:text |it is |it's )?(?:(a)|(b)|(?:a )?tie)[\s*_"'`.]{0,8}$/i;
 

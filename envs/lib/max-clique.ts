@@ -68,7 +68,7 @@ function record(s: Search, size: number): void {
   s.size = size;
 }
 
-/** Returns the first candidate of a depth that has any. */
+/** Returns the first candidate at a depth of the search. There must be at least one. */
 function firstCandidate({ candidates, words }: Search, depth: number): number {
   let w = 0;
   while (candidates[depth * words + w] === 0) w++;
@@ -116,7 +116,8 @@ function coreFirst(graph: Graph): Int32Array {
 
 function colour(s: Search, depth: number): number {
   const { words, uncoloured, available, branches, colours } = s;
-  // Number of colour classes from which, with the chosen vertices, no clique larger than the best can come.
+  // Number of colour classes that need no branches. With the chosen vertices, they cannot give a clique larger than the
+  // best.
   const free = s.size - depth;
   const start = depth * s.vertices;
   for (let w = 0; w < words; w++) uncoloured[w] = s.candidates[depth * words + w]!;

@@ -17,7 +17,7 @@ export const PARTS_MAX = ROOM.jobPartsMax;
 /** Maximum nesting depth. The runner never writes a deeper value. */
 const DEPTH_MAX = ROOM.depthMax + 1;
 const NAME_LENGTH_MAX = 100;
-/** Matches a hexadecimal int of up to 332,193 bits, which suffice for 100,000 decimal digits. */
+/** Matches a hexadecimal int of up to 332,196 bits, which suffices for 100,000 decimal digits. */
 const HEX_INT = /^-?0x[0-9a-f]{1,83049}$/;
 const FLOAT = /^(?:nan|-?inf|-?\d{1,25}(?:\.\d{1,25})?(?:e[+-]\d{1,3})?)$/;
 const BYTES = /^[\u0000-\u00ff]*$/;

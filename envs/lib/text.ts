@@ -11,7 +11,7 @@ const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
  * counts as one code point.
  */
 export function codePointOffsets(text: string, offsets: readonly number[]): readonly number[] {
-  // V8 answers this without reading the text if the text is Latin-1, as most completions are.
+  // V8 does this search without reading the text if the text is Latin-1, as most completions are.
   const first = text.search(HIGH_SURROGATE);
   if (first < 0 || offsets.length === 0 || (offsets.at(-1) as number) <= first) return offsets;
   const converted: number[] = [];
@@ -102,7 +102,10 @@ function isWideSpace(unit: number): boolean {
   return WIDE_SPACES.includes(unit);
 }
 
-/** Next line, no-break space, Ogham space, line and paragraph separator, narrow, medium, joining, ideographic, BOM. */
+/**
+ * White space beyond ASCII: next line, no-break space, Ogham space, line and paragraph separator, narrow, medium,
+ * joining and ideographic space, byte order mark.
+ */
 const WIDE_SPACES: readonly number[] = [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x2060, 0x3000, 0xfeff];
 
 const BACKSLASH = 92;

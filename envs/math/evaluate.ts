@@ -20,7 +20,7 @@ import type { Node } from "./syntax.ts";
 /** Values of the variables, and conventions for evaluating an expression. */
 export interface Scope extends Precision {
   readonly variables: ReadonlyMap<string, Num>;
-  /** Whether only real numbers count as values. */
+  /** Whether only real numbers count as values. If false, a value may be complex. */
   readonly real: boolean;
   /** The base of "log" when none is written. */
   readonly logarithm: "e" | "10";

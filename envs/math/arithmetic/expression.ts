@@ -53,7 +53,8 @@ function decimalText(units: number, places: number): string {
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-// Binding strengths of operators. An operand that binds less tightly than the operator around it is put in parentheses.
+// Precedence of operators: a greater number binds more tightly. An operand that binds less tightly than the operator
+// around it is put in parentheses.
 
 const SUM = 1;
 const PRODUCT = 2;

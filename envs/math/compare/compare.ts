@@ -35,8 +35,8 @@ import { areOtherVectors, isUnworked, withUnitVectors } from "./vectors.ts";
 const PLAIN: Context = { isApproximate: false };
 
 /**
- * Compares two answers. If a pair such as (1, 2) in the expected answer may be a point or an interval, the answer must
- * be equal under both meanings.
+ * Compares two answers. If a pair such as (1, 2) in the expected answer may be a point or an interval, both meanings
+ * must give "equal". If only one does, the result is undecided.
  */
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
   const own = pairIn(gold, state);
@@ -66,7 +66,7 @@ function compareStatements(gold: Node, answer: Node, state: State): Comparison {
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
   const areFamilies = given.isFamily || said.isFamily;
-  // A family with one value for each integer k, such as π/4 + kπ, may be numbered from any start.
+  // A family of values, one for each integer k, such as π/4 + kπ, may be numbered from any start.
   const areMovable = areFamilies && [given, said].every(({ domain }) => domain === undefined || domain === "ℤ");
   const found = areMovable ? compareFamilies(left, right, state, compare) : compare(left, right);
   return found.kind === "equal" ? compareConditions(given, said, areFamilies, state) : found;

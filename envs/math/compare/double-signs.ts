@@ -8,7 +8,8 @@ import { assignmentOf } from "./shape.ts";
 const COMBINATIONS_MAX = 16;
 
 /**
- * Returns all values of a node with ±. If `apart` is true, each ± takes its sign independently, unless a ∓ is present.
+ * Returns all values of an expression with ±. If `apart` is true, each ± takes its sign independently, unless the
+ * expression also has a ∓.
  */
 export function doubled(node: Node, apart: boolean): readonly Node[] {
   let count = 0;

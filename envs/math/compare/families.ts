@@ -38,8 +38,8 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
     return compareProgressions(left, right, state);
   const straight = compare(gold, answer);
   if (straight.kind !== "different" || ![gold, answer].every((node) => variablesOf(node).has(WHOLE))) return straight;
-  // Tuples over one parameter: each component must take the same numbers, and one shift of the parameter must fit all
-  // components.
+  // In tuples of families with one parameter, each component must take the same numbers, and one shift of the parameter
+  // must fit all components.
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === answer.items.length) {
     const isOther = gold.items.some((item, i) => {
       const parts = [progressionsOf(item, state), progressionsOf(answer.items[i] as Node, state)] as const;
@@ -91,7 +91,7 @@ function asClass(node: Node): Node {
 }
 
 /**
- * Returns the arithmetic progressions that a node stands for. Returns undefined if the node cannot be read as
+ * Returns the arithmetic progressions that an answer describes. Returns undefined if the answer cannot be read as
  * progressions.
  */
 function progressionsOf(given: Node, state: State): readonly Progression[] | undefined {

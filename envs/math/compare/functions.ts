@@ -50,8 +50,7 @@ interface Seen {
   /** Test points at which both values are exact and equal. */
   exact: number;
   /**
-   * Points where the values differ although that is excusable: a variable is negative, and the expressions have roots
-   * or logarithms.
+   * Test points where the values differ, but may: a variable is negative, and the expressions have roots or logarithms.
    */
   differing: number;
 }
@@ -123,7 +122,8 @@ function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
     const scope = { ...pointScope(state, real, point), budget };
     const left = evaluate(gold, scope);
     const right = evaluate(answer, scope);
-    // A point that exceeds its own step limit is charged at most that limit, because refused work is not done.
+    // A point that exceeds its own step limit costs the budget at most that limit, because the steps beyond it are not
+    // done.
     state.budget.left -= before === stepsMax ? before - Math.max(0, budget.left) : before - budget.left;
     if (budget.left < 0) return undefined;
     if (left === undefined || right === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Classifies answers of several parts. Its table says which different kinds, e.g. a point and a list, may still be
- * equal.
+ * Classifies answers of several parts. The table RULES says which different kinds, e.g. a point and a list, may still
+ * be equal.
  */
 import { type Node, show, some, variablesOf } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";

@@ -25,7 +25,7 @@ export function scopeOf(state: State, bits: number, real: boolean): Scope {
   return { bits, budget, variables: new Map(), real, logarithm, sign: 1 };
 }
 
-/** Returns the value of a real constant. Undefined if it has none. */
+/** Returns the value of a real constant. Undefined if the expression has no value or the value cannot be computed. */
 export function realValue(node: Node, state: State): Num | undefined {
   return evaluate(node, scopeOf(state, BITS.constant, true));
 }
@@ -211,8 +211,8 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
   return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
 }
 
-// Functions that estimate how large the numbers in an expression become. That decides how many digits a comparison
-// needs.
+// Functions that estimate how large or small the numbers in an expression become. The estimate decides how many digits
+// a comparison needs.
 
 /** Returns whether both values are so close to 0 that the precision says nothing about them. */
 export function isTiny(a: Num, b: Num, scope: Scope): boolean {

@@ -181,7 +181,7 @@ export function complement(reals: Reals): Reals {
   const gaps: Segment[] = [];
   for (let i = 0; i < bounds.length; i += 2) {
     const [low, high] = [bounds[i] as End, bounds[i + 1] as End];
-    // There is no gap before a segment without a lower end, and none after a segment without an upper end.
+    // Nothing lies below a segment without a lower end, or above a segment without an upper end.
     if (reals.length > 0 && i === 0 && high.value === undefined) continue;
     if (reals.length > 0 && i === bounds.length - 2 && low.value === undefined) continue;
     gaps.push({ low, high });

@@ -1,5 +1,5 @@
 /**
- * Detects vector answers that need care: sums and products of matrices, which are not computed, and unit vectors i, j,
+ * Detects vector answers that need care: sums and products of matrices, which no code computes, and unit vectors i, j,
  * k with or without an arrow.
  */
 import { type Node, replaced, some, symbol } from "../syntax.ts";

@@ -29,7 +29,10 @@ export function isInequality({ statements }: LinearInstance): boolean {
 
 const FLIPPED: Readonly<Record<Relation, Relation>> = { "=": "=", "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
 
-/** Returns the relation after the sides are swapped, or both are multiplied by a negative number. */
+/**
+ * Returns the relation that holds after the sides are swapped, or both are multiplied by a negative number: ">" for
+ * "<", and "=" for "=".
+ */
 export function flipped(relation: Relation): Relation {
   return FLIPPED[relation];
 }

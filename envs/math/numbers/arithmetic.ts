@@ -120,7 +120,10 @@ export function order(a: Num, b: Num, precision: Precision): Order {
 
 // Functions for powers and roots.
 
-/** Raises a number to a power. If `real` is set, only real results count. */
+/**
+ * Raises a number to a power. If `real` is set, a power of a negative base that is not real, such as (−1)^(1/2), is
+ * undefined.
+ */
 export function power(base: Num, exponent: Num, real: boolean, precision: Precision): Maybe<Num> {
   if (exponent.kind === "exact") return rationalPower(base, exponent.value, real, precision);
   const sign = signOf(base);

@@ -14,7 +14,7 @@ export interface Ball {
   readonly error: number;
 }
 
-/** Precision and budget of an operation. */
+/** Precision of an operation, and the budget of steps that it draws on. */
 export interface Precision {
   /** Number of binary digits after the point. */
   readonly bits: number;

@@ -137,7 +137,7 @@ export function startsFactor(cursor: Cursor): boolean {
 
 const CONDITIONS = "∈≠<>≤≥=";
 
-/** Returns whether a bracketed condition starts at the cursor, such as "(k ∈ ℤ)". */
+/** Returns whether a condition in brackets, such as "(k ∈ ℤ)", starts at the cursor. */
 export function startsCondition(cursor: Cursor): boolean {
   const [name, sign] = [peek(cursor, 1), peek(cursor, 2)];
   if (!isAt(cursor, "(") || name?.kind !== "name") return false;

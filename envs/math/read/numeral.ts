@@ -120,7 +120,7 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   return found === null ? { value, goesOn: true, end } : { value, end };
 }
 
-/** Decimals of e = 2.718281828…, in which 1828 occurs twice although e is not a repeating decimal. */
+/** First decimals of e = 2.718281828…. In them 1828 occurs twice, although e is not a repeating decimal. */
 const EULER = "718281828";
 
 /**

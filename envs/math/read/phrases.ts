@@ -1,4 +1,7 @@
-/** Reads words where a value is expected: an answer in words, a name with a verb, or words that mean nothing. */
+/**
+ * Reads words in place of a value: an answer in words, a name with a verb ("The probability is 7/8"), or words without
+ * a meaning.
+ */
 import type { Node } from "../syntax.ts";
 import { accept, type Cursor, fail, peek, textOf, type Token } from "./tokens.ts";
 import { wordSet } from "./names.ts";

@@ -82,7 +82,7 @@ function appliedTo(cursor: Cursor, sign: string): Node | undefined {
   return undefined;
 }
 
-/** Returns whether ^{-1}( follows, as in the inverse function f^{-1}(x). */
+/** Returns whether the mark ^{-1} of an inverse function and its argument follow, as in f^{-1}(x). */
 function isInverse(cursor: Cursor): boolean {
   const one = peek(cursor, 3);
   const isOne = one?.kind === "number" && one.digits === "1";
@@ -225,8 +225,8 @@ export function readBound(cursor: Cursor): Node {
 }
 
 /**
- * Returns whether a node looks like a count, as n, n + 1 and 2n do. C with such a subscript is a binomial coefficient,
- * not a name.
+ * Returns whether a node looks like a number of things, as n, n + 1 and 2n do. C with this subscript is a binomial
+ * coefficient, not a name.
  */
 function isCount(from: Node): boolean {
   return from.kind === "add" || from.kind === "multiply" || (from.kind === "symbol" && "nmNM".includes(from.name));

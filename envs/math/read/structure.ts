@@ -84,8 +84,8 @@ function readListed(cursor: Cursor): Node {
 type Joined = Joiner | ";";
 
 /**
- * Splits "x = 2, y = 3 or x = 3, y = 2" into cases. New lines and brackets separate cases, too. Returns undefined
- * unless each part between "or", ";" or "and" assigns values to the same names.
+ * Splits the items of an answer such as "x = 2, y = 3 or x = 3, y = 2" into cases. New lines and brackets separate
+ * cases, too. Returns undefined unless each case assigns values to the same names.
  */
 function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly Node[] | undefined {
   const outer = (["or", ";", "and"] as const).find((each) => joiners.includes(each));
@@ -101,7 +101,7 @@ function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly N
   return areAlike ? cases.map((each): Node => ({ kind: "list", joiner: "and", items: each })) : undefined;
 }
 
-/** Returns the letter to which an equation assigns a value, or "". */
+/** Returns the letter to which an equation assigns a value, or "" if it assigns none to a letter. */
 function namedBy(node: Node): string {
   const [name] = node.kind === "relation" && node.operators.every((operator) => operator === "=") ? node.parts : [];
   return name?.kind === "symbol" ? name.name : "";
