@@ -30,10 +30,13 @@ export interface Comparison {
 
 export const EXACTLY: Comparison = { tolerance: ROUNDING, json: false };
 
-/** Magnitude from which an int must equal a float exactly. */
+/**
+ * Smallest absolute value from which an expected int equals a float only if both are exactly equal. Below it, the
+ * tolerance applies.
+ */
 const LARGE = 1e6;
 
-/** Maximum nesting depth. A deeper value equals nothing, because a list that contains itself would never end. */
+/** Maximum nesting depth of compared values, which limits the recursion. A deeper value equals nothing. */
 const DEPTH_MAX = 100;
 
 export function equals(expected: PyValue, got: PyValue, comparison: Comparison = EXACTLY, depth = 0): boolean {
@@ -58,7 +61,7 @@ function equalNumbers(expected: PyValue, got: PyValue, tolerance: Tolerance): bo
   if (a === undefined || b === undefined) return false;
   // An int too large for a double must not count as infinity.
   if (isBeyond(one, a) || isBeyond(other, b)) return false;
-  // A billionth of a large int may exceed 1: 5000000000 must not equal 10000000001 / 2.
+  // Compare large ints exactly, because a billionth of one may exceed 1: 5000000000 must not equal 10000000001 / 2.
   const isLarge = one !== undefined && Math.abs(a) >= LARGE && tolerance === ROUNDING;
   return isLarge ? a === b : near(a, b, tolerance);
 }
@@ -82,7 +85,8 @@ function equalSequences(expected: PyValue, got: PyValue, comparison: Comparison,
 }
 
 function equalSets(wanted: readonly PyValue[], got: readonly PyValue[] | undefined): boolean {
-  // The returned set has no duplicates, so it differs if it has more items than the expected one.
+  // The program's set has no duplicates, but `wanted` may have some. If the program's set has more items, the two
+  // differ.
   if (got === undefined || got.length > wanted.length) return false;
   const [one, other] = [wanted, got].map((items) => new Set(items.map((item) => keyOf(item)))) as [
     Set<string>,
@@ -105,13 +109,16 @@ function equalDicts(wanted: Entries, got: Entries | undefined, comparison: Compa
   });
 }
 
-/** Returns an integer key for a string key of digits, because JSON writes the key 7 as "7". */
+/**
+ * Converts the key of a string of digits, '"7"', to the key of the int, '7', because JSON writes the int key 7 as "7".
+ */
 function keyInJson(key: string): string {
   return /^"-?\d+"$/.test(key) ? key.slice(1, -1) : key;
 }
 
 /**
- * Returns a text that is equal for two hashable values exactly if Python's == holds between them, without tolerance.
+ * Returns a map key for a hashable Python value. Two values have the same key exactly if Python's == holds between
+ * them, without tolerance.
  */
 export function keyOf(value: PyValue, depth = 0): string {
   if (depth > DEPTH_MAX) return "deep";

@@ -5,7 +5,8 @@ import type { CallTest, Expectation } from "./instance.ts";
 import { isList, numberOf, show, tagged } from "./value.ts";
 
 /**
- * Returns whether the result of a call meets the expectation. The test's views (conversions) are already applied to it.
+ * Returns whether the result of a call meets the test's expectation. `value` is the result after the test's views, i.e.
+ * conversions such as sorted().
  */
 export function meets(expected: Expectation, value: PyValue): boolean {
   switch (expected.kind) {

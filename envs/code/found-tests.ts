@@ -1,7 +1,7 @@
 /**
- * Reads the tests that the sandbox extracted from Python code (server/outside/sandbox/python/reader.py) and that a row
- * stores. A row may hold anything, so everything is checked. The result does not depend on the sandbox's Python
- * version.
+ * Reads the tests that a row stores after the sandbox extracted them from Python code
+ * (server/outside/sandbox/python/reader.py). A row may hold anything, so everything is checked. The result does not
+ * depend on the sandbox's Python version.
  */
 import { readValue, type ValueBudget } from "../lib/python-values.ts";
 import { type PyValue, type View, VIEW_NAMES } from "../ports.ts";
@@ -14,7 +14,7 @@ const PARTS_MAX = 1_000_000;
 const PLACES_MAX = 20;
 const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{M}\p{N}_]*)?$/u;
 
-/** Returns the tests, or an error message. */
+/** Reads the sandbox's JSON of extracted tests. Returns an error text if it has another form. */
 export function readFound(found: unknown): Truths | string {
   if (!isFields(found)) return "holds no tests in the form that the sandbox returns";
   const { refused, tests, unread } = found;
@@ -113,8 +113,8 @@ function valueOf(value: unknown, budget: ValueBudget): PyValue | undefined {
 }
 
 /**
- * Rewrites floats in this project's notation, because the notation is part of a task's identity and Python's differs,
- * as in 1e-05.
+ * Rewrites all floats in a value as this project writes them, e.g. 0.00001 for Python's 1e-05, because the text of a
+ * float is part of a task's identity.
  */
 function written(value: PyValue): PyValue {
   if (isList(value)) return value.map(written);

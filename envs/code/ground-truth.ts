@@ -1,7 +1,7 @@
 /**
- * Reads ground truths (the tests of a row) of public data sets into tests. A ground truth holds inputs with outputs,
- * for a script or a function (APPS, TACO, LiveCodeBench, code-r1), or tests written in Python (HumanEval, MBPP,
- * LeetCode, KodCode's pytest).
+ * Converts the ground truths of public data sets (columns with a row's tests) to tests. A ground truth holds inputs
+ * with outputs, for a script or a function (APPS, TACO, LiveCodeBench, code-r1), or tests written in Python (HumanEval,
+ * MBPP, LeetCode, KodCode's pytest).
  */
 import { isRawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
@@ -41,8 +41,8 @@ function unpacked(truth: unknown): unknown {
 const ASSERTS = /\bassert|\braises\(/;
 
 /**
- * Returns the Python code of a ground truth, from which the sandbox extracts the tests. Returns undefined if it is not
- * Python or too long.
+ * Returns the Python code of a ground truth, from which the sandbox extracts the tests. Returns undefined if the ground
+ * truth is not Python, or is too long.
  */
 export function pythonOf(truth: unknown, hints: Hints): string | undefined {
   const value = unpacked(truth);
@@ -109,7 +109,10 @@ function fromList(items: readonly unknown[], hints: Hints): Truths | string {
   );
 }
 
-/** Returns a list of arguments. APPS stores lists; tables derived from it store them as JSON texts. */
+/**
+ * Returns a list of arguments or results, parsed if it is stored as JSON text. APPS stores lists; tables derived from
+ * APPS store JSON texts. Returns other values unchanged.
+ */
 function listIn(value: unknown): unknown {
   const read = unpacked(value);
   return Array.isArray(read) ? read : value;
@@ -128,7 +131,7 @@ interface Case {
   readonly output: unknown;
 }
 
-/** Returns a test, or the reason why it cannot be read. */
+/** Converts an input and an output to a test. Returns the reason if they cannot be read. */
 function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
   if (entry === undefined) {
     const [stdin, stdout] = [textOf(input), textOf(output)];
@@ -143,7 +146,8 @@ function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
 }
 
 /**
- * Returns the value as text. The value may also be a number, or a list of lines. Returns undefined for other values.
+ * Returns a script's input or output as text. Accepts a text, a number, or a list of lines. Returns undefined for other
+ * values.
  */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
@@ -154,7 +158,10 @@ function textOf(value: unknown): string | undefined {
   return lines.includes(undefined) ? undefined : lines.join("\n");
 }
 
-/** Returns the arguments from a list, or from a text with one JSON value per line (LiveCodeBench). */
+/**
+ * Returns the arguments of a call, given as a list, or as a text with one JSON value per line (LiveCodeBench). Returns
+ * undefined for other values.
+ */
 function argsOf(input: unknown): readonly PyValue[] | undefined {
   if (Array.isArray(input)) return allFromJson(input);
   if (typeof input !== "string") return undefined;
@@ -163,8 +170,9 @@ function argsOf(input: unknown): readonly PyValue[] | undefined {
 }
 
 /**
- * Reads an expected result. APPS sometimes wraps results in a list, so a list of one item also matches the item. A text
- * is parsed as JSON; if the arguments were given as a list, the text itself matches too.
+ * Reads the expected result of a call. APPS sometimes wraps results in a list, so a list of one item also matches the
+ * item alone. A text is parsed as JSON. If `areValues` is true (the arguments were given as a list), the unparsed text
+ * matches too.
  */
 function expectationOf(output: unknown, areValues: boolean): Expectation | undefined {
   const read = typeof output === "string" ? exactJson(output) : output;

@@ -86,7 +86,8 @@ export const code = defineEnvironment<CodeInstance, string>({
   parse: (text, { tests }) => readProgram(text, tests),
   verify,
   tries: {
-    // Replies show tests only if the policy may know them. Their results are those of the policy's own program.
+    // A reply describes a failed test only if the row marks this test as public. Otherwise it only counts the passed
+    // tests.
     wrong: ({ info = {} }) =>
       info["failed_public_test"] === undefined
         ? `The program passes ${info["passed"]} of ${info["tests"]} tests.`

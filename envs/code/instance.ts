@@ -10,9 +10,12 @@ export interface CodeInstance {
   /** Python code that is put before every program, such as imports that the author assumes. Empty if there is none. */
   readonly prefix: string;
   readonly tests: readonly CodeTest[];
-  /** Indices of the tests that the row marks as public, so that replies to tries may show them. Unset: none. */
+  /**
+   * Indices of the tests that the row marks as public. Replies within an episode may show them to the policy. Unset:
+   * none is public.
+   */
   readonly publicTests?: readonly number[];
-  /** The reason for each test of the row that is left out: it cannot be read, or no program could pass it. */
+  /** One reason for each test of the row that was left out, because it cannot be read or no program could pass it. */
   readonly unread: readonly string[];
   /** Programs that the row claims are correct. At least one of them must pass the tests. */
   readonly references: readonly string[];
@@ -31,7 +34,7 @@ export interface ScriptTest {
 }
 
 export interface ProgramCall {
-  /** Name to call, e.g. "add", or "Solution.add" for a method, whose class is instantiated without arguments. */
+  /** Name to call, e.g. "add", or "Solution.add" for a method of an instance that is created without arguments. */
   readonly name: string;
   readonly args: readonly PyValue[];
   /** Keyword arguments. Unset if there are none. */
@@ -49,15 +52,15 @@ export type Expectation =
   /** The result equals the value by Python's ==, except for the differences that compare.ts lists. */
   | { readonly kind: "equal"; readonly value: PyValue; readonly tolerance?: Tolerance; readonly json?: true }
   | { readonly kind: "unequal"; readonly value: PyValue }
-  /** The result is None, True or False itself. */
+  /** The result is `value` itself, as by Python's `is`. */
   | { readonly kind: "is"; readonly value: null | boolean }
   /** The result equals one of several values. */
   | { readonly kind: "in"; readonly values: readonly PyValue[]; readonly json?: true }
   /** The result is a number that is less or greater than the value. */
   | { readonly kind: "<" | "<=" | ">" | ">="; readonly value: number }
   /**
-   * The result is an instance of one of these builtin types. Such a test has the view "bases", which returns the names
-   * of the result's types.
+   * The result is an instance of one of these builtin types. Such a test has the view "bases", which converts the
+   * result to the names of the builtin types of which it is an instance.
    */
   | { readonly kind: "instance"; readonly names: readonly string[] }
   /** The call raises one of these exceptions, or a subclass. */
@@ -72,13 +75,13 @@ export const LIMITS = {
   /** Maximum total length of a row's tests as stored, in characters. */
   testCharsMax: 2_000_000,
   /**
-   * Maximum length, in characters, of tests written in Python. It is lower, because they are parsed each time the row
-   * is read.
+   * Maximum length, in characters, of tests written in Python. It is lower than `testCharsMax`, because the sandbox
+   * parses the tests each time the row is read.
    */
   pythonCharsMax: 200_000,
   /**
-   * Minimum number of readable tests in a row that also has unreadable ones. The unreadable tests must not outnumber
-   * the readable ones.
+   * A row with unreadable tests is refused if fewer tests than this are readable, or if more tests are unreadable than
+   * readable.
    */
   testsReadMin: 5,
   referencesMax: 3,

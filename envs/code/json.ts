@@ -1,14 +1,14 @@
 /**
- * Reads JSON in rows, and the similar text that Python prints. Numbers keep all their digits, and floats stay distinct
- * from ints.
+ * Reads JSON texts in rows, and lists and dicts as Python prints them. Numbers keep all their digits, and floats stay
+ * distinct from ints.
  */
 import { isRawNumber, type RawNumber, rawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { pyFloat, pyInt } from "./value.ts";
 
 /**
- * Returns the value of a JSON text. Ints beyond 2^53 become bigints, and floats such as 2.0 keep their notation.
- * Returns undefined if the text is not JSON.
+ * Returns the value of a JSON text. Ints beyond 2^53 become bigints. Whole floats such as 2.0 become RawNumbers, which
+ * keep the notation. Returns undefined if the text is not JSON.
  */
 export function exactJson(text: string): unknown {
   try {
@@ -53,9 +53,9 @@ function isInt(source: string): boolean {
 const DIGITS_MAX = 4000;
 
 /**
- * Returns a number as Python reads it: an int with all its digits, a float with those of a double. 2.0 stays a float,
- * because squaring it repeatedly soon overflows, whereas squaring 2 never ends. Returns undefined if an int is too
- * long.
+ * Returns a number as Python reads it. An int keeps all its digits, and becomes undefined if it has too many. A whole
+ * float such as 2.0 becomes a RawNumber, so that it stays a float. As ints, some programs would never end: repeated
+ * squaring of 2.0 soon overflows, but that of 2 does not.
  */
 function numberOf(source: string): bigint | number | RawNumber | undefined {
   if (isInt(source)) return source.length <= DIGITS_MAX ? BigInt(source) : undefined;
@@ -63,7 +63,7 @@ function numberOf(source: string): bigint | number | RawNumber | undefined {
   return Number.isInteger(value) ? rawNumber(source) : value;
 }
 
-/** Returns a row's value with its numbers converted as in `exactJson`. */
+/** Returns a value of a row with its RawNumbers converted to the numbers that `exactJson` returns. */
 export function exactValue(value: unknown): unknown {
   if (isRawNumber(value)) return numberOf(value.rawJSON);
   if (Array.isArray(value)) return value.map(exactValue);
@@ -74,8 +74,8 @@ export function exactValue(value: unknown): unknown {
 const DEPTH_MAX = 64;
 
 /**
- * Returns a JSON value as the Python value that json.loads would return. Returns undefined for an int that has lost
- * digits, or if the nesting is too deep.
+ * Returns a JSON value as the Python value that json.loads would return. Returns undefined if the nesting is too deep,
+ * or for an int beyond 2^53 that was already rounded to a double.
  */
 export function fromJson(value: unknown, depth = 0): PyValue | undefined {
   if (depth > DEPTH_MAX) return undefined;

@@ -10,7 +10,10 @@ export type Unpacked =
 
 const BASE64 = /^[A-Za-z0-9+/\s]+=*\s*$/;
 
-/** Unpacks a text. Never throws, and never decompresses more than `bytesMax` bytes. */
+/**
+ * Unpacks a text from base64 of a zlib-compressed pickle. Never throws, and never decompresses more than `bytesMax`
+ * bytes.
+ */
 export function unpackText(packed: string, bytesMax: number): Unpacked {
   if (!BASE64.test(packed)) return refused("neither JSON nor base64");
   const pickle = inflate(Buffer.from(packed, "base64"), bytesMax);
@@ -39,9 +42,11 @@ function inflate(bytes: Buffer, bytesMax: number): Buffer | string {
 }
 
 const STOP = 0x2e;
-/** Opcodes that do not affect the text (protocol, frames, memos), with the size of their argument in bytes. */
+/** Pickle opcodes that do not affect the text (protocol, frames, memos), with the size of their argument in bytes. */
 const IDLE: Readonly<Record<number, number>> = { 0x80: 1, 0x95: 8, 0x94: 0, 0x71: 1, 0x72: 4 };
-/** Opcodes of a text (SHORT_BINUNICODE, BINUNICODE, BINUNICODE8), with the size of their length field in bytes. */
+/**
+ * Pickle opcodes of a text (SHORT_BINUNICODE, BINUNICODE, BINUNICODE8), with the size of their length field in bytes.
+ */
 const TEXTS: Readonly<Record<number, number>> = { 0x8c: 1, 0x58: 4, 0x8d: 8 };
 
 /** Returns the bytes of the text, if the pickle holds one text and nothing else. Undefined otherwise. */
@@ -54,7 +59,7 @@ function textIn(pickle: Buffer): Buffer | undefined {
     if (idle !== undefined) at += idle;
     else {
       if (size === undefined || text !== undefined || at + size > pickle.length) return undefined;
-      // The length has eight bytes. If its upper four are not 0, it exceeds any buffer.
+      // A length field of eight bytes whose upper four are not 0 exceeds any buffer.
       if (size === 8 && pickle.readUInt32LE(at + 4) !== 0) return undefined;
       const length = pickle.readUIntLE(at, Math.min(4, size));
       text = pickle.subarray(at + size, at + size + length);

@@ -1,12 +1,15 @@
 /**
- * Puts the row's prefix before a program. Imports from __future__ must come first, after the docstring (The Python
- * Language Reference, 7.11.1). The prefix is therefore inserted after them.
+ * Puts a row's prefix (Python code, such as imports that the author assumes) before a program. Imports from __future__
+ * must come first, after the docstring (The Python Language Reference, 7.11.1). The prefix is therefore inserted after
+ * them.
  */
 import { type Token, tokenize } from "./tokens.ts";
 
 export interface Prefixed {
   readonly source: string;
-  /** Number of the program's lines before the inserted code. Line numbers in errors are corrected by it. */
+  /**
+   * Number of the program's own lines that stand before the inserted prefix. Used to correct line numbers in errors.
+   */
   readonly linesBefore: number;
   /** Number of lines that the prefix added. */
   readonly linesAdded: number;
@@ -21,12 +24,12 @@ export function withPrefix(prefix: string, program: string): Prefixed {
   return { source, linesBefore, linesAdded: added.length };
 }
 
-/** Converts a line number of the combined source into one of the program without the prefix. */
+/** Converts a line number of the program with the prefix into one of the program without it. */
 export function ownLine({ linesBefore, linesAdded }: Prefixed, line: number): number {
   return line > linesBefore ? Math.max(1, line - linesAdded) : line;
 }
 
-/** Returns the last line of the program's imports from __future__, or 0 if there are none. */
+/** Returns the number of the last line that imports from __future__, counted from 1, or 0 if there is no such line. */
 function lastFutureLine(program: string): number {
   if (!program.includes("__future__")) return 0;
   const tokens = tokenize(program);

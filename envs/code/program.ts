@@ -2,9 +2,9 @@
  * Extracts the program of an answer: the content of a fenced block, or the whole text if there is no fence. Indentation
  * and blank lines are kept, because they count in Python.
  *
- * If there are several blocks, the last suitable one counts: it defines what the tests call, or reads the input if
- * there is one. A call or an output shown after the program is then ignored. Only the text decides, and only one
- * program is run. An answer is one guess, however many blocks it has.
+ * If there are several blocks, the last suitable one counts. A suitable block defines what the tests call, or reads
+ * standard input if the tests have inputs. A call or an output shown after the program is then ignored. No block is run
+ * for this choice, and only one program is run afterwards: an answer is one guess, however many blocks it has.
  */
 import { labelAt } from "../answers/labels.ts";
 import type { Parsed } from "../facts.ts";
@@ -36,8 +36,7 @@ export function readProgram(text: string, tests: readonly CodeTest[] = []): Pars
 }
 
 /**
- * Matches zero-width characters at the ends of lines, so that a fence behind them is recognized. Each run of them is
- * matched once.
+ * Matches a run of zero-width characters at the start or end of a line, where they would hide a Markdown code fence.
  */
 const UNSEEN = /^[\ufeff\u200b\u2060]+|(?<![\ufeff\u200b\u2060])[\ufeff\u200b\u2060]+$/gm;
 const FENCE = /[\s\u200b\u2060]{0,8}[*_]{0,3}[\s\u200b\u2060]{0,8}(?=```|~~~)/y;
@@ -52,11 +51,14 @@ function withoutLabel(text: string): string {
   return past > 0 && FENCE.test(text) ? text.slice(FENCE.lastIndex) : text;
 }
 
-/** Returns the block that counts. Python blocks come before blocks without a language, and those before others. */
+/**
+ * Returns the block that is taken as the program. Prefers blocks marked as Python, then blocks without a language, then
+ * others.
+ */
 function chosen(blocks: readonly Block[], tests: readonly CodeTest[]): Block | undefined {
   const ofPython = blocks.filter(isOfPython);
   const unnamed = blocks.filter(({ language }) => language === "");
-  // The whole answer may be Markdown inside an outer fence.
+  // Look for Python blocks inside other blocks too, because the whole answer may be Markdown in an outer fence.
   const inner = ofPython.length > 0 ? [] : blocks.flatMap(({ lines }) => blocksOf(lines)).filter(isOfPython);
   const among = [ofPython, inner, unnamed, blocks].find(({ length }) => length > 0) ?? [];
   if (among.length < 2) return among[0];
@@ -74,8 +76,8 @@ function isOfPython({ language }: Block): boolean {
 }
 
 /**
- * Returns predicates on a block's text: for each thing that the tests call, whether the block defines it, or whether
- * the block reads the input.
+ * Returns predicates on a block's text. If the tests have inputs for a script, the only predicate is whether the block
+ * reads its input. Otherwise there is one for each function or class that the tests call: whether the block defines it.
  */
 function signsOf(tests: readonly CodeTest[]): readonly ((text: string) => boolean)[] {
   if (tests.some((test) => test.kind === "script" && test.stdin.trim() !== "")) return [readsInput];
@@ -112,17 +114,17 @@ function tooLong(): Parsed<string> {
   return { kind: "malformed", reason: `the program has more than ${LIMITS.programCharsMax} characters` };
 }
 
-/** Maximum number of blocks of an answer. */
+/** Maximum number of code blocks that are read from an answer. */
 const BLOCKS_MAX = 256;
 /** Matches the marks of fences and multi-line strings. Lines without a match are skipped. */
 const MARKS = /`{3}|~{3}|"{3}|'{3}/g;
 /**
- * Maximum number of marks that all searches for closing fences compare. It bounds the time, because each search may run
- * to the end of the text.
+ * Maximum number of marks (of fences and multi-line strings) that all searches for closing fences compare. It limits
+ * the time, because each search may run to the end of the text.
  */
 const LOOKED_AT_MAX = 2 ** 18;
 
-/** Returns the fenced blocks (CommonMark 4.5). A block that is never closed extends to the end. */
+/** Returns the fenced code blocks (CommonMark 4.5). A block that is never closed extends to the end. */
 function blocksOf(lines: readonly string[]): readonly Block[] {
   const marks = lines.map((line) => line.match(MARKS)?.length ?? 0);
   const marked = Array.from(lines.keys()).filter((at) => marks[at] !== 0);
@@ -152,9 +154,9 @@ function openedBy(line: string): Fence | undefined {
 }
 
 /**
- * Returns the line that closes a fence. It must not be indented further than CommonMark allows, nor lie in a multi-line
- * string, such as a docstring with its own fence. If there is no such line, the first one that at least looks like a
- * closing fence is taken.
+ * Returns the index of the line that closes a fence, or the number of lines if none does. The line must not be indented
+ * further than CommonMark allows, nor lie in a multi-line string, such as a docstring with its own fence. If every
+ * candidate breaks a rule, the first one in a string is taken, or else the first one indented too far.
  */
 function closingOf(lines: readonly string[], marked: readonly number[], fence: Fence): number {
   let quotes = "";
@@ -178,7 +180,9 @@ function isMark(line: string, { mark }: Fence): boolean {
   return rest.length >= mark.length && rest.length <= 64 && rest === (mark[0] as string).repeat(rest.length);
 }
 
-/** Strips a closing fence at the end of a program line instead of on its own line. */
+/**
+ * Removes a closing fence that stands at the end of a program line instead of on its own line, and the lines after it.
+ */
 function closedInLine(lines: readonly string[], { mark }: Fence): readonly string[] {
   const last = lines.findLastIndex((line) => line.trimEnd().endsWith(mark));
   if (last < 0) return lines;
@@ -194,7 +198,10 @@ function outdented({ indent }: Fence): (line: string) => string {
   };
 }
 
-/** Strips backticks around a short program. No Python program begins with a backtick. */
+/**
+ * Strips one to three backticks around a whole answer, because no Python program begins with a backtick. Returns other
+ * texts unchanged.
+ */
 function unquoted(text: string): string {
   const found = /^\s*(`{1,3})([^`]+)\1\s*$/.exec(text);
   return found?.[2] ?? text;

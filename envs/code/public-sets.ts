@@ -8,14 +8,14 @@ import { isFields } from "./ground-truth.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Columns of tests, first those that the problem statement shows. */
+/** Columns that may hold tests, in the order in which their tests are taken. */
 const TESTS = ["public_tests", "private_tests", "generated_tests", "official_tests", "examples"] as const;
 const PARTS = ["input_format", "output_format", "note"] as const;
 const REFUSED = ["interaction_format", "generated_checker", "input_mode", "input_file", "output_file"] as const;
 
 export const SET_COLUMNS: readonly string[] = [...TESTS, ...PARTS, ...REFUSED, "verification_info", "language"];
 
-/** Returns an object that a column holds, directly or as text. Returns undefined for other values. */
+/** Returns the object in a column, which may be stored as JSON or Python text. Returns undefined for other values. */
 export function fieldsIn(value: unknown): Row | undefined {
   const read = unpacked(value);
   return isFields(read) ? read : undefined;
@@ -25,8 +25,8 @@ export function fieldsIn(value: unknown): Row | undefined {
 const unpacked = (value: unknown): unknown => (typeof value === "string" ? valueIn(value) : value);
 
 /**
- * Returns the tests of all columns, within the limits. Returns undefined if there are none, and an error text if they
- * cannot be read.
+ * Returns a row's tests from all columns, without duplicates and cut to LIMITS. Returns undefined if there are none,
+ * and an error text if they cannot be read.
  */
 export function setCases(row: Row): readonly unknown[] | string | undefined {
   const cases: unknown[] = [];
@@ -47,7 +47,7 @@ export function setCases(row: Row): readonly unknown[] | string | undefined {
 
 /**
  * Returns a problem's statement, joined from several columns and with its examples. Returns undefined if the row has no
- * such columns.
+ * description, or describes neither input nor output.
  */
 export function setPrompt(row: Row): string | undefined {
   const [description, input, output, note] = ["description", ...PARTS].map((column) => textOf(row[column]));

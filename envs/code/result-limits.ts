@@ -5,11 +5,11 @@ import { isList, membersOf, sequenceOf, tagged } from "./value.ts";
 
 export interface Fitting {
   readonly tests: readonly CodeTest[];
-  /** The reason for each test that was left out. */
+  /** One reason for each test that was left out. */
   readonly reasons: readonly string[];
 }
 
-/** Returns the tests whose expected results fit the limits, each alone and all together. */
+/** Returns the tests whose expected results fit the sandbox's limits (ROOM), both singly and in total. */
 export function fitting(all: readonly CodeTest[]): Fitting {
   const tests: CodeTest[] = [];
   const reasons: string[] = [];
@@ -32,7 +32,7 @@ export function fitting(all: readonly CodeTest[]): Fitting {
 interface Size {
   parts: number;
   characters: number;
-  /** Size of the result as sent, in bytes of UTF-8. */
+  /** Size of the result as the sandbox sends it, in bytes of UTF-8. */
   bytes: number;
   depth: number;
 }
@@ -58,14 +58,17 @@ function sizeOf(test: CodeTest): Size {
   const { expected } = test;
   if (expected.kind === "equal") return measured(expected.value);
   if (expected.kind !== "in") return NOTHING;
-  // The smallest of the accepted values decides, because a program may return it.
+  // Take the smallest of the accepted values, because a program may return that one.
   return expected.values.map(measured).reduce((one, other) => (other.bytes < one.bytes ? other : one));
 }
 
 const NOTHING: Size = Object.freeze({ parts: 0, characters: 0, bytes: 0, depth: 0 });
 /** Maximum number of digits of an int that is sent as a number. Longer ints are sent as text. */
 const DIGITS_MAX = 15;
-/** Number of bytes around a value: a comma and brackets, or also the name of its type. */
+/**
+ * Number of bytes that the sandbox's JSON adds to a value: a comma and brackets, and for some types also the type's
+ * name.
+ */
 const [PLAIN_BYTES, TAGGED_BYTES] = [3, 9] as const;
 
 function measured(value: PyValue): Size {

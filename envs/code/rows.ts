@@ -16,7 +16,10 @@ import { parseExact } from "../lib/exact-json.ts";
 import { fieldsIn, SET_COLUMNS, setCases, setProblem, setPrompt } from "./public-sets.ts";
 import { type Hints, isFields, pythonOf, readTruth } from "./ground-truth.ts";
 
-/** Accepted columns for each field. The first one present in a row counts. */
+/**
+ * Columns that may hold the prompt, and below those for the tests, the reference programs and the level. The first one
+ * present in a row counts.
+ */
 const PROMPTS = [
   ...["problem_description", "prompt", "question", "question_content", "problem", "text", "problem_statement"],
   "description",
@@ -67,8 +70,7 @@ export function readRow(value: unknown): RowRead<CodeInstance> {
 }
 
 /**
- * Returns a row's tests if they are Python code from which the sandbox has not yet extracted the tests. Undefined
- * otherwise.
+ * Returns the Python code of a row's tests, if the sandbox must still extract the tests from it. Undefined otherwise.
  */
 function pythonIn(row: unknown): string | undefined {
   if (!isFields(row) || isFields(row[FOUND])) return undefined;
@@ -107,7 +109,10 @@ function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread
   };
 }
 
-/** Columns of tests that the authors of a set keep from solvers, or that may hold such tests. */
+/**
+ * Columns whose tests must not be shown to the policy, because the authors of a data set keep them from solvers, or may
+ * do so.
+ */
 const PRIVATE: readonly string[] = [
   ...[...TRUTHS, FOUND, "reward_model", "verification_info"],
   ...["private_test_cases", "private_tests", "generated_tests", "official_tests"],
@@ -199,8 +204,8 @@ function givenTruth(row: Row): FoundTruth {
 }
 
 /**
- * Returns test cases, or the reason why they cannot be read. LiveCodeBench stores cases as JSON text, and many private
- * cases compressed.
+ * Returns test cases, or the reason why they cannot be read. LiveCodeBench stores test cases as JSON text, or, for many
+ * of the private ones, as compressed pickles.
  */
 function casesIn(value: unknown): readonly unknown[] | string {
   if (value === undefined || value === null || value === "") return [];
@@ -223,8 +228,8 @@ function hintsOf(row: Row): Hints {
 }
 
 /**
- * Imports that LeetCode puts before every program. The last one restores the builtin `pow`, which takes three
- * arguments.
+ * Imports that LeetCode puts before every program. The last line restores the builtin `pow` of three arguments, which
+ * `from math import *` replaces.
  */
 const LEETCODE = [
   "import bisect, collections, datetime, functools, heapq, itertools, math, operator, random, re, string",

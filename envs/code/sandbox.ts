@@ -1,4 +1,7 @@
-/** The sandbox as a resource: verifiers of programs and the tool `python` share its limits. */
+/**
+ * Declares the sandbox as a resource, i.e. an external service with limits on its use. The verifier of programs and the
+ * tool `python` share these limits.
+ */
 import type { Resource } from "../resource.ts";
 
 export const sandbox: Resource = {

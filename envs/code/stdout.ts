@@ -1,8 +1,11 @@
 /**
  * Compares a program's output with the expected one, line by line. White space at the ends of lines and empty lines at
- * the end are ignored. A line of only numbers is compared number by number, whatever the spacing: ints exactly, and
- * decimals within a millionth. Both sides of a decimal must have a point or an exponent. Other lines must be equal,
- * leading spaces included, but decimals between spaces may differ slightly.
+ * the end are ignored. A line of only numbers is compared number by number, whatever the spacing.
+ * - Two ints must be equal.
+ * - Two decimals (with a point or an exponent) may differ by a millionth.
+ * - An int equals an expected decimal only exactly. A decimal never equals an expected int.
+ *
+ * Other lines must be equal, spaces included, but decimals between spaces may differ slightly.
  */
 import { near, type Tolerance } from "./compare.ts";
 import { clip, quoted } from "./value.ts";
@@ -90,7 +93,10 @@ function sameNumber(expected: string, got: string): boolean {
 
 const PADDED = /^[+-]?0\d/;
 
-/** Returns a text that is equal for equal numbers, however long. Ignores the exponent. */
+/**
+ * Returns a number's normal form as text, without needless zeros, e.g. "2" for "+2.0". Equal numbers have equal forms,
+ * however many digits they have. Ignores the exponent.
+ */
 function plain({ isNegative, digits, places }: Written): string {
   const point = digits.length - places;
   let end = digits.length;

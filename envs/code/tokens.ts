@@ -70,7 +70,10 @@ function push(lexer: Lexer, token: Token): true {
   return true;
 }
 
-/** Reads the indentation of a logical line. Returns false if the line is blank, and skips it. */
+/**
+ * Reads the indentation of a logical line, and adds an `indent` or `dedent` token if it changed. Skips a blank line,
+ * and then returns false.
+ */
 function startLine(lexer: Lexer): boolean {
   BLANK.lastIndex = lexer.at;
   if (BLANK.test(lexer.text) && BLANK.lastIndex > lexer.at) {
@@ -196,8 +199,8 @@ const SIMPLE: Readonly<Record<string, string>> = {
 const ESCAPE = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(N\{)|([^]))/gu;
 
 /**
- * Returns a string's value, with escapes resolved. Returns undefined for a named character (\N{…}) or a code point that
- * does not exist.
+ * Returns a string's value, with escapes resolved. Returns undefined for an invalid escape, a named character (\N{…}),
+ * or a code point that does not exist.
  */
 function unescaped(body: string, isBytes: boolean): string | undefined {
   let fails = false;

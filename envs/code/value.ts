@@ -52,7 +52,7 @@ function floatOf(text: string): number {
   return text === "-inf" ? -Infinity : Number(text);
 }
 
-/** Returns the digits of an int or a bool. Undefined for other values. */
+/** Returns an int as decimal text, e.g. "-12", and a bool as "1" or "0". Undefined for other values. */
 export function wholeOf(value: PyValue): string | undefined {
   if (typeof value === "boolean") return value ? "1" : "0";
   return tagged(value, "int")?.int;
@@ -121,7 +121,7 @@ function writeDict(writer: Writer, entries: readonly (readonly [PyValue, PyValue
   writer.text += "}";
 }
 
-/** Returns the start of a text in double quotes, with special characters escaped as in JSON. */
+/** Returns the first `charsMax` characters of a text in double quotes, with special characters escaped as in JSON. */
 export function quoted(text: string, charsMax: number): string {
   return JSON.stringify(text.length > charsMax ? text.slice(0, charsMax) : text);
 }

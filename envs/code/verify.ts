@@ -18,7 +18,7 @@ export interface Outcome {
   readonly kind: "outcome";
   readonly passed: number;
   readonly failed?: { readonly index: number; readonly words: string };
-  /** Description of the first failed test that is public. Unset: none failed. */
+  /** Description of the first public test that failed. Unset: no public test failed. */
   readonly failedPublic?: string;
 }
 
@@ -54,7 +54,7 @@ export async function runTests(
   return { kind: "outcome", passed, failed, ...(open !== undefined && { failedPublic: wordsOf(open) }) };
 }
 
-/** Converts line numbers in a result into those of the program without its prefix. */
+/** Converts line numbers in a sandbox result into those of the program without its prefix. */
 function inOwnLines(result: SandboxResult, prefixed: Prefixed): SandboxResult {
   const own = (text: string): string =>
     text.replace(/\(line (\d+)\)$/, (_, line) => `(line ${ownLine(prefixed, Number(line))})`);
@@ -100,7 +100,7 @@ export async function verify(instance: CodeInstance, program: string, context: P
 
 /**
  * Returns an error text if none of the row's reference programs passes the tests. Returns undefined if one passes, or
- * if there are none.
+ * if the row has no reference programs.
  */
 export async function checkReferences(
   instance: CodeInstance,
@@ -116,7 +116,7 @@ export async function checkReferences(
   return first && `its own solution fails ${first}`;
 }
 
-// Words for a failed test. Each part is cut to a maximum length, in characters.
+// Functions that describe a failed test in words. Each part is cut to a maximum length, in characters.
 
 const INPUT_CHARS = 140;
 const VALUE_CHARS = 110;
@@ -151,7 +151,7 @@ export function inputWords(stdin: string): string {
   return quoted(clip(stdin, INPUT_CHARS), INPUT_CHARS);
 }
 
-/** Returns a call with its views, e.g. "sorted(add(1, b=2))". */
+/** Returns a call and its views (conversions of the result) as Python code, e.g. "sorted(add(1, b=2))". */
 export function callWords({ name, args, kwargs = [], views }: CallTest): string {
   const given = [
     ...args.map((arg) => show(arg, INPUT_CHARS)),

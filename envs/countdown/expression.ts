@@ -102,22 +102,22 @@ function precedence(expression: Expression): number {
   return expression.operator === "+" || expression.operator === "-" ? 1 : 2;
 }
 
-// Tokens are read one at a time, without an object for each, because the lexer runs for every completion.
+// The lexer runs for every completion. To save time, it reads one token at a time and creates no object for it.
 
 type Mark = "(" | ")" | "[" | "]" | "{" | "}" | "=";
 
 export type TokenKind = Operator | Mark | "number" | "frac" | "end" | "unreadable";
 
-/** Text of an answer, with its next token. */
+/** Text of an answer, and the next token in it. */
 export interface Lexer {
   readonly text: string;
   kind: TokenKind;
-  /** Offset of the token's start. */
+  /** Offset of the token's start in the text, in UTF-16 units. */
   at: number;
-  /** Offset after the token. */
+  /** Offset of the token's end in the text, in UTF-16 units. */
   past: number;
   value: number;
-  /** Problem of a token of kind "unreadable". */
+  /** Reason why the token cannot be read, if its kind is "unreadable". */
   unreadable: string | undefined;
 }
 
@@ -129,7 +129,10 @@ export const LENGTH_MAX = 2048;
 const DIGITS_MAX = 9;
 const ZERO = 48;
 
-/** Meanings of characters. Full-width forms are mapped to ASCII before the look-up. */
+/**
+ * Operator, bracket or equals sign that each character stands for. Full-width forms are mapped to ASCII before the
+ * look-up.
+ */
 const MEANINGS = new Map<string, Operator | Mark>([
   ...signsOf("+", "+"),
   // Hyphens, figure dash, en dash, minus sign.
@@ -175,7 +178,10 @@ export function advance(lexer: Lexer): void {
   lexer.past = at;
 }
 
-/** Returns whether a UTF-16 unit is ASCII, but not white space or a backslash. No spacing starts with such a unit. */
+/**
+ * Returns whether a UTF-16 unit is ASCII, but not white space or a backslash. No space between tokens, such as LaTeX's
+ * "\,", starts with such a unit.
+ */
 function isPlain(unit: number): boolean {
   return unit > 32 && unit < 0x80 && unit !== 92;
 }

@@ -10,15 +10,18 @@ import { defineParameters, minMax, type ParametersOf, ranges, sizeAxis, wholeNum
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 import { combine, countSolutions, makeValues, SOLUTIONS_CAP, type Values } from "./solve.ts";
 
-// Parameters of the generator, the tiers made of them (ADSC table 1), and the test whether an instance fits.
-// README.md explains each in words.
+// Parameters of the generator, the tiers (levels of difficulty) made of them (ADSC table 1), and the test whether an
+// instance fits a tier. README.md explains each in words.
 
-/** Fewest numbers of an instance that counts as sparse if it has few solutions. Three numbers have few anyway. */
+/**
+ * Minimum count of numbers of an instance that can be sparse, i.e. have few solutions for its size. Most instances of
+ * three numbers have few anyway.
+ */
 const SPARSE_NUMBERS_MIN = 4;
 
 /**
- * Maximum number of solutions of a sparse instance. 8% of the generated instances with four numbers have no more. See
- * README.md.
+ * Maximum number of solutions of a sparse instance. 8% of the generated instances with four numbers have at most this
+ * many. See README.md.
  */
 const SPARSE_SOLUTIONS = 3;
 
@@ -58,7 +61,7 @@ const parameters = defineParameters({
 
 export type CountdownParameters = ParametersOf<typeof parameters>;
 
-/** Parameters that the tiers have in common. */
+/** Parameters from which each tier differs in a few. */
 const BASE: CountdownParameters = {
   ...ranges({ numbers: [3, 4], number: [1, 99], target: [1, 1000] }),
   fewest_target_min: 1,
@@ -68,8 +71,8 @@ const BASE: CountdownParameters = {
 };
 
 /**
- * Tiers, easiest first. The first tier of the paper that fits an instance counts, so each tier omits what an earlier
- * one contains.
+ * Tiers (levels of difficulty), easiest first. In the paper, an instance belongs to the first tier that it fits. Each
+ * tier here therefore excludes the instances of the earlier ones.
  */
 const TIERS: readonly Level<CountdownParameters>[] = [
   { name: "T0", description: "3 numbers, targets to 30", parameters: { ...BASE, numbers_max: 3, target_max: 30 } },
@@ -110,15 +113,18 @@ const TIERS: readonly Level<CountdownParameters>[] = [
 ];
 
 /**
- * Returns the smallest target for this count of numbers. Some targets below target_min are sparse, which only a search
- * can tell.
+ * Returns the smallest target that may fit for this count of numbers. If the parameters keep sparse instances, it is 1:
+ * these may have targets below target_min, and only a search tells which instances are sparse.
  */
 function lowestTarget(p: CountdownParameters, length: number): number {
   if (sparseSolutionsMax(p, length) > 0 && p.sparse_kept === 1) return 1;
   return plainTargetMin(p, length);
 }
 
-/** Returns whether the count of numbers, the target and the count of solutions fit the parameters. Searches. */
+/**
+ * Returns whether the count of numbers, the target and the count of solutions fit the parameters. Counts the solutions
+ * by an exhaustive search.
+ */
 export function fits(instance: CountdownInstance, p: CountdownParameters, work?: SearchWork): boolean {
   return fitsCounted(instance, p, (enough) => countSolutions(instance.numbers, instance.target, enough, work));
 }
@@ -140,20 +146,20 @@ function fitsCounted(
 }
 
 /**
- * Tiers, by the count of numbers, for tasks that the generator does not make (ADSC table 1: T1 has 3-4 numbers, T3 the
- * larger targets). Rows and tasks of teachers may have larger targets than random trees within a tier's range.
+ * Tier, by the count of numbers, of an instance whose target is too large for the parameters of every tier (ADSC table
+ * 1). Rows and tasks of teachers may have such targets; generated tasks have not.
  */
 const TIER_OF_LARGER: Readonly<Record<number, string>> = { 3: "T1", 4: "T3", 5: "OOD" };
 
 /**
- * Returns the tier that an instance fits, however large its numbers are. Returns undefined if it has no solution, or if
- * it has 2 or 6 numbers.
+ * Returns the tier of an instance, whatever the size of its numbers and target. Returns undefined if the instance has
+ * no solution, or if it has 2 or 6 numbers.
  */
 export function tierOf(instance: CountdownInstance): string | undefined {
   const { numbers, target } = instance;
   // Skip the search over six numbers: it takes longest, and its result is unused.
   if (TIER_OF_LARGER[numbers.length] === undefined) return undefined;
-  // One search serves all tiers: none needs a higher count, and most rows without a tier have no solution.
+  // Count the solutions once for all tiers, because none needs a higher count than this.
   const solutions = countSolutions(numbers, target, SPARSE_SOLUTIONS + 1);
   if (solutions === 0) return undefined;
   const within = TIERS.find((each) => fitsCounted(instance, each.parameters, () => solutions));
@@ -168,10 +174,13 @@ function plainTargetMin(p: CountdownParameters, length: number): number {
   return length === p.numbers_min ? Math.max(p.target_min, p.fewest_target_min) : p.target_min;
 }
 
-/** Maximum number of trees tried for one instance. One tree of T0 in 26 fits, so that all 128 fail one time in 160. */
+/**
+ * Maximum number of random trees tried for one instance. One tree in 26 fits tier T0, so that all 128 fail for one
+ * instance in 160.
+ */
 const TREES_MAX = 128;
 
-/** Kinds of step: a+b, a·b, a−b, a/b. The choice of a is random, so the steps from b to a are not needed. */
+/** Indices in STEPS of the steps a+b, a·b, a−b and a/b. Because a is chosen at random, b−a and b/a are not needed. */
 const KINDS = [0, 1, 2, 4] as const;
 
 export const generator = defineGenerator({
@@ -197,9 +206,9 @@ function generate(p: CountdownParameters, rng: Rng): CountdownInstance | undefin
 }
 
 /**
- * Returns the value of a random tree over the first `length` numbers. Two random values become one until one is left.
- * Returns NaN for a division by zero. The result is an integer exactly if the value is one, because numerator and
- * denominator are exact and below 2^53.
+ * Returns the value of a random tree over the first `length` numbers: combines two random values by a random operator
+ * until one value is left. Returns NaN for a division by zero. The returned quotient is an integer exactly if the true
+ * value is one, because numerator and denominator are exact and below 2^53.
  */
 function randomValue(numbers: readonly number[], length: number, values: Values, rng: Rng): number {
   const { nums, dens } = values;
@@ -229,14 +238,17 @@ export const rows = {
 } satisfies RowReader<CountdownInstance>;
 
 /**
- * Returns the difficulty of an instance. Fewer solutions are harder (Curriculum RLOO 3.2). With equal counts, larger
- * targets are harder.
+ * Returns the difficulty of an instance; larger is harder. Fewer solutions are harder (Curriculum RLOO 3.2). With equal
+ * counts, larger targets are harder.
  */
 function difficulty({ numbers, target }: CountdownInstance): number {
   return (SOLUTIONS_CAP - countSolutions(numbers, target)) * TARGETS + target;
 }
 
-/** Factor that puts the count of solutions before the target in a difficulty. It is larger than every target. */
+/**
+ * Factor of the count of solutions in a difficulty. It exceeds every target, so that targets only decide between equal
+ * counts.
+ */
 const TARGETS = 2 ** 17;
 
 function read(row: unknown): Parsed<CountdownInstance> {

@@ -24,7 +24,7 @@ export const inline: InlineCodec<CountdownInstance> = {
   },
 };
 
-/** Returns a text that is equal for equal tasks. The order of the numbers does not matter. */
+/** Returns a text that is equal for equal tasks. Tasks that differ only in the order of their numbers are equal. */
 export function canonical(instance: CountdownInstance): string {
   return `${[...instance.numbers].sort((a, b) => a - b).join(" ")} -> ${instance.target}`;
 }

@@ -14,7 +14,7 @@ import { type CountdownInstance, LIMITS } from "./instance.ts";
 /** Number of ways to combine a and b (docs/decisions/0005-countdown.md): a+b, a·b, a−b, b−a, a/b, b/a. */
 export const STEP_KINDS = 6;
 
-/** Operator of each kind of step, and whether b comes first. */
+/** Operator of each kind of step. If `swapped` is true, b is the left operand. */
 export const STEPS = [
   { operator: "+", swapped: false },
   { operator: "*", swapped: false },
@@ -24,7 +24,7 @@ export const STEPS = [
   { operator: "/", swapped: true },
 ] as const;
 
-/** Values of a search, as numerators and denominators. Denominators may be negative, but never zero. */
+/** Fractions: value i is nums[i] / dens[i]. Denominators may be negative, but never zero. */
 export interface Values {
   readonly nums: Float64Array;
   readonly dens: Float64Array;
@@ -34,7 +34,10 @@ export function makeValues(length: number): Values {
   return { nums: new Float64Array(length), dens: new Float64Array(length) };
 }
 
-/** Writes step `kind` of an/ad and bn/bd at index `at`. For a division by zero, writes nothing and returns false. */
+/**
+ * Combines the fractions an/ad and bn/bd by the step `kind`, and writes the result at index `at` of `values`. For a
+ * division by zero, writes nothing and returns false.
+ */
 export function combine(
   values: Values,
   at: number,
@@ -61,8 +64,8 @@ export function combine(
 }
 
 /**
- * Returns how many of the six steps of an/ad and bn/bd give the target. If target·den exceeds 2^53, so does its rounded
- * double. It is then larger than any numerator, so the comparison stays exact.
+ * Returns how many of the six ways to combine an/ad and bn/bd give the target. If target·den exceeds 2^53, so does its
+ * rounded double. It is then larger than any numerator, so the comparison stays exact.
  */
 export function hits(an: number, ad: number, bn: number, bd: number, target: number): number {
   const left = an * bd;
@@ -78,10 +81,12 @@ export function hits(an: number, ad: number, bn: number, bd: number, target: num
   return count;
 }
 
-/** Maximum count of solutions (Curriculum RLOO 3.2). */
+/** Number of solutions at which counting stops (Curriculum RLOO 3.2). */
 export const SOLUTIONS_CAP = 128;
 
-/** Offset between states: the values of the state with k values left start at k · WIDTH. */
+/**
+ * Number of places for the values of one state of the search. The state with k values left starts at index k · WIDTH.
+ */
 const WIDTH = LIMITS.numbersMax;
 
 interface Search {
@@ -102,7 +107,10 @@ function startSearch(numbers: readonly number[], target: number, cap: number, no
   return { values, target, cap, nodesMax, path: new Uint8Array(3 * (WIDTH + 1)), count: 0, nodes: 0 };
 }
 
-/** Visits all continuations from the k ≥ 2 values of this state, up to the cap or the budget. */
+/**
+ * Counts the solutions that continue from the current state, which has k ≥ 2 values left. Stops at `cap` solutions, or
+ * after `nodesMax` states.
+ */
 function visit(search: Search, k: number): void {
   const { nums, dens } = search.values;
   const from = k * WIDTH;
@@ -186,7 +194,10 @@ export function solve(instance: CountdownInstance, nodesMax = Infinity): Solutio
   return { answer: { expression: sum }, value: 0, bound: proven ? 0 : 1, proven, nodes };
 }
 
-/** Returns the tree of the steps on the search's path. `visit` counted the last step without storing it. */
+/**
+ * Returns the solution that the search found as an expression. The search's path holds all steps except the last one,
+ * which `visit` counts without storing it.
+ */
 function foundExpression(search: Search, numbers: readonly number[]): Expression {
   let trees = numbers.map(literal);
   for (let k = numbers.length; k > 2; k--) {

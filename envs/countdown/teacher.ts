@@ -8,17 +8,17 @@ import type { ChatMessage } from "../prompt.ts";
 import type { Rng } from "../lib/rng.ts";
 import { LIMITS } from "./instance.ts";
 
-/** Maximum length of a teacher model's reply, in UTF-16 units. Correct replies have some hundred. */
+/** Maximum length of a teacher model's reply, in UTF-16 units. Correct replies have a few hundred. */
 const REPLY_LENGTH_MAX = 64 * 1024;
 
-/** Maximum of the numbers that teachers are asked to use, as for generated tasks. */
+/** Largest number that teachers are asked to use in a task. Generated tasks have the same limit. */
 const NUMBER_MAX = 99;
 
 export const teacher: Teaching = { prompt, read };
 
 /**
- * Returns the prompt. Each task is asked to contain a given random number, because a model answers the same prompt in the same
- * way again.
+ * Returns the prompt. Asks that each task contain a given random number. Otherwise a model would answer an equal prompt
+ * with the same tasks again.
  */
 function prompt({ description }: Level, count: number, rng: Rng): readonly ChatMessage[] {
   const given = Array.from({ length: count }, () => rng.int(1, NUMBER_MAX));

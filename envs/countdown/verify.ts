@@ -49,7 +49,7 @@ export function verify(instance: CountdownInstance, answer: CountdownAnswer): Fa
 }
 
 /**
- * Returns whether both lists contain the same numbers equally often. Almost all answers that reach this check pass it.
+ * Returns whether both lists contain the same numbers equally often. Checks this fast, because almost all answers pass.
  */
 function sameNumbers(given: readonly number[], used: readonly number[]): boolean {
   if (given.length !== used.length) return false;
@@ -82,8 +82,8 @@ function wrongNumbers(given: readonly number[], used: readonly number[]): string
 }
 
 /**
- * Counts with a plain loop, as sameNumbers does. Both run for every answer, and an iterator costs more than the
- * comparison.
+ * Returns how often a list contains a number. Uses a plain loop, because this runs for every answer, and an iterator
+ * costs more than the comparison.
  */
 function occurrences(numbers: readonly number[], wanted: number): number {
   let count = 0;
@@ -118,7 +118,7 @@ interface Reader extends Lexer {
   depth: number;
   /** True if a minus stands before the next number. */
   negative: boolean;
-  /** First error. Once it is set, every function below returns undefined. */
+  /** First error. Once it is set, every reading function below returns undefined. */
   problem: string | undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Reward schemes of tasks with turns. Each computes the rewards of single calls by another scheme, and defines the
- * return of an episode: the reward of its last call, the sum, or the best. Call number k, from 0, counts discount^k.
+ * Defines the reward schemes of tasks with several turns. Each takes the reward of a single call (a tool call or an
+ * answer) from another scheme. It defines the return of an episode: the reward of the last call, the best reward, or
+ * the sum. The reward of call k, counted from 0, is multiplied by discount^k.
  */
 import type { Parameters } from "../environment.ts";
 import { isRight, qualityRatio, type Fold, type RewardScheme } from "./scheme.ts";
@@ -54,7 +55,8 @@ const FOLDS: Readonly<Record<string, Return>> = {
 export const RETURNS: readonly string[] = Object.keys(FOLDS);
 
 /**
- * Returns the scheme of a return, in which `inner` computes the reward of each call. Undefined: no return has the name.
+ * Returns the reward scheme "last", "best" or "sum", in which `inner` computes the reward of each call. Returns
+ * undefined for another name.
  */
 export function returnScheme(name: string, inner: RewardScheme, callsMax: number): RewardScheme | undefined {
   const known = Object.hasOwn(FOLDS, name) ? FOLDS[name] : undefined;

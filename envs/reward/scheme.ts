@@ -9,9 +9,9 @@ export function isRight(findings: Findings): boolean {
 
 /** How well a completion keeps to its format, regardless of its answer (Omni-Thinker A.1). */
 export interface Tidiness {
-  /** True if all marks are present and correctly nested. */
+  /** True if all marks of the answer format are present and correctly nested. */
   readonly formatValid: boolean;
-  /** True if `formatValid` is, each tag of the format occurs once, and there is one answer. */
+  /** True if `formatValid` is true, each tag of the format occurs once, and the completion has exactly one answer. */
   readonly formatStrict: boolean;
   /** Share of the tags for thinking and answer that are present. */
   readonly tags: number;
@@ -27,7 +27,7 @@ export interface ToPrice {
    */
   readonly formatValid: boolean;
   readonly baseline: Baseline | undefined;
-  /** Objective of the trivial answer, if the scheme uses it. */
+  /** Objective of the trivial answer (one that takes no thought), if the scheme uses it. */
   readonly trivial: number | undefined;
   /** How well the completion keeps to its format. Set if the scheme uses it. */
   readonly tidiness: Tidiness | undefined;
@@ -64,8 +64,8 @@ export interface CommitScan {
 }
 
 /**
- * Folds the reward of a call into the return so far, which is undefined before the first call. `isTaken` is true if the
- * call decides the return now.
+ * Returns the return of an episode after one more call. `value` is the return before this call, undefined before the
+ * first one. `isTaken` is true if this call now decides the return.
  */
 export type Fold = (
   value: number | undefined,
@@ -78,7 +78,7 @@ export interface RewardScheme {
   readonly name: string;
   readonly description: string;
   readonly parameters: readonly ParameterInfo[];
-  /** True if `price` needs the objective of the trivial answer. */
+  /** True if `price` needs the objective of the trivial answer (one that takes no thought). */
   readonly usesTrivial: boolean;
   /** True if `price` needs the completion's tidiness. */
   readonly usesTidiness?: boolean;

@@ -48,10 +48,10 @@ const graded: RewardScheme = {
   },
 };
 
-// R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read and is marked as its format
-// asks, else −1. A feasible answer without its closing mark has −1. R_feasibility is −1.5 for an infeasible answer.
-// For a feasible one it is the answer's share, in [0, 1], in which alone the schemes differ. An unreadable answer
-// cannot be verified: −1 − 1.5 = −2.5.
+// R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read and is marked as its format asks,
+// else −1. A feasible answer without its closing mark has −1. R_feasibility is −1.5 for an infeasible answer. For a
+// feasible answer it is a share in [0, 1], the only part in which the schemes differ. An unreadable answer cannot be
+// verified: −1 − 1.5 = −2.5.
 
 const INFEASIBLE = -1.5;
 
@@ -117,9 +117,10 @@ const optimalOnly: Share = ({ baseline }, objective) =>
   baseline === undefined || objective === undefined ? undefined : Number(isOptimal(objective, baseline));
 
 /**
- * Returns v/(v + t) to maximise or t/(v + t) to minimise, so that an answer as good as the trivial one has ½. If both
- * are 0 the share is 1, as 0/0 is in the quality ratio. Negative numbers count by their magnitudes, so that the smaller
- * magnitude is the larger number. If one is negative and one positive, the better has 1 and the other 0.
+ * Returns v/(v + t) to maximise or t/(v + t) to minimise, for the objectives v of the answer and t of the trivial
+ * answer. An answer as good as the trivial one has ½. If both are 0 the share is 1, as 0/0 is in the quality ratio.
+ * Negative numbers count by their magnitudes, so that the smaller magnitude is the larger number. If one is negative
+ * and one positive, the better has 1 and the other 0.
  */
 const coarse: Share = ({ goal, trivial }, objective) => {
   if (trivial === undefined || objective === undefined) return undefined;
@@ -147,19 +148,21 @@ const optimizationSchemes: readonly RewardScheme[] = [
   ),
 ];
 
-/** Reward scheme with complete parameters. */
+/** Reward scheme with a value for each of its parameters. */
 export interface ResolvedScheme {
   readonly name: string;
   readonly parameters: Parameters;
   readonly scheme: RewardScheme;
 }
 
-/** Schemes that are the same for every environment. */
+/** Reward schemes that are the same for every environment, by name. */
 export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.freeze(
   Object.fromEntries([...optimizationSchemes, graded, vcc].map((scheme) => [scheme.name, scheme])),
 );
 
-/** Returns the scheme of a name that the environment lists, or undefined if there is none. */
+/**
+ * Returns the reward scheme of this name, which the environment must list. Returns undefined if no such scheme exists.
+ */
 export function schemeNamed({ grading, turns }: Environment, name: string): RewardScheme | undefined {
   const returned = turns && returnScheme(name, ratioScheme(grading?.primary), turns.callsMax);
   if (returned !== undefined) return returned;
@@ -167,8 +170,9 @@ export function schemeNamed({ grading, turns }: Environment, name: string): Rewa
 }
 
 /**
- * Resolves a scheme of an environment by its name. "" is the environment's default. The field of an invalid result is
- * "name" or "parameters.…". `hasTurns`: the task has turns, and its scheme is a return.
+ * Finds a reward scheme of an environment by its name, and fills in the defaults of its parameters. The name "" means
+ * the environment's default. An invalid result gives the wrong field: "name" or "parameters.…". `hasTurns` is true for
+ * a task with several turns, whose scheme must be one of RETURNS.
  */
 export function resolveScheme(
   environment: Environment,

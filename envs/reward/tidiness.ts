@@ -8,7 +8,10 @@ import type { Tidiness } from "./scheme.ts";
 const THOUGHTS = ["<think>", "</think>"] as const;
 const ANSWER = ["<answer>", "</answer>"] as const;
 
-/** The paper's four tags, without those that the chat template adds to the prompt or removes. */
+/**
+ * Tags that a completion should contain (Omni-Thinker A.1). Leaves out tags that the chat template adds to the prompt,
+ * or removes from the completion.
+ */
 const COUNTED: Readonly<Record<Thinking, readonly string[]>> = {
   required: [...THOUGHTS, ...ANSWER],
   prefilled: ["</think>", ...ANSWER],

@@ -10,12 +10,12 @@ function weight(name: string, description: string, defaultValue: number): Parame
   return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue, integer: false };
 }
 
-/** Maximum number of answers to verify, which bounds the cost of a completion: 1,024 long answers take 33 ms. */
+/** Maximum number of answers of a completion that a request may ask to verify. 1,024 long answers take 33 ms. */
 const ANSWERS_MAX = 1024;
 
 /**
- * Default number of answers to verify. The paper's completions of 1,024 tokens hold at most half as many, and about
- * four on average.
+ * Default number of answers of a completion to verify. The paper's completions of 1,024 tokens hold at most half as
+ * many, and about four on average.
  */
 const ANSWERS_DEFAULT = 256;
 
@@ -23,7 +23,7 @@ const ANSWERS_DEFAULT = 256;
 const PAIRS_MAX = 64;
 
 /**
- * Default number of contrast pairs of a group. The paper limits them without giving a number; this is the number of
+ * Default number of contrast pairs of a group. The paper limits the pairs without giving a number; 4 is the number of
  * completions in its groups.
  */
 const PAIRS_DEFAULT = 4;
@@ -74,7 +74,10 @@ function price(findings: Findings, commit: number | undefined, of: Parameters): 
   };
 }
 
-/** With its default weights, the paper's best variant: the reward is that of `graded`, and contrast pairs are added. */
+/**
+ * Reward scheme `vcc`. Its default weights are those of the paper's best variant: the reward is that of `graded`, and
+ * contrast pairs are added.
+ */
 export const vcc: RewardScheme = {
   name: "vcc",
   description:

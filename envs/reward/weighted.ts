@@ -5,7 +5,10 @@ import type { Price, RewardComponent, RewardScheme, Tidiness } from "./scheme.ts
 
 export const WEIGHTED = "weighted";
 
-/** Components of the completion itself, which have a value for every answer. Their default weight is 0. */
+/**
+ * Components that measure how well a completion keeps to its format. They have a value for every completion. Their
+ * default weight is 0.
+ */
 const TIDY: readonly ComponentInfo[] = [
   { name: "format", description: "1 if the completion keeps to its answer format, else 0.", weight: 0 },
   {
@@ -73,8 +76,8 @@ function tidy(
 }
 
 /**
- * Returns the reward component of this name. If the answer could not be read, the component has no value, which differs
- * from 0.
+ * Returns the reward component of this name. If the answer could not be read, the component's value is undefined rather
+ * than 0.
  */
 function priced(name: string, weight: number, findings: Findings): RewardComponent {
   switch (findings.kind) {

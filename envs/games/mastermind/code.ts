@@ -1,4 +1,4 @@
-/** Codes of the game Mastermind: a list of colours, each a number from 1. */
+/** Defines codes of the game Mastermind and compares them. A code is a list of colours, each a number from 1. */
 
 export type Code = readonly number[];
 
@@ -18,7 +18,10 @@ export interface Marks {
   readonly elsewhere: number;
 }
 
-/** Compares a secret with the guess that begins at an index of a list. It allocates nothing but its result. */
+/**
+ * Compares a secret with the guess that begins at index `start` of a list. Allocates only the result, because the
+ * solver compares many pairs.
+ */
 export function marksOf(secret: Code, guesses: ArrayLike<number>, start = 0): Marks {
   let inPlace = 0;
   let common = 0;
@@ -37,7 +40,7 @@ export function marksOf(secret: Code, guesses: ArrayLike<number>, start = 0): Ma
   return { inPlace, elsewhere: common - inPlace };
 }
 
-/** Returns why a guess is not a code of this game; undefined if it is one. */
+/** Returns why a guess is not a code of this game, or undefined if it is a code. */
 export function faultOf({ colours, secret }: MastermindInstance, guess: readonly unknown[]): string | undefined {
   if (guess.length !== secret.length) return `it has ${guess.length} colours, and the code has ${secret.length}`;
   const wrong = guess.find(

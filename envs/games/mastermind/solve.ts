@@ -28,7 +28,7 @@ interface Game {
   /** Result of comparing guess g with secret s, as one number, at index g * size + s. */
   readonly marks: Uint8Array;
   readonly right: number;
-  /** Maximum number of codes among which k guesses can always find the secret, at index k. */
+  /** At index k: upper bound on the number of codes among which k guesses can always find the secret. */
   readonly countMax: readonly number[];
   /** First guesses to try. All others differ from one of these only by renamed colours or reordered positions. */
   readonly firsts: readonly Index[];
@@ -84,10 +84,11 @@ function isSolvable(game: Game, codes: readonly Index[], guesses: number, tried?
       i < codes.length ? (codes[i] as Index) : tried === undefined ? i - codes.length : tried[i - codes.length];
     if (guess === undefined || (tried !== undefined && i < codes.length)) continue;
     if (!tellsApart(game, codes, guess, game.countMax[guesses - 1] as number)) continue;
-    // After a guess that leaves one code in each class, one more guess suffices.
+    // With two guesses left, this guess leaves at most one code for each reply, so that the second guess finds the
+    // secret.
     if (guesses === 2) return true;
     const classes = classesOf(game, codes, guess);
-    // Guesses that split the codes into equal classes are equally good, so only one of them is searched.
+    // Guesses that split the remaining codes into the same classes are equally good, so only one of them is searched.
     const key = classes
       .map((each) => each.join())
       .sort()
@@ -100,8 +101,8 @@ function isSolvable(game: Game, codes: readonly Index[], guesses: number, tried?
 }
 
 /**
- * Returns whether, after this guess, each possible reply leaves at most `countMax` codes, and fewer than before. It
- * runs for each guess at each node of the search, and so allocates only one array.
+ * Returns whether, after this guess, each possible reply leaves at most `countMax` codes, and fewer than before.
+ * Allocates only one array, because this runs for each guess at each node of the search.
  */
 function tellsApart({ size, marks, right }: Game, codes: readonly Index[], guess: Index, countMax: number): boolean {
   const counts = new Uint16Array(right + 1);
@@ -116,7 +117,9 @@ function tellsApart({ size, marks, right }: Game, codes: readonly Index[], guess
   return true;
 }
 
-/** Groups the codes by the reply that they give to a guess. The largest group comes first. */
+/**
+ * Groups codes by the reply to the guess if the code were the secret, largest group first. Leaves out the guess itself.
+ */
 function classesOf({ size, marks, right }: Game, codes: readonly Index[], guess: Index): readonly (readonly Index[])[] {
   const classes = Map.groupBy(codes, (code) => marks[guess * size + code] as number);
   classes.delete(right);

@@ -1,4 +1,4 @@
-/** Generates mazes: a random tree of corridors, from which some more walls are taken. */
+/** Generates mazes: a random tree of corridors, from which further walls are removed to make loops. */
 import { defineGenerator } from "../../define.ts";
 import type { Level } from "../../environment.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
@@ -29,7 +29,7 @@ function levelOf(
   return { name, description, parameters: { size, loops, ...ranges({ moves }) } };
 }
 
-/** Opening in a cell's wall: the cell, and the side EAST or SOUTH. */
+/** Opening between two cells: a cell, and the side of it, EAST or SOUTH, that has no wall. */
 type Opening = readonly [cell: Cell, way: number];
 
 /** Returns the neighbours of a cell, each with the opening that would lead to it. */
@@ -43,7 +43,10 @@ function openingsOf(size: number, cell: Cell): readonly (readonly [next: Cell, o
   return found;
 }
 
-/** Opens a path to every cell by a random depth-first walk, which makes long corridors. */
+/**
+ * Opens a path to every cell by a random depth-first walk, which makes long corridors. Returns the openings of each
+ * cell.
+ */
 function carve(size: number, rng: Rng): number[] {
   const open = new Array<number>(size * size).fill(0);
   const first = rng.int(0, open.length - 1);

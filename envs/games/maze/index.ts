@@ -1,4 +1,7 @@
-/** Defines a maze that is seen only in part: find the exit by moves. README.md has an example. */
+/**
+ * Defines the maze environment: the policy sees only a part of the maze and finds the exit by moves. README.md has an
+ * example.
+ */
 import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";

@@ -1,9 +1,9 @@
-/** Reads directions in the spellings of people and models, and writes them. */
+/** Parses directions in the spellings that people and models use, and formats directions. */
 import { malformed, type Parsed } from "../../facts.ts";
 import { ARROWS, type NumberReader, parseList } from "../../lib/parse-lists.ts";
 import { DIRECTIONS } from "./maze.ts";
 
-/** Directions by their names, their first letters, and the names of keys. */
+/** Directions by name, by first letter, and by arrow key ("up", "right", "down", "left"). */
 const WORDS: ReadonlyMap<string, number> = new Map(
   ["n,north,up", "e,east,right", "s,south,down", "w,west,left"].flatMap((words, direction) =>
     words.split(",").map((word) => [word, direction] as const),
@@ -16,13 +16,13 @@ export function directionOf(word: string): number | undefined {
 }
 
 const takeDirection: NumberReader = (text, cursor) => {
-  // No direction has more letters, so a longer word need not be read to its end.
+  // Read at most six letters, because no direction has more than five.
   const [word = ""] = /^[a-z]+/i.exec(text.slice(cursor.at, cursor.at + 6)) ?? [];
   cursor.at += word.length;
   return directionOf(word) ?? NaN;
 };
 
-/** Matches words alone, with a space between them, and not more than a list may hold. */
+/** Matches up to 1,000 words, the most that a list may hold, with one space between them and nothing else. */
 const PLAIN = /^[a-z]+(?: [a-z]+){0,999}$/i;
 
 /** Arrows and dashes, as in "north -> east". No direction is negative, so any dash separates. */

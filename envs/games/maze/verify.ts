@@ -1,4 +1,4 @@
-/** Walks through a maze: by a whole path as an answer, and by one move for each call of an episode. */
+/** Walks through a maze: along the whole path that an answer gives, or by one move in each call of an episode. */
 import {
   type MazeState,
   type MazeStateSchema,
