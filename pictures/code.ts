@@ -1,6 +1,6 @@
 /**
- * Draws a program beside the tests that it must pass. The picture does not show which tests fail, which only the
- * sandbox knows; the score's text does.
+ * Draws a program beside the tests that it must pass. The picture does not show which tests fail: only the sandbox
+ * knows that, and the score's text says so.
  */
 import type { Picture, Shape } from "../envs/picture.ts";
 import { cutTo } from "./lib/frame.ts";

@@ -1,6 +1,4 @@
-/**
- * Draws tasks and answers as SVG documents. The command line and the page's worker for pictures call these functions.
- */
+/** Draws tasks and answers as SVG documents. The command line and the web page call these functions. */
 import { locateAnswers, type Thinking } from "../envs/answers/locate.ts";
 import type { Baseline, Environment, Solution } from "../envs/environment.ts";
 import type { Facts, Parsed } from "../envs/facts.ts";
@@ -27,7 +25,8 @@ export interface DrawOptions {
   readonly verdict?: OutsideVerdict | undefined;
   /**
    * Baseline to compare the answer's objective with, without drawing a best answer. With an undefined baseline, nothing
-   * is compared. If omitted, the solver's answer is drawn in grey beside an answer that is not the best.
+   * is compared. If `against` is omitted, the solver runs, and its answer is drawn in grey beside an answer that is not
+   * the best.
    */
   readonly against?: { readonly baseline: Baseline | undefined };
 }
@@ -89,7 +88,7 @@ function drawAnswer<Instance>(
   return framed(picture, [title, ...verdictLines(environment, facts, solution)]);
 }
 
-/** Returns a title such as "np/tsp, 12 cities: Find the shortest …". */
+/** Returns a title such as "np/tsp, cities 12. Find the shortest …". */
 function titleOf<Instance>(environment: Environment<Instance>, instance: Instance): Headline {
   const facts = Object.entries(environment.metadata(instance)).map(([name, value]) => `${name} ${value}`);
   return { text: `${[environment.id, ...facts].join(", ")}. ${environment.description}`, tone: "title" };

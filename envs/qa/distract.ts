@@ -1,7 +1,7 @@
 /**
- * Builds a teacher's prompts for wrong options, and reads its replies (Omni-Thinker 5.1: 15 confusing options, "while
- * making sure the uniqueness of correctness by prompting an LLM"). A first prompt requests options. A second one asks
- * which of all options are right.
+ * Builds the prompts that ask a teacher model for wrong options of a question, and reads its replies. Omni-Thinker 5.1
+ * adds 15 confusing options, "while making sure the uniqueness of correctness by prompting an LLM". A first prompt
+ * requests options. A second one asks which of all options are right.
  */
 import type { Parsed } from "../facts.ts";
 import type { ChatMessage } from "../prompt.ts";
@@ -26,8 +26,8 @@ export function askForOptions(question: string, right: string, known: readonly s
 }
 
 /**
- * Returns the options in a random order that depends only on them and the question. A model that sees the right option
- * first tends to find it right.
+ * Returns the options in a random order that depends only on the question and the options. A model tends to call the
+ * first option right, so the right one must not always come first.
  */
 export function inOrder(question: string, options: readonly string[]): readonly string[] {
   return rngFor("qa distract", question).shuffle([...options].sort());

@@ -11,7 +11,7 @@ import { canonical, invariant, metadata, prompt, type Question, rows } from "./q
 import { OPTION_NAMES } from "./match.ts";
 import { placeOfSentence } from "./sentence.ts";
 
-/** An answer: an option, or another text. */
+/** An answer: one of the options, or another text. */
 interface Choice {
   /** Index of the option in the question, or −1 if the text is not an option. */
   readonly place: number;
@@ -46,7 +46,7 @@ function solver(write: (question: Question, place: number) => string): Solver<Qu
 
 const textAt = ({ options }: Question, place: number): string => options[place] ?? "";
 
-/** Parses any text. A text that is not an option is not malformed, but as wrong as another option. */
+/** Parses an answer. Never returns malformed: a text that is not an option counts as a wrong option. */
 function readText(text: string, question: Question): Parsed<Choice> {
   const place = placeOfSentence(question, text);
   const start = text.slice(0, SHOWN_UNITS);

@@ -23,7 +23,7 @@ const MARKED = /^(?:\([a-z]\):?|\[[a-z]\]|[a-z](?:[).:,]| -)) /i;
 /** Matches words after a letter that call it right, as in "B is correct". */
 const IS_RIGHT =
   / (?:is (?:the )?(?:correct|right)(?: one| answer| option| choice)?|ist (?:richtig|korrekt)|es (?:la )?correct[ao]|est (?:la )?(?:correcte?|bonne)|é (?:a )?corret[ao]|верно|верный)$|(?: ?选项| ?選項)$/i;
-/** Matches a letter with the option's text in parentheses. */
+/** Matches a letter with the option's text in parentheses, as in "B (Paris)". */
 const ASIDE = /^(\(?[a-z][).]?) \((.+)\)$/i;
 
 /**

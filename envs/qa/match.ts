@@ -18,7 +18,8 @@ export const OPTION_NAMES: readonly string[] = [
   ...["选项", "選項", "选择", "選擇", "選択肢", "보기", "선택"],
 ];
 
-// Replacements before NFKC, which would turn an acute accent into one on a space, and "1½" into "11⁄2".
+// Patterns that are replaced before NFKC, the normalization of Unicode. NFKC would turn an acute accent into a space
+// with an accent, and "1½" into "11⁄2".
 const ACUTE = /´/g;
 /**
  * Matches the position before a superscript, so that 10² does not become 102. In 10⁻³ the superscript begins with the
@@ -26,8 +27,8 @@ const ACUTE = /´/g;
  */
 const POWER = /(?<=[\d)])(?=[⁰¹²³⁴-⁹])(?<![⁰¹²³⁴-⁹])/g;
 const MIXED_NUMBER = /(?<=\d)(?=[¼-¾⅐-⅟↉])/g;
-// Replacements after NFKC. NFKC also normalizes superscripts and small or full-width forms, and splits double and
-// triple primes.
+// Patterns that are replaced after NFKC. NFKC itself normalizes superscripts and small or full-width forms, and splits
+// double and triple primes.
 const SINGLE_QUOTES = /[‘’‚‛′‵`ʹʼ]/g;
 const DOUBLE_QUOTES = /["“”„‟«»]/g;
 const DASHES = /[\u2010-\u2015\u2212]/g;
@@ -59,7 +60,7 @@ const KNOWN_MAX = 1024;
 /** Maximum length of a cached text, in characters. A full cache takes some megabytes. */
 const KNOWN_LENGTH_MAX = 2048;
 
-/** Returns a text's normal form, in which texts are compared; see `normalForm`. */
+/** Returns a text's normal form, in which texts are compared. See `normalForm`; this function caches its results. */
 export function normalized(text: string): string {
   if (text.length > KNOWN_LENGTH_MAX) return normalForm(text);
   const before = known.get(text);
@@ -119,7 +120,10 @@ export function matcherOf(options: readonly string[]): Matcher {
   };
 }
 
-/** Returns whether a stripped dollar sign may belong to an option: in "$5$", if both "$5" and "5" are options. */
+/**
+ * Returns whether the dollar signs that normalization stripped from a text may belong to an option. In "$5$" they may
+ * if "$5" is an option.
+ */
 function isMoney(text: string, key: string, byFolded: ReadonlyMap<string, unknown>): boolean {
   if (!text.includes("$") || key.includes("$")) return false;
   return byFolded.has(folded(`$${key}`)) || byFolded.has(folded(`${key}$`));

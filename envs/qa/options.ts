@@ -27,11 +27,11 @@ export interface Options {
    * letters.
    */
   readonly labels?: readonly string[];
-  /** Index of the right option, if the options' own form shows it. */
+  /** Index of the right option, if the columns of the options mark it. Unset otherwise. */
   readonly right?: number;
   /** Whether the row's options are numbers. An answer that is a number may then equal one of them. */
   readonly areNumbers: boolean;
-  /** Column or columns that the options come from. */
+  /** Names of the columns that the options come from, for messages. */
   readonly from: string;
 }
 
@@ -123,7 +123,7 @@ function wrongOf(row: Row): Wrong | undefined {
   return family && { from: `${columns[0]} to ${columns.at(-1)}`, texts: columns.map((column) => row[column]) };
 }
 
-/** Returns the options made of the right answer and the wrong ones. */
+/** Returns the options of a row that has the right answer and the wrong ones in different columns. */
 function beside(row: Row, { from, texts }: Wrong): Parsed<Options> {
   const column = firstWithValue(row, RIGHT_TEXTS);
   if (column === undefined) return malformed(`column correct_answer is missing beside ${from}`);

@@ -83,7 +83,9 @@ export function canonical({ question, options, right }: Question): string {
   return keyOf(question, options[right] as string, ...[...options].sort());
 }
 
-/** Returns the key that decides the split of a question. Its options do not matter. */
+/**
+ * Returns the key that decides the split of a question. Questions that differ only in their options have the same key.
+ */
 export function invariant({ question }: Question): string {
   return folded(normalized(question));
 }

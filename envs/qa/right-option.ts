@@ -29,8 +29,8 @@ export interface Right {
 }
 
 /**
- * Returns the proof that a file with indices as answers needs: at least one index must be 0, which shows that they do
- * not count from 1.
+ * Returns the proof that a file needs if its answers are indices: at least one index must be 0, because the indices may
+ * otherwise count from 1. `given` is true if this row has the index 0.
  */
 const fromZero = (column: string, given: boolean): RowProof => ({
   wanted: `column ${column} has indices, and none is 0, so that they may count from 1: say --column ${INDEX}=${column} where they count from 0, or --column ${NUMBER}=${column} where they count from 1`,
@@ -38,8 +38,8 @@ const fromZero = (column: string, given: boolean): RowProof => ({
 });
 
 /**
- * Returns the proof that a file needs if an answer can be read as a text and as an index: at least one answer must be
- * readable as a text only.
+ * Returns the proof that a file needs if an answer can be read both as an option's text and as an index. At least one
+ * row must show that the column holds texts; `given` is true if this row does.
  */
 const asText = (column: string, given: boolean): RowProof => ({
   wanted: `column ${column} can be read as options' texts and as their indices: say --column ${INDEX}=${column} where they are indices`,
@@ -71,7 +71,10 @@ export function rightOf(row: Row, options: Options): Parsed<Right> {
   );
 }
 
-/** Returns the option named by the unambiguous columns, if there are any. All of them must name the same option. */
+/**
+ * Returns the option that the unambiguous columns (INDEX, NUMBER and LETTER) name, if the row has any of them. All of
+ * them must name the same option.
+ */
 function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?: number; readonly from: string }> {
   const places: { readonly place: number; readonly from: string }[] = [];
   for (const [from, start] of [
@@ -101,7 +104,9 @@ function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?:
   return { kind: "answer", answer: first ?? { from: "" } };
 }
 
-/** Returns the indices of the options that an answer may mean. */
+/**
+ * Returns the indices of the options that an answer may mean, read as a text, as a label or letter, and as an index.
+ */
 function readings(column: string, given: unknown, { texts, labels, areNumbers }: Options) {
   const isKey = KEYS.includes(column) && labels !== undefined;
   const keys = texts.map(normalized);
@@ -145,7 +150,7 @@ function readAnswer(row: Row, column: string, options: Options): Parsed<Right> {
   );
 }
 
-/** Returns a whole number, which a text may hold too. Returns undefined for other values. */
+/** Returns a whole number of at most three digits, given as a number or a text. Returns undefined for other values. */
 function wholeIn(value: unknown): number | undefined {
   const text = textIn(value)?.trim() ?? "";
   return /^\d{1,3}(?:\.0+)?$/.test(text) ? Number(text) : undefined;

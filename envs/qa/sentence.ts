@@ -16,7 +16,7 @@ const LEAD =
  */
 const EXCLAMATION = /^(?:¡ ?)?(.*(?:\p{L}{2}|[\p{Script=Han}\p{Script=Kana}]) ?)!{1,3}$/su;
 
-/** Strips the words and marks that make an option a sentence. */
+/** Strips the words and marks that make an option a sentence: "It is Paris!" becomes "Paris". */
 export function withoutSentence(given: string): string {
   const said = normalized(normalized(given).replace(EXCLAMATION, "$1"));
   const [lead = ""] = LEAD.exec(said) ?? [];
@@ -36,9 +36,9 @@ export function withPlainLetter(text: string): string {
 const BULLET = /^(?:[-*+•‣⁃◦▪●○■□◆➤→·∙✓✔✅]|(\d{1,2})[.)](?= ?\(?\p{L}))\ufe0f? +(?:\[[x✓]\] +)?(?=\S)/iu;
 
 /**
- * Returns the index of an answer after a bullet, or undefined if there is no bullet. `placeOf` parses the rest. A list
- * number must be 1 or the number of the option. If an option itself begins with the bullet's character, as "-5" does,
- * the character belongs to the answer.
+ * Parses an answer behind the bullet or number of a list, as in "- Paris" or "2. Paris"; `placeOf` parses the rest.
+ * Returns undefined if there is no bullet. A list number must be 1 or the number of the option. If an option itself
+ * begins with the bullet's character, as "-5" does, the character belongs to the answer.
  */
 export function placeBehindBullet<Place>(
   given: string,

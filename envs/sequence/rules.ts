@@ -18,8 +18,8 @@ export interface Rule {
 }
 
 /**
- * Images of the digits under the rule `map`, for each number of symbols. No digit maps to itself, and no two map to the
- * same digit.
+ * Tables of the rule `map`, one for each number of symbols: digit i becomes the digit at position i. No digit maps to
+ * itself, and no two map to the same digit.
  */
 const TABLES = splitWords("10 120 2031 30412 350214 4062513 57361042 648271503 7391860425");
 

@@ -5,9 +5,9 @@ import type { TryTool } from "../turns/tries.ts";
 
 /** Maximum length of an expression, in UTF-16 units. */
 const LENGTH_MAX = 500;
-/** Maximum number of digits of a part of a result. */
+/** Maximum length of a result written as a whole number or a fraction, in characters. */
 const DIGITS_MAX = 100;
-/** Number of digits after the point of a decimal. */
+/** Number of digits after the point to which a fraction is also shown as a decimal. */
 const PLACES = 12;
 
 export const calculator = {
@@ -32,7 +32,9 @@ export const calculator = {
   },
 } as const satisfies TryTool;
 
-/** Returns a fraction as a decimal, e.g. " = 23.5" or " ≈ 0.333333333333". Empty for a whole number. */
+/**
+ * Returns the text that shows a fraction as a decimal, e.g. " = 23.5" or " ≈ 0.333333333333". Empty for a whole number.
+ */
 function decimalOf({ num, den }: Rational): string {
   if (den === 1n) return "";
   const size = num < 0n ? -num : num;

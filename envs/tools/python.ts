@@ -39,7 +39,10 @@ async function run(program: string, context: VerifyContext): Promise<string | Fa
   return wordsOf(result);
 }
 
-/** Returns the result of a program in words. Its failure is the policy's, so it is a reply like others. */
+/**
+ * Returns the result of a program in words. The policy is to blame if its program fails, so a failure is a normal
+ * reply.
+ */
 function wordsOf(result: SandboxResult): string {
   switch (result.kind) {
     case "printed":

@@ -1,10 +1,13 @@
-/** Checks the arguments of a tool against its JSON Schema, as far as the schema uses keywords of a small part of it. */
+/**
+ * Checks the arguments of a tool call against the tool's JSON Schema. Checks only some keywords of JSON Schema, and
+ * ignores the others.
+ */
 
 import { isRawNumber } from "../lib/exact-json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Maximum depth of values that are checked, e.g. three of "a.b[3]". Deeper values are not checked. */
+/** Maximum depth of values that are checked; the depth of "a.b[3]" is 3. Deeper values are not checked. */
 const DEPTH_MAX = 16;
 
 /**
@@ -108,6 +111,7 @@ function isOfType(value: unknown, type: unknown): boolean {
 }
 
 function isEqual(one: unknown, other: unknown): boolean {
-  // A schema holds no number that JavaScript cannot hold.
+  // An int beyond 2^53 (a bigint) equals no value of a schema, because schemas hold only numbers that a double can
+  // hold.
   return one === other || (typeof other !== "bigint" && JSON.stringify(one) === JSON.stringify(other));
 }

@@ -22,13 +22,13 @@ import {
   type Standing,
 } from "./turns.ts";
 
-/** A task with several turns, and the sample of it that is played. */
+/** A task with several turns, and the settings for playing one of its samples. */
 export interface EpisodeTask extends AnyScoreTask {
   /** Maximum number of calls in the episode. */
   readonly calls: number;
   /** Names of the tools that the policy may call. */
   readonly tools: readonly string[];
-  /** How much replies to tries say. Defaults to "distance". */
+  /** How much a reply to an answer tells about the answer. Defaults to "distance". */
   readonly detail?: ReplyDetail;
   /** Values that identify the task and the sample. The random numbers of the episode are derived from them. */
   readonly seed: readonly (string | number)[];
@@ -59,8 +59,8 @@ export function play(task: EpisodeTask, begun: Episode | undefined, message: Pol
 }
 
 /**
- * Plays a completion of a task whose calls may ask a resource. `ask` asks one question at a time. If it fails, the
- * failure is returned, and the same completion may be played again.
+ * Plays a completion of a task whose calls may ask a resource (an external service). `ask` asks one question at a time.
+ * If it fails, the failure is returned, and the same completion may be played again.
  */
 export async function playAsking(
   task: EpisodeTask,
@@ -78,15 +78,18 @@ export async function playAsking(
   return step.value;
 }
 
-/** A completion in progress. It yields each question of its calls, and takes the answer before it continues. */
+/**
+ * Generator that plays a completion. It yields each question to a resource, and receives the result before it
+ * continues.
+ */
 type Going<Result> = Generator<Question<Message>, Result, Advanced<Message>>;
 
 function* playing(task: EpisodeTask, begun: Episode | undefined, message: PolicyMessage): Going<Played> {
   const turns = turnsOf(task);
   let episode = begun ?? FIRST;
   const end = (stop: EpisodeEnd["stop"], last?: Called): Played => {
-    // Hash the text only if its calls are not made. Otherwise the hashed calls suffice, and text beside them may be
-    // sent apart.
+    // Hash the text of a truncated completion, because its calls are not made. Otherwise the hashed calls suffice, and
+    // text around them may come in another message.
     const unmade = stop === "truncated" ? [message.text] : [];
     const digest = last === undefined ? chained(episode, stop, ...unmade) : episode.digest;
     return { kind: "over", ...scoreEpisode(task, episode, stop, last?.findings), digest };
@@ -153,7 +156,7 @@ function partsOf(call: AnyCall): readonly string[] {
   return call.kind === "tool" ? [call.kind, call.name, call.argumentsJson] : [call.kind, call.text];
 }
 
-/** Returns the current state of the episode. Computes it from the stored state by repeating the logged calls. */
+/** Returns the current state of the episode: the stored state after the logged calls are repeated on it. */
 function presentState(task: EpisodeTask, turns: AnyTurns, { state: stored, log }: Episode): Message {
   const { environment, instance, seed, baseline, detail } = task;
   let state = stored === undefined ? turns.start(instance) : fromBinary(turns.schema, stored);
@@ -168,8 +171,8 @@ function presentState(task: EpisodeTask, turns: AnyTurns, { state: stored, log }
 }
 
 /**
- * Chooses how to store the state after a call, in fewer bytes: the state itself, or the state stored before with one
- * more logged call. Calls that may ask a resource are never logged.
+ * Chooses the shorter way to store the state after a call: the new state itself, or the state stored before with a log
+ * of the calls since. Calls that may ask a resource are never logged.
  */
 function shorter(
   { schema, resource }: AnyTurns,
@@ -183,7 +186,7 @@ function shorter(
   return state.length <= (stored?.length ?? 0) + logBytes(longer) ? { state, log: [] } : { state: stored, log: longer };
 }
 
-/** Returns the reward of a call, and the episode's return after it. */
+/** Returns the reward of a call, and the result that decides the episode's return after the call. */
 function worthOf(
   task: EpisodeTask,
   before: Standing | undefined,
@@ -217,8 +220,8 @@ function lazyRng(...key: readonly (string | number)[]): Rng {
 }
 
 /**
- * Returns the sentences of a prompt that tell how many calls the task allows, what counts as a call, and how many of the
- * calls may be answers.
+ * Returns the sentences of a prompt that say how many calls the task allows, what counts as a call, and how many calls
+ * may be answers.
  */
 export function callsInstruction(calls: number, tools: readonly string[], answersMax = calls): string {
   const budget = `You have up to ${calls} ${calls === 1 ? "call" : "calls"}.`;

@@ -1,4 +1,6 @@
-/** Reads the calls of a completion as actions, and calls that were logged before. */
+/**
+ * Converts calls to the actions that an environment carries out: calls in a completion, and calls in an episode's log.
+ */
 import { locateAnswers, trusting } from "../answers/locate.ts";
 import { stripAnswer } from "../answers/strip.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -117,7 +119,7 @@ function readArguments({ keepsWholeNumbers }: AnyTurns, text: string) {
   return readObject(text, keepsWholeNumbers === true ? keepsWhole : undefined);
 }
 
-/** Returns the logged call in the form in which the environment takes it. */
+/** Converts a logged call to the action that the environment carries out. */
 export function actionOf(turns: AnyTurns, { number, tool, text }: LoggedCall): Action {
   if (tool === 0) return { kind: "answer", number, text };
   const name = turns.tools[tool - 1]?.name ?? "";

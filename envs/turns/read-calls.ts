@@ -60,24 +60,30 @@ export type ReadObject =
   | { readonly kind: "ok"; readonly value: Readonly<Record<string, unknown>> }
   | { readonly kind: "bad"; readonly reason: string };
 
-/** Maximum depth of a call's JSON. Other readers of JSON, e.g. Python's, fail at some depth. */
+/** Maximum depth of a call's JSON, because other parsers of JSON, e.g. Python's, fail at some depth. */
 const DEPTH_MAX = 64;
-/** Matches a whole number that is not infinite as a float. */
+/** Matches a whole number of at most 308 digits, which a double does not turn into infinity. */
 const WHOLE = /^-?\d{1,308}$/;
-/** Maximum length of a number that is compared with JavaScript's, because long runs of zeros take quadratic time. */
+/**
+ * Maximum length of a number's text that is checked for exactness as a double, because long runs of zeros take
+ * quadratic time.
+ */
 const SOURCE_MAX = 400;
 
-/** Returns whether the source text of a number that JavaScript cannot hold is kept as it is, as RawNumber. */
+/**
+ * Returns whether a number that a double cannot hold exactly is kept as its source text (RawNumber). If not, the call
+ * counts as unreadable.
+ */
 type Keeps = (source: string) => boolean;
 
-/** Keeps whole numbers, for environments whose language has big integers. */
+/** Keeps whole numbers, for environments whose programming language has big integers. */
 export const keepsWhole: Keeps = (source) => WHOLE.test(source);
 const keepsFinite: Keeps = (source) => Number.isFinite(Number(source));
 const keepsNone: Keeps = () => false;
 
 /**
- * Parses a JSON object, or a JSON string that contains one. Refuses text that means something else after it is parsed: a
- * number that would become another one, and a key that comes twice.
+ * Parses a JSON object, or a JSON string that contains one. Refuses text whose meaning changes when it is parsed: a
+ * number that would be rounded, or a key that occurs twice.
  */
 export function readObject(text: string, keeps: Keeps = keepsNone): ReadObject {
   const bad = (reason: string): ReadObject => ({ kind: "bad", reason });
@@ -86,7 +92,8 @@ export function readObject(text: string, keeps: Keeps = keepsNone): ReadObject {
     if (depthOf(json) > DEPTH_MAX) throw new RangeError("too deep");
     return parseExact(json, (source) => {
       const value = source.length > SOURCE_MAX ? undefined : exactNumber(source);
-      // Some whole numbers beyond 2^53 come back as they were written, e.g. 10^23, although JavaScript holds another one.
+      // Keep whole numbers beyond 2^53 as text, even if a double prints them as written: 10^23 does, but its double
+      // differs.
       if (typeof value === "number" && (Number.isSafeInteger(value) || !WHOLE.test(source))) return value;
       if (!keeps(source)) lost ??= source;
       return rawNumber(source);

@@ -22,8 +22,8 @@ export interface EpisodeEnd {
 }
 
 /**
- * Returns the score of an episode that has ended. `last` has the findings about its last call, unless the last
- * completion made no call.
+ * Returns the score of an episode that has ended. `last` has the findings about the episode's last call. It is
+ * undefined if the last completion made no call.
  */
 export function scoreEpisode(
   task: AnyScoreTask,

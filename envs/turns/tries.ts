@@ -1,4 +1,7 @@
-/** Several tries at a task of one answer. Each answer gets a reply that says what is wrong with it, until one is best. */
+/**
+ * Gives several tries to tasks that take one answer. Each answer gets a reply that says what is wrong with it, until an
+ * answer is the best possible.
+ */
 import { create } from "@bufbuild/protobuf";
 import {
   type TriesState,
@@ -10,27 +13,30 @@ import { assertNever } from "../lib/assert-never.ts";
 import type { Resource, VerifyContext } from "../resource.ts";
 import type { Advanced, AnyTurns, AskingTurns, KnownBest, Question, ReplyDetail, Tool, Turns } from "./turns.ts";
 
-/** Settings of several tries. */
+/** Settings of tasks with several tries. */
 export interface Tries {
-  /** Tools that a task may be given. Their results are no answers. Their order never changes. Defaults to none. */
+  /**
+   * Tools that a task may be given. Their results do not count as answers. Their order must never change, because task
+   * ids hold a tool's position. Defaults to none.
+   */
   readonly tools?: readonly TryTool[];
   /**
-   * Maximum number of answers that can be read; the last one ends the episode. Meant for answers that are right or
-   * wrong, because every reply excludes one. Defaults to the number of calls.
+   * Maximum number of readable answers; the last one ends the episode. Meant for answers that are right or wrong,
+   * because every reply excludes one possible answer. Defaults to the number of calls.
    */
   readonly answersMax?: number;
   /**
-   * Set if the texts in facts come from elsewhere, and may hold the right answer. Replies then omit these texts.
-   * Defaults to false.
+   * Set if the verifier's facts come from a process that is not ours, so that their texts may hold the right answer.
+   * Replies then omit these texts. Defaults to false.
    */
   readonly quiet?: true;
   /** Returns the reply to a wrong answer that was graded. It must not show the right one. */
   readonly wrong?: (facts: GradedFacts) => string;
 }
 
-/** Tool whose result depends on its arguments, and not on the task. */
+/** Tool whose result depends only on its arguments, and not on the task. */
 export interface TryTool extends Tool {
-  /** Resource that its calls ask. Unset: none. */
+  /** Resource (external service) that the tool's calls ask. Unset: none. */
   readonly resource?: Resource;
   /**
    * Returns the result, or what is wrong with the arguments, or a function that asks the resource for the result. Pure,
@@ -61,7 +67,10 @@ const COUNT_BYTES = 2;
 
 type Called = Advanced<TriesState> | Question<TriesState>;
 
-/** Returns turns in which a call is an answer or a call of a tool. Tasks have them only if they ask for several calls. */
+/**
+ * Returns turns in which each call is an answer or a tool call, for an environment whose tasks take one answer. A task
+ * has several turns only if its request asks for more than one call.
+ */
 export function severalTries<Instance, Answer>(
   tried: Tried<Instance, Answer>,
   { tools = [], answersMax, quiet, wrong }: Tries,
@@ -115,7 +124,7 @@ function toolResult(result: ReturnType<TryTool["reply"]>, state: TriesState): Ca
   return { ask };
 }
 
-/** Best known answer, and how much replies say about the distance from it. */
+/** Best known answer of the task, and how much a reply says about the distance from it. */
 interface Comparing {
   readonly goal: TriedParts<never, never>["goal"];
   readonly best: KnownBest | undefined;
@@ -125,7 +134,7 @@ interface Comparing {
 
 interface TryReply {
   readonly reply: string;
-  /** True if there is no better answer. Unset: it is not known. */
+  /** True if no better answer exists, which ends the episode. Unset if this is not known. */
   readonly over?: true;
 }
 

@@ -14,7 +14,7 @@ export interface Tool {
   /** Name of the tool, unique within the environment. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the tool's arguments. They are always an object. */
+  /** JSON Schema of the tool's arguments, which are always an object. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
@@ -26,7 +26,7 @@ export type Action = { readonly number: number } & (
   | { readonly kind: "tool"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
 );
 
-/** Result of a call. */
+/** Result of carrying out a call. */
 export interface Advanced<State> {
   /** Reply to the policy, which must not reveal the solution. If the call is invalid, the reply says why. */
   readonly reply: string;
@@ -37,11 +37,11 @@ export interface Advanced<State> {
   readonly facts?: Facts;
 }
 
-/** Call whose result must be asked of an external resource. */
+/** Call whose result must be asked from an external resource, such as the sandbox. */
 export interface Question<State> {
   /**
-   * Asks for the result. Returns Failed for a fault of ours, never for one of the policy, e.g. a program that fails:
-   * a reply reports it. May be called several times. A rejected promise is a bug.
+   * Asks for the result. Returns Failed only for a fault of ours. A fault of the policy, e.g. a program that fails, is
+   * reported in the reply. May be called several times. A rejected promise is a bug.
    */
   ask(context: VerifyContext): Promise<Advanced<State> | Failed>;
 }
@@ -70,7 +70,10 @@ export interface KnownBest {
   readonly bound: number;
 }
 
-/** Members that all turns have. The state of an episode is a protobuf message, because it is stored in task ids. */
+/**
+ * Members that Turns and AskingTurns have in common. The state of an episode is a protobuf message, because it is
+ * stored in task ids.
+ */
 export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> {
   /**
    * Set if a task has several turns only if more than one call is requested. Defaults to false: all tasks have several
@@ -92,8 +95,8 @@ export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> 
    */
   readonly actionBytesMax: number;
   /**
-   * Set if arguments may have whole numbers of up to 308 digits, as RawNumber (lib/exact-json.ts) where JavaScript cannot
-   * hold them. Defaults to false: the reply to a call with such a number says so.
+   * Set if arguments may have whole numbers of up to 308 digits, passed as RawNumber (lib/exact-json.ts) if JavaScript
+   * cannot hold them. Defaults to false: the reply to a call with such a number says that the number cannot be read.
    */
   readonly keepsWholeNumbers?: true;
   readonly schema: Schema;
@@ -109,7 +112,7 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> exten
   /**
    * Carries out a call. Must be pure and must not throw, because calls are repeated to restore a state. `rng` depends
    * only on the task, the sample and the call's number. `best` is the best known objective value of the instance, if
-   * there is one. Only tries read `detail`, which defaults to "distance".
+   * there is one. Only the turns of severalTries read `detail`, which defaults to "distance".
    */
   advance(
     instance: Instance,
@@ -130,7 +133,10 @@ export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage>
   readonly resource: Resource;
   /** Names of the tools whose calls ask the resource, if no other calls do. Unset: every call may ask. */
   readonly askingTools?: readonly string[];
-  /** Carries out a call as that of Turns does, or returns the question to ask. Equal arguments give equal questions. */
+  /**
+   * Carries out a call like `advance` of Turns, or returns the question to ask the resource. Equal arguments give equal
+   * questions.
+   */
   advance(
     instance: Instance,
     state: MessageShape<Schema>,
@@ -145,8 +151,8 @@ export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage>
 export type AnyTurns<Instance = unknown> = Turns<Instance> | AskingTurns<Instance>;
 
 /**
- * A call after the state that a task id stores. Repeating these calls leads to the current state. Unreadable calls are
- * left out.
+ * One call in the log of an episode. A task id stores a state and the calls after it; repeating the calls leads to the
+ * current state. Unreadable calls are left out.
  */
 export interface LoggedCall {
   readonly number: number;
@@ -167,7 +173,7 @@ export interface Standing {
   readonly solved: boolean;
 }
 
-/** An episode after at least one call. With the task, it is all that the next call needs. */
+/** An episode after at least one call. The next call needs only the task and this object. */
 export interface Episode {
   readonly calls: number;
   /** Encoded state from before the calls of `log`. Undefined: the state in which the episode starts. */
@@ -188,8 +194,8 @@ const LOGGED_BYTES = 12;
 const EPISODE_BYTES = 160;
 
 /**
- * Returns the maximum size of an encoded episode, in bytes. After each call the shorter form is stored: the state, or
- * an older state with the calls since. So neither form's maximum is exceeded.
+ * Returns the maximum size of an encoded episode, in bytes. After each call the shorter of two forms is stored: the
+ * state, or an older state with a log of the calls since. Hence the smaller of the two maximums applies.
  */
 export function episodeBytesMax(
   turns: Pick<AnyTurns, "resource" | "actionBytesMax" | "stateBytesMax">,

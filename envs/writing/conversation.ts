@@ -11,7 +11,7 @@ export interface Conversation {
 }
 
 /**
- * Maximum size of a text, in bytes of UTF-8. No tokenizer makes more tokens than bytes, so no prompt becomes too long.
+ * Maximum size of a text, in bytes of UTF-8. It also limits tokens, because no tokenizer makes more tokens than bytes.
  */
 export const TEXT_BYTES_MAX = 16_384;
 /** Minimum number of letters in a text. */

@@ -61,7 +61,10 @@ const LINES = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
  */
 const HIDDEN = /[[\p{C}\p{Default_Ignorable_Code_Point}]--[\t\u200c\u200d\ufe0e\ufe0f]]/gv;
 
-/** Returns a text as a quotation that it cannot break out of. Runs of empty lines become one. */
+/**
+ * Returns a text as a quotation: each line begins with "| ", and marks that could end the quotation are respelled. Runs
+ * of empty lines become one.
+ */
 export function quoted(text: string): string {
   const lines = text.split(LINES).map(tamed);
   const isEmpty = (i: number): boolean => (lines[i] ?? "").trim() === "";
@@ -71,7 +74,10 @@ export function quoted(text: string): string {
     .join("\n");
 }
 
-/** Matches Mistral's marks, which its tokenizers may read in any text. They are in upper case only. */
+/**
+ * Matches the opening bracket of Mistral's control marks, such as [TOOL_CALLS]. Mistral's tokenizers may interpret
+ * these marks in any text. The marks are in upper case only.
+ */
 const BRACKETED =
   /\[(?=\/?(?:SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|THINK|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|PREFIX|MIDDLE|SUFFIX)\])/g;
 

@@ -41,7 +41,7 @@ function textWidth(content: string, size = 12): number {
   return content.length * size * LETTER;
 }
 
-/** Returns the picture as an SVG document. */
+/** Returns the picture, with the headlines above it, as an SVG document. */
 export function framed(picture: Picture, headlines: readonly Headline[]): string {
   const width = Math.max(WIDTH_MIN, picture.width) + 2 * MARGIN;
   const inner = width - 2 * MARGIN;
@@ -166,9 +166,9 @@ export interface Piece {
   readonly amount: number;
   readonly label: string;
   readonly className: string;
-  /** Class of the label, which is drawn on the amount. */
+  /** CSS class of the label, which makes it readable on the amount's colour. */
   readonly onClass: string;
-  /** True if the amount is wrong for any sum, e.g. because its index was listed before. */
+  /** True if the amount must not count at all, e.g. because its index was listed before. */
   readonly wrong: boolean;
 }
 
@@ -204,15 +204,15 @@ interface Stacks {
   /** Width of one unit of an amount, in pixels. */
   readonly scale: number;
   readonly limit: number;
-  /** Name of the limit, e.g. "capacity". The drawing appends the limit itself. */
+  /** Name of the limit, e.g. "capacity". The drawing appends the limit's value. */
   readonly words: string;
   /** Width of the picture. The limit's label stays within it. */
   readonly width: number;
 }
 
 /**
- * Draws stacks of amounts one below the other, with one limit through all of them. `bottom` is the y coordinate where
- * they end.
+ * Draws stacks of amounts one below the other, with the line of one limit through all of them. `bottom` is the y
+ * coordinate where the stacks end.
  */
 export function stacks({ rows, left, top, scale, limit, words, width }: Stacks): {
   readonly shapes: readonly Shape[];

@@ -149,7 +149,10 @@ export function boxFor(vertices: number): Box {
 /** Radius of a drawn vertex, in pixels. */
 export const VERTEX_RADIUS = 11;
 
-/** Returns points for a graph's vertices, about as far apart as the number of edges on the way between them. */
+/**
+ * Returns points for a graph's vertices. The distance of two points is about proportional to the number of edges on a
+ * shortest path between the vertices.
+ */
 export function graphPoints(graph: Graph, box: Box): readonly Point[] {
   const hops = Array.from({ length: graph.vertices }, (_, v) => hopsFrom(graph, v));
   return spread(
@@ -202,7 +205,7 @@ function extent(values: readonly number[]): readonly [number, number] {
 
 const SPREAD_SWEEPS = 60;
 
-/** Pushes points apart until no two vertices overlap. */
+/** Pushes points apart, in a fixed number of sweeps, so that vertices do not overlap if the box has room for them. */
 export function spread(points: readonly Point[], { width, height }: Box): readonly Point[] {
   const apart = 2 * VERTEX_RADIUS + 6;
   const moved = points.map(({ x, y }) => ({ x, y }));

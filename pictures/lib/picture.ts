@@ -23,9 +23,9 @@ export function notesOf(...notes: readonly (string | undefined)[]): readonly str
 export interface Tally {
   /** Number of times that each number is listed. */
   readonly times: Uint16Array;
-  /** Listed numbers that do not exist, in order. */
+  /** Listed numbers that are out of range, in the order of the list. */
   readonly outside: readonly number[];
-  /** Listed numbers that exist, in the order of first listing. */
+  /** Listed numbers that are in range, in the order of first listing. */
   readonly distinct: readonly number[];
 }
 

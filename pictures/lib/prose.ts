@@ -96,7 +96,10 @@ export function proseOf(paragraphs: readonly Paragraph[], width: number): Prose 
   return { width, height: Math.max(0, top - GAP), shapes };
 }
 
-/** SVG feature that all browsers report. A renderer without HTML support lacks it and draws the plain lines instead. */
+/**
+ * SVG feature that all browsers report. A renderer that does not report it has no HTML support, and draws the plain
+ * lines instead.
+ */
 const EXTENSIBLE = "http://www.w3.org/TR/SVG11/feature#Extensibility";
 
 function plainLines(

@@ -17,8 +17,9 @@ const CENTRED: readonly (readonly [className: string, drop: number])[] = [
 ];
 
 /**
- * Draws a line of text. The class decides the size and where the point is: on the base line at the start or the end, or
- * in the middle. The middle is computed here, because renderers differ in their support of base lines.
+ * Draws a line of text. The class decides the size and what the point (x, y) is: the start or the end of the base line,
+ * or the text's middle. The base line of centred text is computed here, because renderers differ in their support of
+ * base lines.
  */
 export function text(x: number, y: number, className: string, content: string): Shape {
   const [, drop = 0] = CENTRED.find(([part]) => className.includes(part)) ?? [];

@@ -95,8 +95,8 @@ function isCut(side: SideOf, a: number, b: number): boolean {
 }
 
 /**
- * Returns the vertices that must change sides to give the best answer. The names of its two sides do not matter, so the
- * smaller of the two possible sets is returned.
+ * Returns the vertices that must change sides to give the best answer. Which of the two sides comes first does not
+ * matter, so the smaller of the two possible sets is returned.
  */
 function moversOf(side: SideOf, best: SideOf): ReadonlySet<number> {
   const differing = side.flatMap((own, v) => (own !== -1 && own !== best[v] ? [v] : []));

@@ -56,8 +56,8 @@ function groupsOf(graph: Graph, coloring: Coloring): readonly Group[] {
 }
 
 /**
- * Places the vertices on a circle. Vertices of one colour are side by side, with a gap before the next colour, and a
- * label for each.
+ * Places the vertices on a circle. Vertices of one colour are side by side, with a gap before the next colour. Each
+ * colour gets a label.
  */
 function circled(vertices: number, groups: readonly Group[]) {
   const places = vertices + groups.length;

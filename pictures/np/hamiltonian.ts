@@ -59,7 +59,8 @@ function placed({ distinct, times }: Tally): { readonly points: readonly Point[]
 }
 
 /**
- * Returns, for each vertex left out, the two edges by which the first possible step of the cycle could pass through it.
+ * Returns two edges for each vertex left out, if a step of the cycle can be replaced by these two edges so that the
+ * cycle passes through the vertex. Takes the first such step.
  */
 function detoursOf(graph: Graph, along: readonly Pair[], times: Tally["times"]): readonly Pair[] {
   return [...times.keys()].flatMap((v): readonly Pair[] => {

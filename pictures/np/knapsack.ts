@@ -1,5 +1,6 @@
 /**
- * Draws weights against the capacity, so that a person sees how far they exceed it, and which items are more valuable.
+ * Draws the weights of the chosen items against the capacity, so that a person sees how far they exceed it, and which
+ * items are more valuable.
  */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { type IndexList as Choice, sumAt } from "../../envs/lib/parse-lists.ts";

@@ -56,7 +56,7 @@ export function draw(instance: TspInstance, tour?: Tour, best?: Tour): Picture {
   };
 }
 
-/** Returns distances for the placement of the cities. They have a positive minimum, so that cities stay apart. */
+/** Returns the distances by which the cities are placed. They have a positive minimum, so that cities stay apart. */
 function embeddable(instance: TspInstance): (a: number, b: number) => number {
   let sum = 0;
   for (const distance of instance.distances) sum += distance;
@@ -84,7 +84,10 @@ function ringOf(times: number, missed: boolean): string | undefined {
   return times === 0 && missed ? "gd-missing" : undefined;
 }
 
-/** Draws the longest steps of a tour as bars, and in grey those of the best tour, compared rank by rank. */
+/**
+ * Draws the longest steps of a tour as bars, longest first. A grey bar under each shows the best tour's step of the
+ * same rank.
+ */
 function lengthPanel(
   instance: TspInstance,
   steps: readonly Pair[],

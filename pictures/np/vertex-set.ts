@@ -25,7 +25,8 @@ interface VertexSet {
 }
 
 /**
- * Draws the graph with the chosen vertices filled, and with red lines between those that may not be chosen together.
+ * Draws the graph with the chosen vertices filled, and with red lines between chosen vertices that must not be chosen
+ * together.
  */
 function drawVertexSet({ graph, chosen = [], best = [], joined }: VertexSet): Picture {
   const box = boxFor(graph.vertices);

@@ -15,7 +15,7 @@ export interface BisectionInstance {
   readonly edges: readonly Edge[];
 }
 
-/** Edge between a < b, of positive weight. */
+/** Edge between vertices a < b, of positive weight. */
 export interface Edge {
   readonly a: number;
   readonly b: number;

@@ -1,6 +1,6 @@
 /**
- * Finds two sides by tabu search over swaps of two vertices, without a bound. The papers' public code instead anneals
- * over such swaps until a time limit.
+ * Finds two sides by tabu search over swaps of two vertices, without a bound. The papers' public code instead uses
+ * simulated annealing over such swaps until a time limit.
  */
 import { rngFor } from "../../lib/rng.ts";
 import type { BisectionInstance } from "./generate.ts";

@@ -28,13 +28,13 @@ interface Drawn {
   readonly weight: number;
 }
 
-/** Factor in the key of an edge. It is larger than any number of vertices. */
+/** Factor of a in the key a · PLACES + b of an edge. It exceeds any number of vertices. */
 const PLACES = 4096;
 
 /** Edges drawn so far, by the key a · PLACES + b. */
 type Weights = Map<number, Drawn>;
 
-/** Vertices of a community, or others from which an edge's end is drawn. */
+/** Vertices from which an end of an edge is drawn, e.g. those of a community. */
 type Vertices = readonly number[];
 
 export function makeEdges(vertices: number, noise: number, rng: Rng): readonly Drawn[] {

@@ -1,7 +1,7 @@
 /**
  * Colours a graph by saturation (Brélaz 1979), with which the papers' public code also begins. The next vertex is the
  * one whose neighbours have the most colours. If several have equally many, the one with the most neighbours is next.
- * It gets the first free colour.
+ * The vertex gets the first colour that no neighbour has.
  */
 import { type Graph, neighbours } from "../../lib/graph.ts";
 import type { Coloring } from "./verify.ts";

@@ -82,8 +82,8 @@ export interface Search {
 type Found = "found" | "none" | "out_of_nodes";
 
 /**
- * Colours the remaining vertices, given that the colours below `used` are in use. If a colouring is found, it stays in
- * `s.coloring`.
+ * Colours the remaining vertices, given that exactly the colours below `used` are in use. If a colouring is found, it
+ * stays in `s.coloring`.
  */
 function complete(s: Search, used: number): Found {
   const { coloring } = s;
@@ -135,9 +135,9 @@ interface Proof {
 }
 
 /**
- * Finds the minimum number of colours of a graph with at least one vertex. Half of the nodes go to raising the bound: a
- * number of colours is too small if a complete search finds no colouring. If these nodes run out, the rest go to
- * improving the colouring.
+ * Finds the minimum number of colours of a graph with at least one vertex. A lower bound rises if a complete search
+ * finds no colouring with that many colours; this may take half of the nodes. If they run out, the rest of the nodes go
+ * to improving the colouring.
  */
 export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {
   const { answer: clique, nodes } = maxClique(graph, nodesMax >> 2);

@@ -33,7 +33,7 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
   return undefined;
 }
 
-/** Maximum number of digits of a label that a double always holds exactly. */
+/** Maximum number of digits of a label (the number of a colour) that a double always holds exactly. */
 const EXACT_DIGITS_MAX = 15;
 const EXACT_MAX = 10 ** EXACT_DIGITS_MAX - 1;
 const DIGITS = /[\d０-９]+/y;

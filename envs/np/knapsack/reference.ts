@@ -1,15 +1,15 @@
 /**
  * Generates items as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/knapsack). Some
  * items set the capacity. Of the others, four in ten are heavy and of low value, and four in ten are light and of low
- * value. Two in ten are traps: at least half as heavy as all of the first items together, with the same value per
- * weight.
+ * value. Two in ten are traps: at least half as heavy as all items that set the capacity together, with the same value
+ * per weight.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";
 
 const HEAVY: Range = [300, 600];
 const CHEAP: Range = [30, 100];
-/** Value per weight of heavy and of cheap items. */
+/** Value per weight of heavy and of light items, which is low. */
 const POOR: Range = [0.8, 1.1];
 /** Weight of a trap, as a share of the total weight of the items that set the capacity. */
 const TRAP: Range = [0.5, 0.9];
@@ -50,7 +50,7 @@ export function sizesProblem(p: Sizes): string | undefined {
   return `planted_max, weight_max or ratio_max is too large with reference = 1: a trap of weight ${trap} may be worth ${Math.floor(value)}, which exceeds exact arithmetic`;
 }
 
-/** Returns two limits, in any order, of the number of items that do not set the capacity. */
+/** Returns the two limits, in any order, of the number of items that do not set the capacity. */
 function otherEnds(p: Sizes): Range {
   return [p.items_min - p.planted_min, p.items_max - p.planted_max];
 }

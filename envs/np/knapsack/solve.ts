@@ -31,7 +31,7 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
   return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
-/** Returns the total value of taking each item that still fits, in numerical order. */
+/** Returns the total value of a trivial choice, which takes each item that still fits, in numerical order. */
 export function trivial(instance: KnapsackInstance): number {
   return sumAt(instance.values, firstFit(instance, [...instance.weights.keys()]));
 }

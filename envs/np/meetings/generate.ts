@@ -174,7 +174,10 @@ const levels = [
 const QUARTER = 15;
 const DAY: Interval = { start: 9 * 60, end: 17 * 60 };
 const BREAK_QUARTERS = [2, 6] as const;
-/** Maximum number of tries for a meeting, on average. A meeting that its attendees could never hold is drawn again. */
+/**
+ * Maximum number of tries per meeting, on average. A meeting for which its attendees have no common time is drawn
+ * again.
+ */
 const TRIES_MAX = 50;
 
 export const generator = defineGenerator({

@@ -54,7 +54,7 @@ function earliest(instance: MeetingsInstance, held: Schedule, meeting: number, r
   });
   for (const { start: from, end } of commonIntervals(instance.availability, attendees)) {
     let start = from;
-    // Repeat, because after a conflicting meeting there may be another one.
+    // Repeat, because the end of one conflicting meeting may lie within another.
     for (let moved = true; moved;) {
       const late = taken.filter((each) => each.start < start + minutes && start < each.end).map((each) => each.end);
       moved = late.length > 0;

@@ -77,8 +77,8 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   solver: { solve, format, heuristic },
   trivial,
   inline,
-  // Rebuild each meeting with its members in a fixed order. JSON keeps their order, which differs for instances decoded
-  // from bytes.
+  // Rebuild each meeting with its fields in a fixed order. JSON keeps the order of fields, which differs for instances
+  // decoded from bytes.
   canonical: ({ meetings: all, availability, rooms }) =>
     JSON.stringify([all.map(({ attendees, minutes }) => ({ attendees, minutes })), availability, rooms]),
   invariant,

@@ -90,7 +90,10 @@ export const generator = defineGenerator({
     const planted = sample(count, rng.int(planted_min, Math.min(planted_max, count - 2)), rng);
     return { target: sumAt(numbers, planted), numbers, planted };
   },
-  /** Refuses parameters with which the target could not leave out two numbers. With reference = 1, it need not. */
+  /**
+   * Refuses parameters whose target could not leave out two numbers. With reference = 1, the target need not leave out
+   * any.
+   */
   conflict({ numbers_min, planted_min, reference }) {
     if (reference === 1 || planted_min <= numbers_min - 2) return undefined;
     return `planted_min must be at least 2 below numbers_min: ${planted_min} > ${numbers_min} − 2`;

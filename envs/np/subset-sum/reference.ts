@@ -5,8 +5,8 @@
 import { type Rng, sample } from "../../lib/rng.ts";
 
 /**
- * Range of the number of sets that the code wants. Sets that do not fit are left out, so that nearly always one set
- * remains.
+ * Range of the number of sets to draw. Sets that do not fit into the instance are left out, so that nearly always one
+ * set remains.
  */
 const SETS = [5, 6] as const;
 /** Maximum difference between a number in a set and the least possible number. */

@@ -29,9 +29,9 @@ export function trivial(): number {
   return 0;
 }
 
-// The functions below improve the choice if the states run out. There are then many numbers of many sizes, and nearly
-// any sum can be made. They take as many of the smallest numbers as fit, then swap a few for larger ones until the sum
-// is exact.
+// The functions below improve the choice if the dynamic programming runs out of states. There are then many numbers of
+// many sizes, and nearly any sum can be made. The functions take as many of the smallest numbers as fit, then swap a
+// few for larger ones until the sum is exact.
 
 /** Maximum number of pairs of numbers examined, about a tenth of a second of CPU time. */
 const PAIRS_MAX = 10_000_000;
@@ -39,13 +39,13 @@ const PAIRS_MAX = 10_000_000;
 interface Swaps {
   /** Numbers of the task, ascending. */
   readonly numbers: readonly number[];
-  /** Positions of the chosen numbers. */
+  /** Positions in `numbers` of the chosen numbers. */
   readonly inside: number[];
-  /** Positions of the numbers that are not chosen. */
+  /** Positions in `numbers` of the numbers that are not chosen. */
   readonly outside: number[];
   /**
-   * One swap for each difference that a swap can add to the sum. Differences start at minus the largest number. A swap
-   * is stored as inside index · numbers.length + outside index + 1, or 0 for none.
+   * One swap for each amount that a swap can add to the sum, from minus the largest number to plus the largest number.
+   * A swap is stored as inside index · numbers.length + outside index + 1, or 0 for none.
    */
   readonly byDifference: Int32Array;
   /** Target minus the current sum. */

@@ -29,13 +29,13 @@ export interface LedgerInstance {
   readonly orders: readonly Order[];
   /** Index in `customers` of the customer that the task names. */
   readonly named: number;
-  /** Number of referrals from the named customer to the one whose orders count. */
+  /** Number of referrals from the named customer to the customer whose open orders the task is about. */
   readonly referrals: number;
-  /** Index in `customers` of the customer who pays the orders. Undefined: the task asks for their sum instead. */
+  /** Index in `customers` of the customer who pays the open orders. Undefined: the task asks for their sum instead. */
   readonly payer: number | undefined;
 }
 
-/** Returns the index in `customers` of the customer whose orders count. */
+/** Returns the index in `customers` of the customer whose open orders the task is about. */
 export function debtorOf({ customers, named, referrals }: LedgerInstance): number {
   let place = named;
   for (let i = 0; i < referrals; i++) place = (customers[place] as Customer).referredBy;
@@ -46,12 +46,14 @@ export function openOrders({ orders }: LedgerInstance, customer: number): readon
   return orders.filter((order) => order.customer === customer && order.isOpen);
 }
 
-/** Returns the sum of the orders that count. */
+/** Returns the sum of the amounts of the open orders that the task is about. */
 export function sumOf(instance: LedgerInstance): number {
   return openOrders(instance, debtorOf(instance)).reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** Returns the right answer: the sum of the orders, or the balance that the transfer leads to. */
+/**
+ * Returns the right answer: the sum of the open orders, or the balance of the customer who has them after the transfer.
+ */
 export function answerOf(instance: LedgerInstance): number {
   const before = instance.payer === undefined ? 0 : (instance.accounts[debtorOf(instance)] as Account).balance;
   return before + sumOf(instance);
@@ -66,7 +68,7 @@ export function idOf(table: Table, { id }: { readonly id: number }): string {
   return `${LETTERS[table]}${id}`;
 }
 
-/** Returns the index in `table` of the row with this id. -1: there is none. */
+/** Returns the index in `table` of the row with this id, or -1 if there is no such row. */
 export function placeOf(instance: LedgerInstance, table: Table, id: unknown): number {
   return instance[table].findIndex((row) => idOf(table, row) === id);
 }

@@ -1,4 +1,4 @@
-/** Generates databases and what is asked of them. */
+/** Generates the databases of tasks and the questions about them. */
 import { defineGenerator } from "../../define.ts";
 import type { Level } from "../../environment.ts";
 import type { Rng } from "../../lib/rng.ts";
@@ -31,14 +31,14 @@ const LAST_NAMES = [
 ];
 const CITIES = ["Accra", "Bergen", "Cusco", "Delhi", "Essen", "Fargo", "Ghent", "Hanoi"];
 
-/** Returns different numbers from `min` to `max`, both included. */
+/** Returns `count` different random numbers from `min` to `max`, both included. */
 function differentOf(count: number, [min, max]: Range, rng: Rng): readonly number[] {
   const numbers = new Set<number>();
   while (numbers.size < count) numbers.add(rng.int(min, max));
   return [...numbers];
 }
 
-/** Range of the numbers of ids. A policy cannot guess an id that it has not seen. */
+/** Range of the digits of ids, so large that a policy cannot guess an id. */
 const IDS: Range = [100_000, 999_999];
 
 const levels: readonly Level<LedgerParameters>[] = [
@@ -65,8 +65,9 @@ const levels: readonly Level<LedgerParameters>[] = [
 ];
 
 /**
- * Returns customers. The first one is the named customer. The next `referrals` ones each referred the one before, and
- * nobody else. The payer follows. The named customer and the payer have namesakes in other cities.
+ * Returns customers. The first one is the named customer. Each of the next `referrals` customers referred the customer
+ * before, and nobody else. The payer of the transfer follows. The named customer and the payer have namesakes in other
+ * cities.
  */
 function customersOf({ customers: count, referrals }: LedgerParameters, rng: Rng): readonly Customer[] {
   const ids = differentOf(count, IDS, rng);

@@ -1,4 +1,7 @@
-/** Defines the ledger: look-ups, joins and a transfer by calls of tools. README.md opens with an example. */
+/**
+ * Defines the environment `tools/ledger`: look-ups, joins and a transfer in a database by tool calls. README.md opens
+ * with an example.
+ */
 import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";

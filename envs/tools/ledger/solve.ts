@@ -1,7 +1,7 @@
 /**
- * Finds the shortest plan of a task, and proves that it is the shortest. Each id, amount and balance stands in the
- * replies to one kind of call only. Such a call needs an id or a name that was seen before. So every call of the plan
- * is needed.
+ * Finds the shortest plan (list of calls) that solves a task, and proves that it is the shortest. Each id, amount and
+ * balance stands in the replies to one kind of call only. Such a call needs an id or a name that was seen before. Every
+ * call of the plan is therefore needed.
  */
 import { type Account, answerOf, type Customer, idOf, type LedgerInstance, openOrders, sumOf } from "./database.ts";
 
@@ -45,7 +45,7 @@ export function planOf(instance: LedgerInstance): readonly PlannedCall[] {
   return calls;
 }
 
-/** Returns the fewest calls that are certain to solve the task. */
+/** Returns the smallest number of calls that is certain to solve the task. */
 export function fewestCalls(instance: LedgerInstance): number {
   return planOf(instance).length;
 }

@@ -12,7 +12,10 @@ import { answerOf, debtorOf, type LedgerInstance, placeOf, rowAt, sumOf, type Ta
 import { fewestCalls } from "./solve.ts";
 import { tools } from "./tools.ts";
 
-/** Matches a whole number of at most nine digits, with or without commas between groups of three, and zeros after a point. */
+/**
+ * Matches a whole number of at most nine digits. Groups of three digits may have commas between them, and zeros may
+ * follow after a point.
+ */
 const NUMBER = /^(?:\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(?:\.0{1,2})?$/;
 
 /** Parses a whole number, e.g. "52311" or "52,311". */
@@ -25,8 +28,8 @@ export function parse(text: string): Parsed<number> {
 }
 
 /**
- * Returns the facts about an answer after some calls. The objective is the number of calls, and at least the fewest
- * that are certain to suffice: a lucky guess is no merit.
+ * Returns the facts about an answer after some calls. The objective is the number of calls, but at least the number
+ * that is certain to suffice, so that a lucky guess is not rewarded.
  */
 function factsOf(instance: LedgerInstance, answer: number, calls: number): Facts {
   if (answer !== answerOf(instance)) return infeasible("the answer is another number");
@@ -37,14 +40,14 @@ export function verify(instance: LedgerInstance, answer: number): Facts {
   return factsOf(instance, answer, 1);
 }
 
-/** Balances that transfers have changed: the difference by the index of the account. */
+/** Changes that transfers have made to balances so far, by the index of the account. */
 type Changes = ReadonlyMap<number, number>;
 
 function changesOf({ accounts, changes }: LedgerState): Changes {
   return new Map(accounts.map((place, i) => [place, changes[i] ?? 0]));
 }
 
-/** Returns whether the accounts are as the task asks. */
+/** Returns whether the balances have changed exactly as the task asks. */
 function areAsAsked(instance: LedgerInstance, changes: Changes): boolean {
   const { payer } = instance;
   if (payer === undefined) return changes.size === 0;
@@ -52,7 +55,7 @@ function areAsAsked(instance: LedgerInstance, changes: Changes): boolean {
   return changes.size === 2 && changes.get(payer) === -sum && changes.get(debtorOf(instance)) === sum;
 }
 
-/** Result of a call that changes nothing: rows, or the reason why it cannot be carried out. */
+/** Reply to a call that only reads: ids or a row as JSON, or the reason why the call cannot be carried out. */
 type Reply = string;
 
 const COLUMNS: Readonly<Record<Table, readonly [needed: string, ...optional: string[]]>> = {
@@ -113,13 +116,13 @@ function transfer(
   return { reply: JSON.stringify({ transferred: amount }), state: next };
 }
 
-/** Returns a whole number that is given as a number or as a text. */
+/** Returns a whole number that is given as a number or as a text. Returns undefined for other values. */
 function numberOf(value: unknown): number | undefined {
   const parsed = typeof value === "number" || typeof value === "string" ? parse(`${value}`) : undefined;
   return parsed?.kind === "answer" ? parsed.answer : undefined;
 }
 
-/** Ends the episode, unless the answer cannot be read. */
+/** Ends the episode with an answer. If the answer cannot be read, the episode continues. */
 function conclude(instance: LedgerInstance, state: LedgerState, number: number, value: unknown): Advanced<LedgerState> {
   const answer = numberOf(value);
   if (answer === undefined)
@@ -150,9 +153,9 @@ function advance(instance: LedgerInstance, state: LedgerState, action: Action): 
   }
 }
 
-/** Maximum size of an entry of a state, in bytes. */
+/** Maximum size of one changed balance in an encoded state, in bytes. */
 const CHANGE_BYTES = 6;
-/** Maximum size of a state without its entries, in bytes. */
+/** Maximum size of an encoded state without its changed balances, in bytes. */
 const STATE_BYTES = 8;
 
 export const turns: Turns<LedgerInstance, typeof LedgerStateSchema> = {

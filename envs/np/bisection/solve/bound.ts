@@ -1,7 +1,7 @@
 /**
- * Bounds a node by a semidefinite relaxation. A spin becomes a unit vector of a few dimensions. The decided vertices
- * lie along the first axis, e (those of spin −1 against it). The sum of all vectors shall be 0. Let C be the matrix,
- * over e and the free vertices, of this quadratic form.
+ * Computes a lower bound on the cuts of a search node by a semidefinite relaxation. A spin (a vertex's side, 1 or −1)
+ * becomes a unit vector of a few dimensions. The decided vertices lie along the first axis, e (those of spin −1 against
+ * it). The sum of all vectors shall be 0. Let C be the matrix, over e and the free vertices, of this quadratic form.
  *
  * ```
  * penalty · |balance · e + Σ v_i|² − 2 · (Σ pull_i · v_i·e + Σ_{i<j} weight_ij · v_i·v_j).
@@ -39,8 +39,8 @@ const PENALTY = 8;
 const PENALTY_GRID = 2 ** 20;
 
 export function relaxationOf({ n, total }: Problem, rng: Rng): Relaxation {
-  // With vectors of √(2n) dimensions there is no false minimum (Barvinok 1995, Pataki 1998). None was found with this
-  // lower rank either.
+  // With vectors of √(2n) dimensions every local minimum is global (Barvinok 1995, Pataki 1998). With this lower rank,
+  // no other local minimum was found either.
   const rank = Math.max(4, Math.ceil(Math.sqrt(n)));
   const vectors = Float64Array.from({ length: n * rank }, () => rng.float() - 0.5);
   for (let v = 0; v < n; v++) normalize(vectors.subarray(v * rank, (v + 1) * rank));
@@ -122,7 +122,7 @@ export function matrixFor(n: number): Float64Array {
 
 /**
  * Returns whether the relaxation's multipliers prove that the quadratic form exceeds `target` for all spins. Shifts all
- * multipliers by the same amount first, so that their sum is just above `target`. The scratch matrix comes from
+ * multipliers by the same amount first, so that their sum is just above `target`. Overwrites `matrix`, which comes from
  * matrixFor.
  */
 export function provesAbove(relaxation: Relaxation, node: Node, target: number, matrix: Float64Array): boolean {
@@ -213,7 +213,7 @@ export function rootBound(relaxation: Relaxation, root: Node, least: number, mos
   let [low, high] = [least, most];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    // A cut above middle − 1 is at least middle.
+    // Cuts are integers, so a cut above middle − 1 is at least middle.
     const agreement = problem.total - 2 * (middle - 1);
     if (provesAbove(relaxation, root, -2 * (agreement - root.agreement), matrix)) low = middle;
     else high = middle - 1;

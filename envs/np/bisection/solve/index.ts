@@ -42,8 +42,8 @@ export function rootSpins({ n, degree }: Problem): Int8Array {
 }
 
 /**
- * Returns the default maximum number of search nodes, which 52 vertices never reach. The work within the nodes has a
- * limit of its own.
+ * Returns the default maximum number of search nodes, which instances of up to 52 vertices never reach. The work within
+ * the nodes has a limit of its own.
  */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(4e7 / (n * n)));

@@ -26,7 +26,9 @@ export function searchOf(problem: Problem, relaxation: Relaxation, best: Found, 
   return { problem, relaxation, matrix: matrixFor(problem.n), ...limits, best, nodes: 0, open: false };
 }
 
-/** Maximum number of multiplications, about one second of CPU time. The levels need at most a tenth of it. */
+/**
+ * Maximum number of multiplications, about one second of CPU time. Instances of the levels need at most a tenth of it.
+ */
 const WORK_MAX = 3e8;
 
 const SWEEPS_MAX = 400;
@@ -34,7 +36,7 @@ const SWEEPS_MAX = 400;
 const SWEEPS_FIRST = 60;
 /** Number of sweeps between attempts to certify the bound, and between recomputations of the vectors' sum. */
 const SWEEPS_BETWEEN = 5;
-/** Sweeps count as converged if they gain less than this share of the remaining margin. */
+/** Sweeps count as converged if they gain less than this share of the distance between the value and the target. */
 const SETTLED = 1e-5;
 
 /** Explores every completion of the given spins. Starts from the relaxation's current vectors. */
@@ -56,8 +58,8 @@ function record(search: Search, spins: Int8Array): void {
 }
 
 /**
- * Returns whether a node certainly contains no better cut. Gives up as soon as the relaxation itself has a better
- * value.
+ * Returns whether a node certainly contains no better cut. Returns false as soon as the relaxation's value is too low
+ * to prove this.
  */
 function isClosed(search: Search, node: Node): boolean {
   const { relaxation, matrix, best, nodes, problem } = search;

@@ -3,7 +3,7 @@ import type { Rng } from "../../../lib/rng.ts";
 import { type Problem, pullOn } from "./problem.ts";
 
 const STARTS = 2;
-/** Number of swaps after each start, for each vertex. */
+/** Number of swaps per vertex that the search makes after each random start. */
 const SWAPS_PER_VERTEX = 6;
 const TENURE_MIN = 3;
 const TENURE_MAX = 8;
@@ -17,7 +17,7 @@ interface Tabu {
   readonly problem: Problem;
   readonly rng: Rng;
   readonly spins: Int8Array;
-  /** Contribution of each vertex to the agreement. Each edge counts at both ends. */
+  /** Agreement (the sum of weight · spin · spin) over the edges at each vertex. Each edge counts at both ends. */
   readonly share: Int32Array;
   /** Step until which each vertex may not move, unless its swap leads to a new best agreement. */
   readonly heldUntil: Int32Array;

@@ -50,8 +50,8 @@ function tryBlock(adjacency: BitMatrix, block: Block, { incumbent }: Search, rng
   const separation = searchSeparators(adjacency, present, incumbent.cycle.length, 1);
   const { bound } = separation;
   for (let start = 0; start < STARTS && incumbent.cycle.length < bound; start++) {
-    // Even starts use only the edges that a cycle as long as the bound may use, which may contain no cycle. Odd starts
-    // use the whole block.
+    // If `start` is even, use only the edges that a cycle as long as the bound may use, which may contain no cycle. If
+    // it is odd, use the whole block.
     const neighbours = start % 2 === 0 ? tight(adjacency, present, separation, rng) : within(adjacency, present);
     const starts = block.filter((v) => neighbours[v]!.length > 1);
     if (starts.length === 0) continue;

@@ -15,8 +15,8 @@ interface Walk {
 }
 
 /**
- * Returns the longest cycle that growing and turning a path from `start` finds in `steps` steps. Stops early at a cycle
- * of at least `enough` vertices. Returns an empty list if there is none.
+ * Returns the longest cycle found by `steps` steps, each of which extends or turns a path that begins at `start`. Stops
+ * early at a cycle of at least `enough` vertices. Returns an empty list if no cycle is found.
  */
 export function rotate(
   neighbours: Neighbours,

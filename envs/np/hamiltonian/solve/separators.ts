@@ -1,7 +1,7 @@
 /**
- * Computes a certified bound on the length of a cycle from separators. Suppose that removing s ≥ 1 vertices leaves a
- * graph in parts. Cut at the removed vertices that it visits, a cycle is at most s paths, each within one part. It
- * therefore has at most s vertices plus those of the s largest parts.
+ * Computes a certified bound on the length of a cycle from separators. Suppose that removing s ≥ 1 vertices
+ * (separators) leaves a graph in parts. Without the separators that it visits, a cycle is at most s paths, each within
+ * one part. It therefore has at most s vertices plus those of the s largest parts.
  */
 import { bitCount, countOnes, lowestBit } from "../../../lib/bit-matrix.ts";
 import type { BitMatrix } from "../../../lib/bit-matrix.ts";
@@ -93,9 +93,9 @@ function byBound(one: Separation, other: Separation): number {
 }
 
 /**
- * Returns the best separation that a local search finds. For each k, the neighbours of the k vertices of least degree
- * are a start. The best `climbs` starts are then improved by adding or removing single vertices. Stops at a bound of at
- * most `enough`.
+ * Returns the best separation that a local search finds. For each k, the search starts from the neighbours of the k
+ * vertices of least degree as separators. The best `climbs` starts are then improved by adding or removing single
+ * vertices. Stops at a bound of at most `enough`.
  */
 export function searchSeparators(adjacency: BitMatrix, present: VertexSet, enough: number, climbs: number): Separation {
   const starts = [separationBy(adjacency, present, new Uint32Array(adjacency.words))];

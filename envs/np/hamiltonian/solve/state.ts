@@ -1,4 +1,6 @@
-/** Holds the decisions of a search node: which vertices and edges the cycle uses. Draws their consequences. */
+/**
+ * Holds the decisions of a search node: which vertices and edges the cycle uses. Derives further decisions from them.
+ */
 import { type BitMatrix, hasBit, onesOf } from "../../../lib/bit-matrix.ts";
 
 export const OPEN = 0;
@@ -60,8 +62,8 @@ export function isUsed({ joined }: State, a: number, b: number): boolean {
 }
 
 /**
- * Draws every consequence of the changes to the vertices in `changed`. Returns false if no cycle longer than the
- * incumbent is left.
+ * Makes every decision that follows from the changes to the vertices in `changed`. Returns false if no cycle longer
+ * than the incumbent is left.
  */
 export function settle(state: State, incumbent: Incumbent, changed: number[]): boolean {
   const { role, degree, used } = state;

@@ -7,7 +7,7 @@ import { extend, newSearch, type Search } from "./search.ts";
 
 /**
  * Maximum number of nodes, a few seconds of CPU time. Level "benchmark" needs at most 2,048, and level "reference",
- * whose people have no breaks, up to 1.3 million.
+ * whose people all have the same break, up to 1.3 million.
  */
 const NODES_MAX = 3_000_000;
 
@@ -17,8 +17,8 @@ export function solve(instance: MeetingsInstance, nodesMax = NODES_MAX): Solutio
 }
 
 /**
- * Searches without choosing rooms: it only ensures that enough rooms exist at each time. Rooms for the best schedule
- * can nearly always be found then. Otherwise a second search chooses the rooms together with the times.
+ * Searches first without choosing rooms, and only ensures that enough rooms exist at each time. Rooms for the best
+ * schedule can nearly always be found afterwards. Otherwise a second search chooses the rooms together with the times.
  */
 function searched(search: Search): Search {
   extend(search, 0);

@@ -12,18 +12,18 @@ export interface Job {
 export interface Model {
   readonly jobs: readonly Job[];
   readonly rooms: readonly number[];
-  /** Number of rooms with at least as many seats as the index. */
+  /** At index k: number of rooms with at least k seats. */
   readonly roomsAtLeast: readonly number[];
   readonly availability: readonly (readonly Interval[])[];
   /** Meetings of each attendee, the shortest first. */
   readonly meetingsOf: readonly (readonly number[])[];
   /** Meetings, with the most attendees per minute first. */
   readonly byAttendance: readonly number[];
-  /** Size 1, and each meeting size that fewer rooms can seat than the size one smaller. */
+  /** Size 1, and each meeting size for which fewer rooms have enough seats than for the size below it. */
   readonly seatsFrom: readonly number[];
-  /** Earliest possible start of a meeting. */
+  /** Earliest possible start of a meeting, in minutes since midnight. */
   readonly dayStart: number;
-  /** Latest possible end of a meeting. */
+  /** Latest possible end of a meeting, in minutes since midnight. */
   readonly dayEnd: number;
 }
 
@@ -88,7 +88,7 @@ export function countedOption(schedule: Schedule, meeting: number): readonly Pla
   return start === undefined ? [] : [{ meeting, room: -1, start }];
 }
 
-/** Returns the earliest start in a room of each number of seats that suffices. */
+/** Returns, for each number of seats that suffices, the earliest start in a room with so many seats. */
 export function roomOptions(schedule: Schedule, meeting: number): readonly Placement[] {
   const { model, placements, ends } = schedule;
   const { size, intervals, minutes } = model.jobs[meeting] as Job;
@@ -104,7 +104,7 @@ export function roomOptions(schedule: Schedule, meeting: number): readonly Place
   return [...bySeats.values()];
 }
 
-/** Returns the time from which all attendees are free. It is not before the last start. */
+/** Returns the earliest time from which all attendees are free. Not before the start of the last placed meeting. */
 function freeFrom(schedule: Schedule, meeting: number): number {
   let from = lastStart(schedule);
   for (const attendee of (schedule.model.jobs[meeting] as Job).attendees) {
@@ -123,8 +123,8 @@ function startWithin(intervals: readonly Interval[], minutes: number, from: numb
 }
 
 /**
- * Returns whether a room for `size` people is free by count. For each size up to it, more rooms of at least that size
- * must exist than meetings of at least that size are running.
+ * Returns whether a room for `size` people is free at this time, judged by counts. For each size up to `size`, more
+ * rooms of at least that size must exist than meetings of at least that size are running.
  */
 function hasRoom({ model, placements, ends }: Schedule, size: number, time: number): boolean {
   for (let seats = size; seats > 0; seats--) {

@@ -14,8 +14,8 @@ function openAttendance(schedule: Schedule, options: readonly Placement[]): numb
 }
 
 /**
- * Returns an upper bound on attendance from each attendee's time. Each attends at most as many open meetings, the
- * shortest first, as fit into their remaining time.
+ * Returns an upper bound on attendance from each attendee's time. Each attendee can attend at most as many open
+ * meetings, the shortest first, as fit into the attendee's remaining time.
  */
 function attendeesBound(schedule: Schedule, isOpen: Uint8Array): number {
   const { model, busyUntil } = schedule;
@@ -40,9 +40,9 @@ function minutesFrom(intervals: readonly Interval[], from: number): number {
 }
 
 /**
- * Returns an upper bound on attendance from the time of the rooms. The meetings of at least `seats` attendees share the
- * remaining time of the rooms with so many seats. Meetings with the most attendees per minute come first, the last one
- * perhaps only in part. Smaller meetings all count.
+ * Returns an upper bound on attendance from the time of the rooms. Meetings of at least `seats` attendees share the
+ * remaining time of the rooms with at least `seats` seats. Meetings with the most attendees per minute come first, the
+ * last one perhaps only in part. Smaller meetings all count.
  */
 function roomsBound(schedule: Schedule, isOpen: Uint8Array, seats: number): number {
   const { model } = schedule;
@@ -76,7 +76,10 @@ function roomMinutes({ model, placements, ends }: Schedule, seats: number): numb
 
 // The function below assigns rooms to meetings with fixed times.
 
-/** Maximum number of rooms tried. A schedule of the levels needs about as many tries as it has meetings. */
+/**
+ * Maximum number of tries to put a meeting into a room. Schedules of the levels need about as many as they have
+ * meetings.
+ */
 const TRIES_MAX = 10_000;
 
 /**
@@ -126,7 +129,7 @@ export interface Search {
   isSpent: boolean;
   best: number;
   bestPlacements: readonly Placement[];
-  /** Upper bound on the attendance of every schedule. */
+  /** Upper bound on the attendance of any schedule of the task. */
   bound: number;
   /**
    * Highest attendance of a schedule that has enough rooms at each time, but for which no assignment of rooms was
@@ -143,8 +146,8 @@ export function newSearch(model: Model, nodesMax: number): Search {
 /**
  * Searches for better schedules that continue the current one. Some optimal schedule has the least sum of starts. In
  * that schedule, no meeting can be moved to an earlier time, and no omitted meeting can be added. In the order of
- * starts, each meeting therefore starts as early as the meetings before it allow. None starts when another could
- * already be over (Giffler and Thompson 1960).
+ * starts, each meeting therefore starts as early as the meetings before it allow. The next meeting starts before the
+ * earliest possible end of any candidate (Giffler and Thompson 1960).
  */
 export function extend(search: Search, value: number): void {
   const { schedule } = search;

@@ -1,6 +1,6 @@
 /**
  * Holds which subset contains which element, in both directions, and the state of a search. Sets are bits in 32-bit
- * words. An array "by depth" has one row for each depth of the search.
+ * words. An array marked "By depth" has one row for each depth of the search.
  */
 import { bitCount, type BitMatrix, hasBit } from "../../../lib/bit-matrix.ts";
 
@@ -75,7 +75,7 @@ export function drop(sets: Int32Array, words: number, row: number, member: numbe
   sets[row * words + (member >>> 5)]! &= ~(1 << (member & 31));
 }
 
-/** Returns the number of members that set a shares with row `row` of `within`. */
+/** Returns how many members row `a` of `sets` has in common with row `row` of `within`. */
 export function countWithin(sets: Int32Array, words: number, a: number, within: Int32Array, row: number): number {
   let count = 0;
   for (let w = 0; w < words; w++) count += bitCount(sets[a * words + w]! & within[row * words + w]!);

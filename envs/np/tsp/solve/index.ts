@@ -55,7 +55,8 @@ const rootPlan: AscentPlan = { iterations: 100, stepFirst: 1, shrink: 0.7, patie
 const farPlan: AscentPlan = { iterations: 100, stepFirst: 2, shrink: 0.8, patience: 10 };
 const farRoundsMax = 30;
 /**
- * Gap between the first tour and the bound, as a share of the tour's length, from which more rounds of ascent follow.
+ * Gap between the first tour and the bound, as a share of the tour's length. If the gap is at least this wide, more
+ * rounds of ascent follow.
  */
 const wideGap = 0.1;
 /**
@@ -123,8 +124,8 @@ function fromZero(tour: IndexedTour): number[] {
 }
 
 /**
- * Returns the default maximum number of search nodes. A node costs about n², so this limits 200 cities to seconds. The
- * benchmark level needs at most 73 nodes, and its limit is 19,834.
+ * Returns the default maximum number of search nodes. A node costs about n² operations, so the search over 200 cities
+ * takes seconds. The benchmark level needs at most 73 nodes, and its limit is 19,834.
  */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(6e7 / (n * n)));

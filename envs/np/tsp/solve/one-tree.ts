@@ -47,7 +47,7 @@ export interface Multipliers {
 
 export interface AscentPlan {
   readonly iterations: number;
-  /** Length of the first step, as a share of Polyak's step to the cutoff. */
+  /** Length of the first step, as a multiple of Polyak's step to the cutoff. */
   readonly stepFirst: number;
   /** Factor that shortens the step after `patience` steps without a better bound. */
   readonly shrink: number;

@@ -25,13 +25,13 @@ export interface Proof {
   readonly nodesMax: number;
 }
 
-/** Share of the way from the bound to the current tour that the first guess covers. */
+/** First guess, as a share of the gap between the bound and the length of the current tour. */
 const guessShare = 1 / 16;
 
 /**
- * Raises the bound by guesses, and asks for each whether a tour is shorter than bound + step. The optimum is mostly
- * within 1% of the bound, where few edges survive. Refuting a guess is then cheap. If a better tour exists, the search
- * finds it far sooner than local search would.
+ * Raises the bound by guesses: searches for a tour shorter than bound + step, and doubles the step each time. The
+ * optimum is mostly within 1% of the bound, where few edges survive. Refuting a guess is then cheap. If a better tour
+ * exists, the search finds it far sooner than local search would.
  */
 export function prove(p: Proof): void {
   const { scale } = p.instance;
@@ -65,7 +65,7 @@ function searchBelow(p: Proof, limit: number): boolean {
   return isComplete;
 }
 
-/** Returns the graph of the edges that a tour of cost at most `cutoff` may use, judged by the root's bound. */
+/** Returns the graph of the edges that a tour of cost at most `cutoff` may use according to the root's bound. */
 function survivors(p: Proof, cutoff: number): SparseGraph {
   const { n, cost } = p.instance;
   const pairs: number[] = [];

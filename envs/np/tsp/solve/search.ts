@@ -12,10 +12,11 @@ import {
 } from "./sparse-tree.ts";
 
 /**
- * Returns the edge to branch on, among the 1-tree's free edges at vertices with more than two. Prefers edges where
- * branches were often closed and much is decided already. With equal weights, prefers the edge whose removal raises the
- * bound most. The count of closed branches matters if all difficulty lies in one corner, as in instances with many
- * ties. Without it, the search enumerates every other corner first: 20,000 nodes and more instead of hundreds.
+ * Returns the edge to branch on: a free edge of the 1-tree at a vertex with more than two edges in the 1-tree. Prefers
+ * edges where branches were often closed and much is decided already. With equal weights, prefers the edge whose
+ * removal raises the bound most. The count of closed branches matters if all difficulty lies in one corner, as in
+ * instances with many ties. Without this count, the search enumerates every other corner first: 20,000 nodes and more
+ * instead of hundreds.
  */
 function chooseEdge(s: Search): number {
   const { tree, graph, blame } = s;
@@ -37,7 +38,7 @@ function chooseEdge(s: Search): number {
   return best;
 }
 
-/** Counts, at both ends of an edge, that a decision on this edge closed its branch at once. */
+/** Counts, at both ends of an edge, that a decision on this edge closed its branch of the search at once. */
 function blameEdge(s: Search, edge: number): void {
   const u = s.graph.tail[edge]!;
   const v = s.graph.head[edge]!;
@@ -46,9 +47,9 @@ function blameEdge(s: Search, edge: number): void {
 }
 
 /**
- * Draws the consequences of every new decision. A vertex with two required edges has no other edge. A vertex with only
- * two allowed edges needs both. The ends of a required path stay unjoined until the path contains every city. Returns
- * false if no tour is left.
+ * Makes the decisions that follow from every new decision. A vertex with two required edges has no other edge. A vertex
+ * with only two allowed edges needs both. The ends of a required path stay unjoined until the path contains every city.
+ * Returns false if no tour is left.
  */
 function propagate(graph: SparseGraph): boolean {
   const { trail, tail, head, status } = graph;
@@ -94,7 +95,7 @@ function keepPathOpen(graph: SparseGraph, at: number): boolean {
   return true;
 }
 
-/** Draws the consequences of the numbers of edges at each vertex. Returns false if the graph has no tour. */
+/** Makes the decisions that follow from the number of edges at each vertex. Returns false if the graph has no tour. */
 export function settleAll(graph: SparseGraph): boolean {
   for (let v = 0; v < graph.n; v++) {
     if (graph.allowedAt[v]! < 2 || !settle(graph, v, false)) return false;
@@ -118,7 +119,7 @@ export interface Search {
   readonly nodesMax: number;
   /** Least bound of the nodes left unexplored. Infinity if the search was complete. */
   openBound: number;
-  /** Edges of the best tour found, whose scaled cost is cutoff + scale. Undefined before the first one. */
+  /** Edges of the shortest tour found, whose scaled cost is cutoff + scale. Undefined before a tour is found. */
   found: readonly number[] | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface SparseGraph {
   /** For each decided edge, the two ends of the path that a required edge made, or −1 for a forbidden edge. */
   readonly trailEnds: Int32Array;
   trailLength: number;
-  /** Number of trail entries whose consequences have been drawn. */
+  /** Number of trail entries whose consequences are already decided. */
   followed: number;
   requiredCount: number;
 }

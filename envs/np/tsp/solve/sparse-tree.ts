@@ -9,7 +9,7 @@ export interface SparseTree {
   freeCount: number;
   readonly key: Int32Array;
   readonly inTree: Uint8Array;
-  /** Representative of each vertex's component, if only required edges join vertices. */
+  /** Representative of each vertex's component in the graph of only the required edges. */
   readonly base: Int32Array;
   /** Representative of each vertex's component in the tree so far. */
   readonly component: Int32Array;
@@ -17,7 +17,7 @@ export interface SparseTree {
   leaf: number;
   /** Second edge at `leaf`, which makes the spanning tree a 1-tree. */
   leafEdge: number;
-  /** 1 for a leaf of the tree whose second edge was not met yet, else 0. */
+  /** 1 for a leaf of the tree whose second edge was not found yet, else 0. */
   readonly unmet: Uint8Array;
 }
 
@@ -117,8 +117,8 @@ function span(tree: SparseTree): number {
 }
 
 /**
- * Adds the second edge of the leaf whose second edge is dearest. In the order of reduced cost, this is the last leaf to
- * meet its second edge. Returns the cost with that edge.
+ * Adds the second edge of the leaf whose second edge is dearest. Among the free edges in the order of reduced cost,
+ * this is the last leaf to get its second edge. Returns the cost with that edge.
  */
 function closeAtLeaf(tree: SparseTree, sum: number): number {
   const { graph, order, inTree, degree, unmet, freeCount } = tree;

@@ -1,7 +1,8 @@
 /**
- * Improves tours by Lin-Kernighan local search. A step has a city t1 and a neighbour t2 of it on the tour. It drops the
- * edge (t1, t2), joins t2 to a near city x, and drops the edge from x to y. City y then takes the place of t2. One
- * reversal turns each step into a tour, so that a chain can stop anywhere.
+ * Improves tours by Lin-Kernighan local search. A step has a city t1 and a neighbour t2 of it on the tour. The step
+ * drops the edge (t1, t2), joins t2 to a near city x, and drops the edge from x to y, a neighbour of x on the tour.
+ * City y then takes the place of t2 in the next step of the chain. Each step reverses one path and gives a tour, so
+ * that a chain can stop anywhere.
  */
 
 /** Closed tour as two arrays: the city at each position, and the position of each city. */
@@ -155,7 +156,7 @@ function apply(tour: IndexedTour, near: number, far: number, forward: boolean): 
 }
 
 /**
- * Writes the most promising cities to join t2 to into `choices`, ranked by the remaining gain. Returns their number.
+ * Writes to `choices` the most promising cities x to join t2 to, ranked by the remaining gain. Returns their number.
  */
 function rankChoices(
   search: LinKernighan,
