@@ -132,8 +132,8 @@ function lacking(some: readonly number[], others: readonly number[]): readonly n
 }
 
 /**
- * Returns a function to be called with one number after the other. It returns whether the number is missing from the
- * list, or was seen more often than the list holds it.
+ * Returns a function that is called with one number after the other. The function returns whether the number is missing
+ * from the list, or was seen more often than the list holds it.
  */
 function beyond(numbers: readonly number[]): (number: number) => boolean {
   const left = [...numbers];

@@ -48,7 +48,7 @@ function rowShapes(title: string, digits: Digits, classOf: (i: number) => string
   ];
 }
 
-/** Returns the class for text that is readable on a cell of this class. */
+/** Returns the CSS class of text that is readable on a cell of this class. */
 function labelOf(className: string): string {
   if (className === "gd-f0") return "gd-on-dark";
   return className === "gd-f6" ? "gd-on-light" : "gd-label";

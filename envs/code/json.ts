@@ -54,8 +54,8 @@ const DIGITS_MAX = 4000;
 
 /**
  * Returns a number as Python reads it. An int keeps all its digits, and becomes undefined if it has too many. A whole
- * float such as 2.0 becomes a RawNumber, so that it stays a float. As ints, some programs would never end: repeated
- * squaring of 2.0 soon overflows, but that of 2 does not.
+ * float such as 2.0 becomes a RawNumber, so that it stays a float. If it became an int, some programs would never end:
+ * repeated squaring of 2.0 soon overflows, but that of 2 does not.
  */
 function numberOf(source: string): bigint | number | RawNumber | undefined {
   if (isInt(source)) return source.length <= DIGITS_MAX ? BigInt(source) : undefined;

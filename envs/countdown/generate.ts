@@ -129,7 +129,10 @@ export function fits(instance: CountdownInstance, p: CountdownParameters, work?:
   return fitsCounted(instance, p, (enough) => countSolutions(instance.numbers, instance.target, enough, work));
 }
 
-/** Returns the same as `fits`, given a function that counts the solutions up to `enough`. */
+/**
+ * Returns whether an instance fits the parameters, as `fits` does. `countUpTo` counts the instance's solutions, up to
+ * the number `enough`.
+ */
 function fitsCounted(
   { numbers: { length }, target }: CountdownInstance,
   p: CountdownParameters,
@@ -227,7 +230,8 @@ function randomValue(numbers: readonly number[], length: number, values: Values,
   return nums[0]! / dens[0]!;
 }
 
-// Reader of data pool rows with the columns of the public 3-to-4 set: {"nums": [44, 19, 35], "target": 98}.
+// Reader of data pool rows with the columns of the public set of tasks with 3 to 4 numbers: {"nums": [44, 19, 35],
+// "target": 98}.
 
 export const rows = {
   read,

@@ -94,7 +94,10 @@ interface Search {
   readonly target: number;
   readonly cap: number;
   readonly nodesMax: number;
-  /** Step being tried in the state with k values left: [first, second, kind] at 3 · k. */
+  /**
+   * Step that the search tries in each state: for the state with k values left, its two positions and its kind, from
+   * index 3 · k.
+   */
   readonly path: Uint8Array;
   count: number;
   nodes: number;
@@ -129,7 +132,9 @@ function visit(search: Search, k: number): void {
   }
 }
 
-/** Copies all values of state k except i and j to the front of state k − 1. */
+/**
+ * Copies the values of the state with k values left, except values i and j, to the front of the state with k − 1 left.
+ */
 function keepOthers({ nums, dens }: Values, k: number, i: number, j: number): void {
   let to = (k - 1) * WIDTH;
   for (let from = 0; from < k; from++) {
@@ -140,7 +145,10 @@ function keepOthers({ nums, dens }: Values, k: number, i: number, j: number): vo
   }
 }
 
-/** Tries the six steps of values i and j. The new value is the last one of state k − 1. */
+/**
+ * Continues the search after each of the six steps that combine values i and j of the state with k values left. The
+ * result of the step becomes the last value of the next state.
+ */
 function visitPair(search: Search, k: number, i: number, j: number): void {
   const { values, path } = search;
   const a = k * WIDTH + i;
@@ -213,7 +221,7 @@ function join(kind: number, a: Expression, b: Expression): Expression {
   return swapped ? binary(operator, b, a) : binary(operator, a, b);
 }
 
-/** Returns the first kind of step that takes the last two values to the target. */
+/** Returns the first kind of step that combines the last two values into the target. */
 function lastKind({ values, target }: Search): number {
   const { nums, dens } = values;
   const a = 2 * WIDTH;

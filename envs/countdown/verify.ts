@@ -145,7 +145,7 @@ export function parse(answerText: string): Parsed<CountdownAnswer> {
   return { kind: "malformed", reason: firstUnreadable(reader) ?? reader.problem ?? "not an expression" };
 }
 
-/** Strips a decimal part of zeros from a claimed value: "… = 24.0". */
+/** Strips a decimal part of zeros from the value that an equation claims: "… = 24.0". */
 function withoutZeros(text: string): string {
   return text.includes(".0") ? text.replace(CLAIMED_FIRST, "$1").replace(CLAIMED_LAST, "$1") : text;
 }

@@ -95,7 +95,7 @@ export function folded(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 
-/** Returns the index of the option that a text equals, or −1. */
+/** Returns the index of the option that a text equals after normalization, or −1. */
 export type Matcher = (text: string) => number;
 
 /**

@@ -52,8 +52,8 @@ export function optionsOf(row: Row): Parsed<Options> {
 }
 
 /**
- * Reads options from a list of texts or of objects with a text, from an object with lists of texts and labels, or from
- * an object with letters as keys.
+ * Reads the options in a column. Accepts a list of texts or of objects with a text, an object with lists of texts and
+ * labels, and an object with letters as keys.
  */
 function listed(from: string, value: unknown): Parsed<Options> {
   if (isRow(value)) return byName(from, value);

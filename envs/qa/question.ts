@@ -201,10 +201,10 @@ function comesBack(option: string, format: AnswerFormat): boolean {
   return answer !== undefined && normalized(answer) === normalized(option);
 }
 
-/** Caches the matcher of each question in use. */
+/** Cache of the functions that match texts with a question's options. */
 const matchers = new WeakMap<Question, ReturnType<typeof matcherOf>>();
 
-/** Returns the index of the option that a text equals, or −1. */
+/** Returns the index of the option that a text equals after normalization, or −1. */
 export function placeOfText(question: Question, text: string): number {
   const known = matchers.get(question) ?? matcherOf(question.options);
   matchers.set(question, known);

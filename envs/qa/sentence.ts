@@ -55,7 +55,7 @@ export function placeBehindBullet<Place>(
   return number === "1" || place === Number(number) - 1 ? place : undefined;
 }
 
-/** Matches "A. Paris", "(A) Paris", "A: Paris" and "A - Paris". */
+/** Matches the letter before an option's text: "A. Paris", "(A) Paris", "A: Paris" and "A - Paris". */
 const LETTERED = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)[.:]? ?|([a-z])(?:[).:、] ?| - ))(?=\S)/i;
 
 const A = 65;

@@ -51,7 +51,7 @@ const FOLDS: Readonly<Record<string, Return>> = {
   sum: { words: "the sum of the calls' rewards", add: (sum = 0, reward) => ({ value: sum + reward, isTaken: true }) },
 };
 
-/** Names of the schemes of tasks with turns, the default first. */
+/** Names of the reward schemes of tasks with several turns, the default first. */
 export const RETURNS: readonly string[] = Object.keys(FOLDS);
 
 /**
@@ -89,7 +89,7 @@ function discountOf(parameters: Parameters): number {
   return parameters["discount"] as number;
 }
 
-/** Returns the sum of the weights of all calls. Call k, from 0, has the weight discount^k. */
+/** Returns the sum of the weights of an episode's calls. Call k, counted from 0, has the weight discount^k. */
 function weightOf(parameters: Parameters, calls: number): number {
   let [sum, weight] = [0, 1];
   for (let call = 0; call < calls; call++) {

@@ -17,7 +17,7 @@ export interface Tidiness {
   readonly tags: number;
 }
 
-/** Input of a reward scheme. */
+/** Properties of an answer and its completion, from which a reward scheme computes the reward. */
 export interface ToPrice {
   readonly goal: Goal;
   readonly findings: Findings;
@@ -57,7 +57,7 @@ export interface Price {
 
 /** Limits of a scheme that scans completions for commits (first correct answers). */
 export interface CommitScan {
-  /** Maximum number of answers to verify, counted from the first. */
+  /** Maximum number of answers of a completion to verify, counted from the first. */
   answersMax(parameters: Parameters): number;
   /** Maximum number of contrast pairs (a preferred and a rejected text) of a group. */
   pairsMax(parameters: Parameters): number;

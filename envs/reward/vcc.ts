@@ -1,6 +1,6 @@
 /**
- * Verification commit contrast (Curriculum RLOO 3.3): rewards the last answer, and how early the first correct one
- * came.
+ * Defines the reward scheme "verification commit contrast" (Curriculum RLOO 3.3). It rewards the last answer, and how
+ * early the first correct answer came.
  */
 import type { ParameterInfo, Parameters } from "../environment.ts";
 import type { Findings } from "../facts.ts";

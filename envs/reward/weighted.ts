@@ -28,7 +28,10 @@ function weightInfo({ name, description, weight }: ComponentInfo): ParameterInfo
   return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue: weight, integer: false };
 }
 
-/** Returns an error text about the component names that an environment declares, or undefined. */
+/**
+ * Checks the component names that an environment declares. Returns an error text if two names are equal, or if no
+ * component has the primary one's name. Returns undefined otherwise.
+ */
 export function gradingProblem({ primary, components }: Grading): string | undefined {
   const names = [...components, ...TIDY].map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) < i);
@@ -36,7 +39,7 @@ export function gradingProblem({ primary, components }: Grading): string | undef
   return components.some(({ name }) => name === primary) ? undefined : `there is no component '${primary}'`;
 }
 
-/** Cache of the scheme of each environment. */
+/** Cache of the scheme `weighted` of each environment, by the environment's grading. */
 const schemes = new WeakMap<Grading, RewardScheme>();
 
 /**

@@ -7,7 +7,7 @@ import { splitWords } from "../lib/words.ts";
 export type Digits = readonly number[];
 
 export interface Rule {
-  /** Second part of the environment's id. */
+  /** Second part of the environment's id, after "sequence/". */
   readonly name: string;
   /** Short description of the transformation. */
   readonly description: string;

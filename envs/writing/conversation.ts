@@ -14,7 +14,7 @@ export interface Conversation {
  * Maximum size of a text, in bytes of UTF-8. It also limits tokens, because no tokenizer makes more tokens than bytes.
  */
 export const TEXT_BYTES_MAX = 16_384;
-/** Minimum number of letters in a text. */
+/** Minimum number of letters in a reference or an answer. */
 export const LETTERS_MIN = 12;
 
 type Role = "system" | "user" | "assistant";
@@ -24,7 +24,7 @@ interface Turn {
   readonly text: string;
 }
 
-/** Roles by ShareGPT's names and by those of chat messages. */
+/** Role of a message by its name in ShareGPT, or in chat messages. */
 const ROLES: Readonly<Record<string, Role>> = {
   system: "system",
   human: "user",

@@ -28,7 +28,7 @@ First compare the two texts in a few sentences, one of the points after the othe
 {"reason": "the one thing that decides it, in a sentence", "winner": "A"}
 The winner is "A", "B", or "tie": a tie is for texts that are the same, or of which you would as soon have the one as the other. Write no other JSON.`;
 
-/** Returns the prompts for both orders: first with the candidate as A, then as B. */
+/** Returns the judge's two prompts: the first shows the candidate as text A, the second as text B. */
 export function comparisonOf(conversation: Conversation, candidate: string): Comparison {
   const { system = "", request, reference } = conversation;
   const code = hashKey("writing", system, request, reference, candidate).slice(0, 16);

@@ -34,8 +34,8 @@ export function embed(size: number, distance: Distance): readonly Point[] {
 }
 
 /**
- * Returns the squared distances, doubly centred. These are the inner products of the points, if such points exist
- * (Torgerson, 1952).
+ * Returns the squared distances, doubly centred and multiplied by −½. These are the inner products of the points, if
+ * such points exist (Torgerson, 1952).
  */
 function innerProducts(matrix: Float64Array, size: number): Float64Array {
   const squares = matrix.map((d) => d * d);

@@ -50,7 +50,7 @@ export function isWithin(number: number, count: number): boolean {
 
 const SHOWN_MAX = 12;
 
-/** Lists items in words, such as "3, 5, 8 and 9 more". */
+/** Lists at most twelve items, and the number of further ones, such as "3, 5, 8 and 9 more". */
 export function listed(items: readonly (number | string)[]): string {
   const rest = items.length - SHOWN_MAX;
   const shown = items.slice(0, SHOWN_MAX).join(", ");

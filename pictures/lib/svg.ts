@@ -6,8 +6,8 @@ export function shape(tag: string, attributes: Shape["attributes"], content: str
 }
 
 /**
- * Classes of text that is centred vertically at its point. `drop` is the distance of the base line below that point, in
- * pixels.
+ * CSS classes of text that is centred vertically at its point. `drop` is the distance of the base line below that
+ * point, in pixels.
  */
 const CENTRED: readonly (readonly [className: string, drop: number])[] = [
   ["gd-tiny", 2.5],
@@ -103,13 +103,14 @@ function escaped(value: string): string {
 export const FILLS = 7;
 
 /**
- * Returns the fill class of a group by its number, from 0. `onFill` returns the matching class for text on the fill.
+ * Returns the CSS class that fills the shapes of a group, by the group's number from 0. `onFill` returns the class for
+ * text on the fill.
  */
 export function fillClass(group: number): string {
   return `gd-f${group % FILLS}${group >= FILLS ? " gd-again" : ""}`;
 }
 
-/** Returns the class of a label on a group's fill: dark or light, whichever is readable. */
+/** Returns the CSS class of a label on a group's fill: dark or light text, whichever is readable. */
 export function onFill(group: number): string {
   return group % FILLS === 0 ? "gd-on-dark" : "gd-on-light";
 }

@@ -15,7 +15,10 @@ const TEX_LENGTH_MAX = 2_000;
 const MARKUP_LENGTH_MAX = 16_000;
 const DEPTH_MAX = 64;
 
-/** Returns the MathML, or undefined if the TeX is invalid or exceeds a limit. The caller then shows the TeX as text. */
+/**
+ * Returns a formula as MathML, or undefined if the TeX is invalid or exceeds a limit. The caller then shows the TeX as
+ * text.
+ */
 export function typeset(tex: string, display: boolean): Shape | undefined {
   if (tex.length > TEX_LENGTH_MAX || braceDepth(tex) > DEPTH_MAX) return undefined;
   let markup: string;

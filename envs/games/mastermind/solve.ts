@@ -22,10 +22,10 @@ export function worstCaseOf(places: number, colours: number): number {
 /** Position of a code in the list of all codes. */
 type Index = number;
 
-/** Precomputed comparisons of all pairs of codes. */
+/** Replies to every guess for every secret code, computed in advance. */
 interface Game {
   readonly size: number;
-  /** Result of comparing guess g with secret s, as one number, at index g * size + s. */
+  /** Reply to guess g if the secret is s, encoded as one number, at index g * size + s. */
   readonly marks: Uint8Array;
   readonly right: number;
   /** At index k: upper bound on the number of codes among which k guesses can always find the secret. */

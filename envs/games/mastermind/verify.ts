@@ -1,4 +1,4 @@
-/** Compares a guess with the secret code, for a task with one answer and for a call of an episode. */
+/** Compares a guess with the secret code, both for tasks with one answer and for each call of an episode. */
 import { create } from "@bufbuild/protobuf";
 import {
   type MastermindState,
@@ -75,7 +75,7 @@ function isConsistent(guesses: Uint8Array, { secret }: MastermindInstance, guess
   return true;
 }
 
-/** Bytes of an encoded state in addition to its guesses: a tag and a length. */
+/** Maximum size of an encoded state without its guesses, in bytes: a tag and a length. */
 const STATE_BYTES = 4;
 
 export const turns: Turns<MastermindInstance, typeof MastermindStateSchema> = {

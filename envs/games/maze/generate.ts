@@ -32,7 +32,7 @@ function levelOf(
 /** Opening between two cells: a cell, and the side of it, EAST or SOUTH, that has no wall. */
 type Opening = readonly [cell: Cell, way: number];
 
-/** Returns the neighbours of a cell, each with the opening that would lead to it. */
+/** Returns the neighbours of a cell, each with the opening that would join the two cells. */
 function openingsOf(size: number, cell: Cell): readonly (readonly [next: Cell, opening: Opening])[] {
   const [row, column] = [Math.floor(cell / size), cell % size];
   const found: (readonly [Cell, Opening])[] = [];
@@ -66,7 +66,7 @@ function carve(size: number, rng: Rng): number[] {
   return open;
 }
 
-/** Removes `loops` random walls of those that are left. */
+/** Removes `loops` random walls of those that are left. Each removal makes a loop. */
 function addLoops(size: number, open: number[], loops: number, rng: Rng): void {
   const walls = open.flatMap((ways, cell) =>
     openingsOf(size, cell).flatMap(([, opening]) =>

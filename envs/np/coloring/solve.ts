@@ -118,8 +118,9 @@ function completeGreedily(coloring: PartialColoring, used: number): number {
   return most;
 }
 
-// Functions that find the minimum number of colours. It lies between the size of a maximum clique and the number of
-// colours of a greedy colouring, and a search decides each number between these two.
+// Functions that find the minimum number of colours. This number lies between the size of a maximum clique and the
+// number of colours of a greedy colouring. For each number between these two, a search decides whether so many colours
+// suffice.
 
 /** Default maximum number of search nodes, about one second of CPU time. Graphs of 40 vertices never use it up. */
 const NODES_MAX = 500_000;

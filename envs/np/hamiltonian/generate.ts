@@ -90,8 +90,8 @@ export const generator = defineGenerator({
 });
 
 /**
- * Returns the number of the part of each vertex, with −1 for a separator. Part 0 gets the remaining vertices. Returns
- * undefined if there are too few vertices.
+ * Puts the vertices at random into parts, or among the separators that join the parts. Returns each vertex's part, or
+ * −1 for a separator. Part 0 gets the remaining vertices. Returns undefined if there are too few vertices.
  */
 function randomParts(
   vertices: number,

@@ -18,7 +18,7 @@ const CHEAP_SHARE = 0.4;
 
 /** Maximum value of an item, because values must fit 32 bits. */
 const VALUE_MAX = 2 ** 31 - 1;
-/** Limit below which the solver's bounds are exact. */
+/** Limit of total weight times greatest value, below which the solver's bounds are exact. */
 const EXACT_MAX = 2 ** 53;
 
 interface Sizes {

@@ -45,7 +45,7 @@ function byRatio({ weights, values }: KnapsackInstance): readonly number[] {
   );
 }
 
-/** Returns each item that still fits, taken in the given order. */
+/** Returns a choice: in the given order, each item that still fits the remaining capacity. */
 function firstFit({ weights, capacity }: KnapsackInstance, order: readonly number[]): Choice {
   let free = capacity;
   return order.filter((item) => {

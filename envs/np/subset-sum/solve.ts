@@ -33,7 +33,9 @@ export function trivial(): number {
 // many sizes, and nearly any sum can be made. The functions take as many of the smallest numbers as fit, then swap a
 // few for larger ones until the sum is exact.
 
-/** Maximum number of pairs of numbers examined, about a tenth of a second of CPU time. */
+/**
+ * Maximum number of pairs of a chosen and another number that the swaps examine, about a tenth of a second of CPU time.
+ */
 const PAIRS_MAX = 10_000_000;
 
 interface Swaps {

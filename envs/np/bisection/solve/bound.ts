@@ -18,15 +18,18 @@ import type { Node, Problem } from "./problem.ts";
 export interface Relaxation {
   readonly rank: number;
   /**
-   * Weight of the term that penalises unbalanced sides. A multiple of 2^-20, so that the matrix C of the quadratic form
-   * is exact.
+   * Weight of the term that penalises unbalanced sides in the quadratic form. A multiple of 2^-20, so that the form's
+   * matrix is exact.
    */
   readonly penalty: number;
-  /** Unit vectors, one for each vertex of the problem. The vectors of decided vertices are unused. */
+  /**
+   * Unit vectors, one for each vertex, which the relaxation has in place of sides. The vectors of vertices whose sides
+   * are decided are unused.
+   */
   vectors: Float64Array;
-  /** Multipliers d of the dual problem: entry v for vertex v, and entry n for the axis e. */
+  /** Multipliers of the relaxation's dual problem: entry v for vertex v, and entry n for the first axis. */
   readonly multipliers: Float64Array;
-  /** Sum of all vectors, with the decided vertices as `balance` along the first axis. */
+  /** Sum of all vectors, in which all decided vertices together count as `balance` times the first axis. */
   readonly sum: Float64Array;
   readonly scratch: Float64Array;
 }
@@ -140,8 +143,8 @@ export function provesAbove(relaxation: Relaxation, node: Node, target: number, 
 }
 
 /**
- * Writes the lower triangle of the matrix C − Diag(d), with the axis e as row 0. Returns the sum of the multipliers d
- * over the free vertices.
+ * Writes the lower triangle of C − Diag(d), for the matrix C of the quadratic form and its shifted multipliers d. Row 0
+ * is the axis e of the decided vertices. Returns the sum of the multipliers over the free vertices.
  */
 function fillMatrix(
   { penalty }: Relaxation,

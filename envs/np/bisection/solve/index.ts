@@ -32,8 +32,8 @@ export function solve(instance: BisectionInstance, nodesMax?: number): Solution<
 }
 
 /**
- * Returns spins in which only the vertex with the heaviest edges is decided. The sides are interchangeable, so that its
- * side may be chosen freely.
+ * Returns spins (sides, 1 or −1) in which only the vertex with the heaviest edges is decided; all others are 0. The
+ * sides are interchangeable, so that the side of this vertex may be chosen freely.
  */
 export function rootSpins({ n, degree }: Problem): Int8Array {
   const spins = new Int8Array(n);

@@ -55,12 +55,18 @@ export function pullOn({ n, weight, neighbours }: Problem, spins: Int8Array, v: 
   return pull;
 }
 
-/** Returns the weight of the cut that spins of this agreement make. */
+/**
+ * Returns the weight of the cut of two sides whose spins have this agreement (sum of weight · spin · spin over the
+ * edges).
+ */
 export function cutOf({ total }: Problem, agreement: number): number {
   return (total - agreement) / 2;
 }
 
-/** Node of the search. Some spins are decided, and the others are a smaller problem of the same kind. */
+/**
+ * Node of the search. The sides (spins) of some vertices are decided. The undecided ones are a smaller problem of the
+ * same kind.
+ */
 export interface Node {
   readonly problem: Problem;
   /** Spin of each vertex, 0 while undecided. */
@@ -70,7 +76,7 @@ export interface Node {
   readonly pull: Int32Array;
   /** Sum of the decided spins. It is 0 if as many vertices are on one side (1) as on the other (−1). */
   readonly balance: number;
-  /** Agreement among the decided vertices alone. */
+  /** Agreement (sum of weight · spin · spin) over the edges between decided vertices. */
   readonly agreement: number;
 }
 

@@ -32,14 +32,20 @@ export function searchOf(problem: Problem, relaxation: Relaxation, best: Found, 
 const WORK_MAX = 3e8;
 
 const SWEEPS_MAX = 400;
-/** Number of sweeps from random vectors that the root needs before its vectors tell on which vertex to branch. */
+/**
+ * Minimum number of sweeps over the relaxation's vectors at the root. The vectors start at random, and tell only after
+ * these sweeps on which vertex to branch.
+ */
 const SWEEPS_FIRST = 60;
-/** Number of sweeps between attempts to certify the bound, and between recomputations of the vectors' sum. */
+/**
+ * Number of sweeps over the relaxation's vectors between attempts to certify the bound. The sum of the vectors is also
+ * recomputed after so many.
+ */
 const SWEEPS_BETWEEN = 5;
 /** Sweeps count as converged if they gain less than this share of the distance between the value and the target. */
 const SETTLED = 1e-5;
 
-/** Explores every completion of the given spins. Starts from the relaxation's current vectors. */
+/** Explores every way to decide the undecided spins, which are 0. Starts from the relaxation's current vectors. */
 export function explore(search: Search, spins: Int8Array): void {
   if (search.nodes >= search.nodesMax || search.work >= search.workMax) {
     search.open = true;
@@ -83,7 +89,7 @@ function isClosed(search: Search, node: Node): boolean {
   return false;
 }
 
-/** Tries the side that a vertex's vector tends to, then the other side. */
+/** Decides the side of one more vertex: explores first the side that its vector tends to, then the other side. */
 function branch(search: Search, node: Node): void {
   const { relaxation } = search;
   const v = leastDecided(relaxation, node);

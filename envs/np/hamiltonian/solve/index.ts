@@ -84,7 +84,7 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
   );
 }
 
-/** Returns the objective of an answer without a cycle. */
+/** Returns the objective of the trivial answer, which has no cycle. */
 export function trivial(): number {
   return 0;
 }

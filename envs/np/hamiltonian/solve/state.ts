@@ -84,7 +84,10 @@ export function settle(state: State, incumbent: Incumbent, changed: number[]): b
   }
 }
 
-/** Puts every open vertex on the cycle, because a longer cycle needs them all. Returns false if no vertex was open. */
+/**
+ * Puts every open vertex on the cycle, because a cycle longer than the incumbent needs them all. Returns false if no
+ * vertex was open.
+ */
 function includeAll({ role }: State, changed: number[]): boolean {
   for (const [v, each] of role.entries()) {
     if (each !== OPEN) continue;

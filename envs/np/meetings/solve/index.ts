@@ -34,7 +34,7 @@ function solutionOf(search: Search): Solution<Schedule> {
   return { answer: bestPlacements, value: best, bound, proven: bound === best, nodes };
 }
 
-/** Returns the objective of holding no meeting. */
+/** Returns the objective of the trivial answer, in which no meeting is held. */
 export function trivial(): number {
   return 0;
 }

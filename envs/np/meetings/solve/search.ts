@@ -4,7 +4,7 @@ import { countedOption, emptySchedule, type Job, lastStart, type Model, roomOpti
 
 // The functions below bound the attendance of the meetings that are not placed yet.
 
-/** Returns an upper bound on the attendance of the meetings that can still be placed (those with options). */
+/** Returns an upper bound on the attendance of the meetings that can still be placed, i.e. those in `options`. */
 function openAttendance(schedule: Schedule, options: readonly Placement[]): number {
   const isOpen = new Uint8Array(schedule.model.jobs.length);
   for (const { meeting } of options) isOpen[meeting] = 1;

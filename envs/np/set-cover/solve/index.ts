@@ -76,7 +76,7 @@ function explore(s: Search, depth: number, count: number, bound: number): void {
     descend(s, depth);
     choose(s, depth + 1, subset);
     explore(s, depth + 1, count + 1, raised);
-    // All covers with this subset were explored.
+    // Exclude this subset from the next branches, because all covers with it were explored.
     drop(s.usable, s.subsetWords, depth, subset);
   }
 }

@@ -15,13 +15,13 @@ export interface Search {
   readonly holds: Int32Array;
   /** Set of the subsets that hold each element, as rows of bits. */
   readonly heldBy: Int32Array;
-  /** By depth: the elements still to cover. */
+  /** Elements still to cover, as a row of bits for each depth of the search. */
   readonly uncovered: Int32Array;
-  /** By depth: the subsets that may still be chosen. */
+  /** Subsets that may still be chosen, as a row of bits for each depth of the search. */
   readonly usable: Int32Array;
   /** Number of uncovered elements that each usable subset covers. */
   readonly gain: Int32Array;
-  /** Scratch memory of the bounds, with one number for each element. */
+  /** Scratch memory for computing a bound, with one number for each element. */
   readonly weight: Int32Array;
   readonly chosen: Int32Array;
   /** Smallest cover found, in the first `size` entries. `size` is Infinity before the first one. */
@@ -102,7 +102,7 @@ export function isCovered({ uncovered, elementWords: words }: Search, depth: num
   return true;
 }
 
-/** Copies the sets of this depth to the next depth, where the search continues. */
+/** Copies the uncovered elements and the usable subsets of this depth to the next depth, where the search continues. */
 export function descend({ uncovered, elementWords, usable, subsetWords }: Search, depth: number): void {
   uncovered.copyWithin((depth + 1) * elementWords, depth * elementWords, (depth + 1) * elementWords);
   usable.copyWithin((depth + 1) * subsetWords, depth * subsetWords, (depth + 1) * subsetWords);

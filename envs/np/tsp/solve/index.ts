@@ -19,7 +19,8 @@ import { improveTour, type IndexedTour, linKernighan, nearest, tourOf } from "./
 
 /**
  * Returns, for every edge, how far the 1-tree bound rises if a tour must use the edge. The rise is the edge's reduced
- * cost minus that of the dearest edge it would replace. It is 0 on the tree itself.
+ * cost minus that of the dearest edge of the 1-tree that this edge would replace. The rise is 0 for edges of the
+ * 1-tree.
  */
 function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
   const { n, cost } = tree.instance;
@@ -36,7 +37,8 @@ function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
       dearest[w * n + v] = path;
     }
   }
-  // Correct the edges at the leaf. Such an edge replaces the leaf's second edge, not an edge of the tree path.
+  // Correct the edges at the leaf that has the 1-tree's extra edge. They replace this extra edge, not one of the tree
+  // path.
   const second = cost[leaf * n + leafMate]! + pi[leaf]! + pi[leafMate]!;
   for (let w = 0; w < n; w++) {
     if (w === leaf || w === (leaf === 0 ? order[1] : parent[leaf])) continue;

@@ -4,7 +4,7 @@ import { forbidden, free, required, type SparseGraph } from "./sparse-graph.ts";
 export interface SparseTree {
   readonly graph: SparseGraph;
   readonly degree: Int32Array;
-  /** Free edges by rising reduced cost. */
+  /** Free (undecided) edges, by rising reduced cost. */
   readonly order: Int32Array;
   freeCount: number;
   readonly key: Int32Array;

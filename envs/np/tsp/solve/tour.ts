@@ -103,7 +103,7 @@ function wake(search: LinKernighan, city: number): void {
   search.queue[slot] = city;
 }
 
-/** Runs chains until no queued city starts an improving one. */
+/** Runs chains of Lin-Kernighan steps until no queued city starts a chain that shortens the tour. */
 function improve(search: LinKernighan): void {
   const { n } = search.tour;
   while (search.queueLength > 0) {
