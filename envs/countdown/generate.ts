@@ -150,7 +150,7 @@ function fitsCounted(
 
 /**
  * Tier, by the count of numbers, of an instance whose target is too large for the parameters of every tier (ADSC table
- * 1). Rows and tasks of teachers may have such targets; generated tasks have not.
+ * 1). Rows and tasks of teachers may have such targets; generated tasks do not.
  */
 const TIER_OF_LARGER: Readonly<Record<number, string>> = { 3: "T1", 4: "T3", 5: "OOD" };
 

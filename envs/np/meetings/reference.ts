@@ -1,7 +1,7 @@
 /**
- * Generates days as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/meeting_schedule). That code gives
- * everybody the same day at every level: a lunch break from 12:00 to 13:00, and otherwise available. Times are minutes
- * since midnight.
+ * Generates days as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/meeting_schedule). At every level,
+ * everybody is available from 09:00 to 17:00 except for a lunch break from 12:00 to 13:00. Times are minutes since
+ * midnight.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";
