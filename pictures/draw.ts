@@ -48,7 +48,10 @@ export function drawTask<Instance>(
   return drawAnswer(environment, instance, parseAnswer(environment, answerText, instance), options);
 }
 
-/** Draws the answer that a completion marks in this format. Accepts any text as the completion. */
+/**
+ * Returns an SVG picture of the task with the answer that is marked in a completion. Any text may be the completion.
+ * Undefined if the environment has no pictures.
+ */
 export function drawCompletion<Instance>(
   environment: Environment<Instance>,
   instance: Instance,

@@ -47,7 +47,7 @@ export function openMounts({ mounted }: Config, own: Registry, log: Logger, heal
       return undefined;
     },
   });
-  if (mounts.pending().length > 0) health.set("mounts", `${mounts.pending().join(", ")} is being mounted`);
+  if (mounts.pending().length > 0) health.set("mounts", `still mounting ${mounts.pending().join(", ")}`);
   const setWell = (): void => health.set("mounts", undefined);
   const patience = setTimeout(setWell, READY_WITHOUT_MS).unref();
   void mounts.ready.then((why) => {
@@ -76,7 +76,7 @@ function refuseWhileMounting(registry: Registry, { pending }: Pick<Mounts, "pend
       const found = registry.find(id, version);
       const names = pending();
       if (found.kind === "found" || names.length === 0) return found;
-      throw new RpcError("UNAVAILABLE", `${found.message}; ${names.join(", ")} is being mounted: call again`, {
+      throw new RpcError("UNAVAILABLE", `${found.message}; the server is still mounting ${names.join(", ")}, which may provide it: call again`, {
         retryDelayMs: RETRY_DELAY_MS,
         wait: { reason: "MOUNTING", metadata: { mounts: names.join(", ") } },
       });

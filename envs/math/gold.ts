@@ -64,7 +64,8 @@ function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> 
     if (others.length > 0) return malformed(`column ${name} has ${others.length + 1} different answers after ####`);
     return gold(answer, `${name}, after ####`);
   }
-  // A short text with several boxes is one answer with several values. A worked solution must have one box.
+  // A short text with several boxes is one answer with several values. A worked solution, or other prose, must not have
+  // several different boxes.
   const boxes = isWorked || isProse(text) ? boxesIn(text) : [];
   if (boxes.length > 1) return malformed(`column ${name} has ${boxes.length} different boxes: which is the answer?`);
   const [box] = boxes;

@@ -171,7 +171,7 @@ function nextStep<Spec, Key extends InstanceKey>(
   // them.
   const { promptsPerUpdate, dynamicSampling } = state.config;
   if (from > state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)) {
-    const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;
+    const message = `cursor ${from} is more than one update batch beyond the ${state.cursor} tasks drawn so far: use a cursor of at most ${state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)}`;
     return { kind: "out_of_range", message };
   }
   const fresh = cursor === undefined;

@@ -226,8 +226,8 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
   const value = (tokenFile === undefined ? token : readOptionFile("token-file", tokenFile))?.trim();
   if (value !== undefined && !isToken(value)) {
     const flag = tokenFile === undefined ? "--token" : "--token-file";
-    const came = /^[\x21-\x7e]*$/.test(value) ? `${value.length} characters` : "other characters";
-    const list = /\brole\b/.test(value) ? ": a list of tokens with roles is what --tokens-file takes" : "";
+    const came = /^[\x21-\x7e]*$/.test(value) ? `${value.length} characters` : "characters that are not allowed";
+    const list = /\brole\b/.test(value) ? "; a list of tokens with roles belongs in --tokens-file" : "";
     throw new ConfigProblem(`${flag} must hold ${TOKEN_WORDS}; got ${came}${list}`);
   }
   return value;

@@ -53,7 +53,7 @@ def test_a_report_has_the_rows_of_its_suite(tmp_path: Path) -> None:
         ("row,pass_rate\n1", r"line 2: wants a row from 0"),
         ("row,pass_rate\n1,0.5\n1,0.6", r"line 3: row 1 has a rate already"),
         ("{", r"rates: .*"),
-        (report(), r"the report has no rows of a pool"),
+        (report(), r"the report has no rows of any pool"),
         (report(rated("a", 0.5, 1)), r"rows\[0\]: wants a row from 0 and a pass_rate in \[0, 1\]"),
     ],
 )

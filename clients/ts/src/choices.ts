@@ -259,7 +259,7 @@ function rewardSchemeOf(choice: RewardSchemeChoice): RewardScheme {
   return create(RewardSchemeSchema, { name, parameters: { ...parameters } });
 }
 
-/** Returns the message for a family of tasks. */
+/** Returns the protobuf message TaskSpec of a choice of tasks. */
 export function taskSpecOf(choice: TaskChoice): TaskSpec {
   return create(TaskSpecSchema, {
     environment: choice.environment,

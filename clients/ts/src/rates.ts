@@ -75,7 +75,7 @@ function ofReport(text: string, pool: string | undefined): RowRates {
   const pools = [...new Set(rows.map((each) => String(each.pool)))];
   if (rows.length === 0)
     throw wrong(
-      `the report has no rows of ${pool === undefined ? "a pool" : `pool '${pool}'`}: its suite must have some`,
+      `the report has no rows of ${pool === undefined ? "any pool" : `pool '${pool}'`}: evaluate a suite that has such rows`,
     );
   if (pools.length > 1) throw wrong(`the report has rows of several pools: name one of ${pools.join(", ")}`);
   const odd = rows.findIndex(({ row, pass_rate: rate }) => !isRate(row, rate));

@@ -1,4 +1,4 @@
-/** Cuts a text into rows of JSON, which are parsed later. */
+/** Cuts a text into the JSON of each row, without parsing it. A row is a line, an item of a list, or a value. */
 import { isAscii } from "node:buffer";
 import type { RawRow } from "../../../envs/pool-columns.ts";
 import { textOf } from "./bytes.ts";

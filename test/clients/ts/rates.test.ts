@@ -15,7 +15,7 @@ test("a report has the rows of its suite, of one pool or of the one that is name
   const two = report([rated("a", 3, 0.5), rated("b", 3, 1)]);
   expect(readRates(two, "b")).toEqual(new Map([[3, 1]]));
   expect(() => readRates(two)).toThrow("rates: the report has rows of several pools: name one of a, b");
-  expect(() => readRates(two, "c")).toThrow("rates: the report has no rows of pool 'c': its suite must have some");
+  expect(() => readRates(two, "c")).toThrow("rates: the report has no rows of pool 'c': evaluate a suite that has such rows");
 });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   ["row,pass_rate\n1,0.5\n1,0.6", "rates: line 3: row 1 has a rate already"],
   ['row,note,pass_rate\n1,"f(1,0,5)",0.5', "line 2: it has 5 fields, and the first line names 3 columns"],
   ["{", "rates: the report is not JSON"],
-  [report(undefined), "rates: the report has no rows of a pool"],
+  [report(undefined), "rates: the report has no rows of any pool"],
   [report("x"), "rates: rows must be a list of objects"],
   [report([rated("a", 0.5, 1)]), "rates: rows[0]: wants a row from 0 and a pass_rate in [0, 1]"],
 ])("says what is wrong with %j", (text, message) => {

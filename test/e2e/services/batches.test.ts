@@ -104,7 +104,7 @@ describe("NextBatch", () => {
     // The cursor is one update batch (of two tasks) past the drawn tasks.
     expect(await failureOf(run.next(3))).toEqual({
       code: "OUT_OF_RANGE",
-      message: "cursor 3 is more than one update batch beyond 0, the tasks drawn so far",
+      message: "cursor 3 is more than one update batch beyond the 0 tasks drawn so far: use a cursor of at most 2",
     });
     expect(await run.next(2)).toHaveLength(2);
     const tasks = await run.next(0, 1026);

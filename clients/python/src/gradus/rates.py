@@ -96,8 +96,8 @@ def _of_report(text: str, pool: str | None) -> RowRates:
     all_rows = json.loads(text).get("rows", [])
     rows = [row for row in all_rows if pool is None or row.get("pool") == pool]
     if not rows:
-        whose = "a pool" if pool is None else f"pool '{pool}'"
-        message = f"the report has no rows of {whose}: its suite must have some"
+        whose = "any pool" if pool is None else f"pool '{pool}'"
+        message = f"the report has no rows of {whose}: evaluate a suite that has such rows"
         raise ValueError(message)
     pools = sorted({str(row.get("pool")) for row in rows})
     if len(pools) > 1:

@@ -88,7 +88,7 @@ test.each([
   expect(await client.step(task, "no answer")).toMatchObject({ kind: "scored" });
   // The server answered all of this while it was mounting the other file.
   expect((await called(server, "EnvironmentService/ListEnvironments", {})).mounting).toEqual([slow]);
-  const refusal = { code: "unavailable", message: expect.stringContaining(`${slow} is being mounted`) as string };
+  const refusal = { code: "unavailable", message: expect.stringContaining(`still mounting ${slow}`) as string };
   const spec = { environment: "mine/slow" };
   expect(await called(server, "EnvironmentService/Reset", { spec })).toMatchObject(refusal);
   const config = { arms: [{ id: "slow", spec: { environment: "mine/*" } }], policy: { mixture: {} } };

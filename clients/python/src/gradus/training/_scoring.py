@@ -24,10 +24,11 @@ from gradus.training._references import PATIENCE_SECONDS, TaskReference
 from gradus.v1 import curriculum_pb2 as cur
 
 _ANOTHERS = ("conflicting_completion", "duplicate")
-"""Statuses of a completion whose index already has a completion, probably of another process.
+"""Statuses of a completion whose index was taken, probably by another process: it is sent again at a free index.
 
-Two processes may write the same text, so "duplicate" is among them. After a lost reply our own completion then counts
-at a second index, which costs the group one sample. Otherwise the group would wait for ever.
+"duplicate" is one of them, because two processes may write the same text. If a reply was lost, the index may instead
+hold this process's own completion. That completion then counts twice, and the group has one independent sample less.
+Without "duplicate", the group would wait for ever for a completion that nobody sends.
 """
 
 

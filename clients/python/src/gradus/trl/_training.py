@@ -118,7 +118,7 @@ class Training:
         self._feed.ask()
 
     def _fit(self, now: RunConfig) -> None:
-        """Raises ValueError if the run's shape no longer fits the trainer."""
+        """Raises ValueError if the run's num_generations or prompts_per_update no longer fits the trainer's batches."""
         assert self._shape is not None
         reasons = list(of_shapes(now, self._args, self._shape))
         if reasons:
