@@ -76,10 +76,14 @@ function refuseWhileMounting(registry: Registry, { pending }: Pick<Mounts, "pend
       const found = registry.find(id, version);
       const names = pending();
       if (found.kind === "found" || names.length === 0) return found;
-      throw new RpcError("UNAVAILABLE", `${found.message}; the server is still mounting ${names.join(", ")}, which may provide it: call again`, {
-        retryDelayMs: RETRY_DELAY_MS,
-        wait: { reason: "MOUNTING", metadata: { mounts: names.join(", ") } },
-      });
+      throw new RpcError(
+        "UNAVAILABLE",
+        `${found.message}; the server is still mounting ${names.join(", ")}, which may provide it: call again`,
+        {
+          retryDelayMs: RETRY_DELAY_MS,
+          wait: { reason: "MOUNTING", metadata: { mounts: names.join(", ") } },
+        },
+      );
     },
   };
 }

@@ -87,7 +87,9 @@ function frameBytes(start: Buffer): number {
   if (start.length < HEADER_BYTES) return HEADER_BYTES;
   const payload = start.readUInt32BE(5);
   if (payload > PAYLOAD_BYTES_MAX)
-    throw new Error(`a message of the sandbox process claims ${payload} bytes of content, and the limit is ${PAYLOAD_BYTES_MAX}`);
+    throw new Error(
+      `a message of the sandbox process claims ${payload} bytes of content, and the limit is ${PAYLOAD_BYTES_MAX}`,
+    );
   return HEADER_BYTES + payload;
 }
 

@@ -15,7 +15,9 @@ test("a report has the rows of its suite, of one pool or of the one that is name
   const two = report([rated("a", 3, 0.5), rated("b", 3, 1)]);
   expect(readRates(two, "b")).toEqual(new Map([[3, 1]]));
   expect(() => readRates(two)).toThrow("rates: the report has rows of several pools: name one of a, b");
-  expect(() => readRates(two, "c")).toThrow("rates: the report has no rows of pool 'c': evaluate a suite that has such rows");
+  expect(() => readRates(two, "c")).toThrow(
+    "rates: the report has no rows of pool 'c': evaluate a suite that has such rows",
+  );
 });
 
 test.each([

@@ -38,7 +38,9 @@ test("what no zygote says is refused at its first bytes", () => {
   expect(() => createFrameReader(() => undefined)(bytesOf(99, 0, Buffer.alloc(0)))).toThrow("kind 99");
   const long = bytesOf(1, 0, Buffer.alloc(0));
   long.writeUInt32BE(2 ** 31, 5);
-  expect(() => createFrameReader(() => undefined)(long)).toThrow("claims 2147483648 bytes of content, and the limit is");
+  expect(() => createFrameReader(() => undefined)(long)).toThrow(
+    "claims 2147483648 bytes of content, and the limit is",
+  );
 });
 
 test("a job that is longer than a zygote takes is not sent", () => {
