@@ -56,7 +56,10 @@ export declare type SuitePart = Message<"gradus.v1.SuitePart"> & {
   /** Split of the instances. */
   split: Split;
 
-  /** Maximum number of calls of an episode. 0: the tasks have no turns. */
+  /**
+   * Maximum number of calls of an episode: calls of tools, or messages with an answer. 0:
+   * the tasks have no turns.
+   */
   calls: number;
 
   /** Names of the tools that the model may call. Empty: none. */
@@ -248,18 +251,18 @@ export declare type ListPendingTasksRequest = Message<"gradus.v1.ListPendingTask
 
 export declare const ListPendingTasksRequestSchema: GenMessage<ListPendingTasksRequest>;
 
-/** A task whose completions are missing. */
+/** A task that still lacks completions. */
 export declare type PendingTask = Message<"gradus.v1.PendingTask"> & {
   /** The task, ready for a policy. */
   task?: Task | undefined;
 
-  /** Indices of the missing completions, as sample_index. */
+  /** Indices (sample_index) of the missing completions. */
   sampleIndices: number[];
 };
 
 export declare const PendingTaskSchema: GenMessage<PendingTask>;
 
-/** One page of tasks. */
+/** One page of tasks that still lack completions. */
 export declare type ListPendingTasksResponse = Message<"gradus.v1.ListPendingTasksResponse"> & {
   /** Tasks, in the suite's order. */
   tasks: PendingTask[];
@@ -276,7 +279,7 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
   evaluationId: string;
 
   /**
-   * Id of the task from ListPendingTasks, or for the later completions of an episode
+   * Id of the task from ListPendingTasks. For the later completions of an episode, the id
    * from the last turn (Turn.task_id). Required.
    */
   taskId: string;
@@ -297,8 +300,9 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
   toolCalls: ToolCall[];
 
   /**
-   * Random text for the sample, see StepRequest.sample_key. Its sample gets the first
-   * free index of the task, see Feedback.sample_index. At most 64 bytes.
+   * Random text that stands for the sample in place of sample_index, see
+   * StepRequest.sample_key. The server gives the sample the first free index of the task
+   * (Feedback.sample_index). At most 64 bytes. Empty: sample_index counts.
    */
   sampleKey: string;
 
@@ -349,9 +353,9 @@ export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitComplet
   sampleIndex: number;
 
   /**
-   * RECORDED, or DUPLICATE or CONFLICTING_COMPLETION if the sample was submitted before.
-   * NOT_RECORDED if there is no reward yet: send the completion again. NOT_RECORDED also
-   * if all samples of the task have completions of other sample keys. Unset if failure is
+   * Whether the sample was recorded. DUPLICATE or CONFLICTING_COMPLETION: it was
+   * submitted before. NOT_RECORDED: there is no reward yet, so send the completion again,
+   * or all samples of the task have completions of other sample keys. Unset if failure is
    * set, or the episode is not over.
    */
   feedback?: Feedback | undefined;
@@ -362,7 +366,7 @@ export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitComplet
    */
   failure?: SubmitFailure | undefined;
 
-  /** Random text for the sample, from the request. */
+  /** Value of sample_key in the request. */
   sampleKey: string;
 };
 
@@ -439,16 +443,19 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
   /** Category of the suite to which the task belongs. */
   category: string;
 
-  /** Name of the pool, if the task is a row. Otherwise empty. */
+  /** Name of the pool, if the task is a row of a pool. Otherwise empty. */
   pool: string;
 
   /**
    * Number of the row in the pool's present file, counted from 0, as RateRows takes it.
-   * Unset if the task is no row, or the pool no longer has the row.
+   * Unset if the task is not a row of a pool, or the pool no longer has the row.
    */
   row?: number | undefined;
 
-  /** Digest of the pool for `row`, see PoolInfo. Empty if `row` is unset. */
+  /**
+   * Digest of the pool's rows among which `row` counts, see PoolInfo.digest. Empty if
+   * `row` is unset.
+   */
   poolDigest: string;
 
   /**
@@ -497,50 +504,54 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   samples: bigint;
 
   /**
-   * Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}; empty while
-   * there are no samples. All are shares or means, most in [0, 1]. A sample without a
-   * reward is in none of them but no_reward_rate: it says nothing of the model.
-   *   success_rate    feasible answers (FORGE's SR)
+   * Figures by name, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}. Empty while there
+   * are no samples. Each figure is a mean over tasks, and for a task a share or a mean of
+   * its samples. Figures of the whole suite may be means over its categories instead, see
+   * Report.overall. Most are in [0, 1]. Samples without a reward count only for
+   * no_reward_rate, because they say nothing about the model.
+   *   success_rate    share of feasible answers (FORGE's SR)
    *   quality_ratio   mean ratio, where an infeasible answer counts 0 (FORGE's
    *                   QR, NP-ENGINE's AR)
-   *   heuristic_ratio  mean ratio to a heuristic's answer, as the papers' tables have
-   *                   it: above 1 where answers are better; 0 for an infeasible one.
-   *                   Only of suites that want it, such as np-bench-reference
-   *   optimal_rate    answers equal to the optimum
-   *   exact_rate      right answers, where an answer is right or not
-   *   mean_score      mean reward, where an answer is right or not
-   *   pass@k          1 - C(n-c,k)/C(n,k), n samples with a reward and c right ones
-   *                   of a task; k is 1, 2, 4, ... and samples_per_task. It leaves
-   *                   out tasks of which fewer than k samples have a reward
-   *   pass@avg        mean of pass@k over each k from 1 to samples_per_task; it
-   *                   leaves out tasks of which a sample has no reward
-   *   nonzero_pass@n  tasks with a sample of reward above 0; likewise
-   *   first_verifying_pass@k  pass@k, where a sample counts as right with a right
-   *                   answer anywhere, though it may not be the last one
-   *   abandonment_gap  first_verifying_pass@1 - exact_rate: right answers that were
-   *                   abandoned
-   *   answers_per_rollout  marked answers in a completion, where the suite's reward
-   *                   scheme scans for commits
-   *   calls_per_episode  mean number of calls, where the tasks have turns
-   *   unread_rate     answers that were found and could not be read
-   *   undecided_rate  answers of which it could not be told whether they are right;
-   *                   both earn what a wrong answer earns
+   *   heuristic_ratio  mean ratio to a heuristic's answer, as in the papers' tables:
+   *                   above 1 for a better answer, and 0 for an infeasible one. Only in
+   *                   suites that ask for it, such as np-bench-reference
+   *   optimal_rate    share of answers equal to the optimum
+   *   exact_rate      share of right answers, for tasks with right and wrong answers
+   *   mean_score      mean reward, for tasks with right and wrong answers
+   *   pass@k          1 - C(n-c,k)/C(n,k), where a task has n samples with a reward, and
+   *                   c of them are right. k is 1, 2, 4, ... and samples_per_task. Tasks
+   *                   with fewer than k such samples are left out
+   *   pass@avg        mean of pass@k over each k from 1 to samples_per_task. Tasks with a
+   *                   sample that lacks a reward are left out
+   *   nonzero_pass@n  share of tasks with a sample of reward above 0. Tasks with a sample
+   *                   that lacks a reward are left out
+   *   first_verifying_pass@k  pass@k, where a sample counts as right if any answer in it
+   *                   is right, even if its last answer is not
+   *   abandonment_gap  first_verifying_pass@1 - exact_rate: share of samples that gave a
+   *                   right answer and then another one
+   *   answers_per_rollout  mean number of marked answers in a completion, if the suite's
+   *                   reward scheme scans for commits
+   *   calls_per_episode  mean number of calls, if the tasks have turns
+   *   unread_rate     share of answers that were found and could not be read. Such an
+   *                   answer earns as much as a wrong one
+   *   undecided_rate  share of answers that the verifier could not decide. Such an answer
+   *                   earns as much as a wrong one
    *   mean_reward, malformed_rate, infeasible_rate, truncated_rate
-   *   no_reward_rate  samples without a reward, of all that came in
-   * A task counts once however many samples it has; tasks of which no sample has a
-   * reward are left out.
+   *   no_reward_rate  share of submitted samples that have no reward
+   * A task counts once, whatever its number of samples. Tasks without any reward are left
+   * out.
    */
   figures: { [key: string]: number };
 
   /** Number of tasks with at least one sample. */
   tasks: bigint;
 
-  /** Number of samples expected in all. */
+  /** Number of samples that the evaluation will have for this row. */
   samplesExpected: bigint;
 
   /**
-   * Number of these tasks that lie in every split, because their level has fewer than
-   * 1,000 instances. The model may have been trained on them.
+   * Number of `tasks` that lie in every split, because their level has fewer than 1,000
+   * instances. The model may have been trained on them.
    */
   tasksInEverySplit: bigint;
 
@@ -559,10 +570,10 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   samplesWithoutReward: bigint;
 
   /**
-   * Number of `tasks` that a figure leaves out, because fewer of their samples have
-   * a reward than it needs. The key is the figure's name: mean_reward stands for
-   * every figure of one sample, and pass@k for first_verifying_pass@k too. Figures
-   * that leave out none are missing.
+   * Number of `tasks` that each figure leaves out, because too few of their samples have
+   * a reward. The key is the figure's name. mean_reward stands for all figures that need
+   * one sample, and pass@k also for first_verifying_pass@k. Figures that leave out no
+   * task have no entry.
    */
   tasksLeftOut: { [key: string]: bigint };
 };
@@ -586,7 +597,10 @@ export declare type Report = Message<"gradus.v1.Report"> & {
    */
   overall?: ReportRow | undefined;
 
-  /** Baseline of the ratios, in words. */
+  /**
+   * Sentence that says what the ratios compare answers with, e.g. proven optima of all
+   * tasks.
+   */
   baseline: string;
 
   /** Figures of each part of the suite, in its order. */
@@ -613,13 +627,14 @@ export declare type GetReportResponse = Message<"gradus.v1.GetReportResponse"> &
 export declare const GetReportResponseSchema: GenMessage<GetReportResponse>;
 
 /**
- * Issues the tasks of suites, scores completions, and reports. Every call may be
- * repeated: work that was done stays done.
+ * Issues the tasks of suites, scores completions, and reports. Every call may be repeated
+ * without harm: an evaluation is created once, and the first scored completion of each
+ * sample counts.
  */
 export declare const EvaluationService: GenService<{
   /**
-   * Lists the suites that this server can issue: it has their environments in the
-   * suite's versions.
+   * Lists the suites whose tasks this server can issue, because it has their environments
+   * in the suite's versions.
    */
   listSuites: {
     methodKind: "unary";
@@ -628,8 +643,8 @@ export declare const EvaluationService: GenService<{
   },
   /**
    * Starts an evaluation of one model on one suite. If the evaluation_id exists with the
-   * same choices, the call returns the existing evaluation, so that a client can resume.
-   * ALREADY_EXISTS if it exists with other choices.
+   * same settings, the call returns the existing evaluation, so that a client can resume.
+   * Fails with ALREADY_EXISTS if it exists with other settings.
    */
   createEvaluation: {
     methodKind: "unary";
@@ -649,8 +664,8 @@ export declare const EvaluationService: GenService<{
     output: typeof ListEvaluationsResponseSchema;
   },
   /**
-   * Deletes an evaluation with its samples. The tasks of its suite stay, because other
-   * evaluations use them. Later calls on it fail with NOT_FOUND.
+   * Deletes an evaluation with its samples. Later calls for this evaluation fail with
+   * NOT_FOUND. The tasks of its suite stay, because other evaluations use them.
    */
   deleteEvaluation: {
     methodKind: "unary";
@@ -658,17 +673,17 @@ export declare const EvaluationService: GenService<{
     output: typeof DeleteEvaluationResponseSchema;
   },
   /**
-   * Holds an evaluation for one client while the stream is open. The stream sends one
-   * message when it is held, and then nothing until the client leaves.
-   * FAILED_PRECONDITION while another client holds it. It prevents two programs from
-   * completing the same missing samples. Other calls are accepted from anyone.
+   * Reserves an evaluation for one client while the stream is open, so that two programs
+   * do not complete the same missing samples. Fails with FAILED_PRECONDITION while
+   * another client holds it. The stream sends one message when the client holds the
+   * evaluation, and then nothing. Other calls need no hold.
    */
   holdEvaluation: {
     methodKind: "server_streaming";
     input: typeof HoldEvaluationRequestSchema;
     output: typeof HoldEvaluationResponseSchema;
   },
-  /** Lists tasks whose completions are missing. */
+  /** Lists tasks of an evaluation that still lack completions. */
   listPendingTasks: {
     methodKind: "unary";
     input: typeof ListPendingTasksRequestSchema;
@@ -685,19 +700,22 @@ export declare const EvaluationService: GenService<{
     input: typeof SubmitCompletionsRequestSchema;
     output: typeof SubmitCompletionsResponseSchema;
   },
-  /** SubmitCompletions for a list of completions, for clients that cannot stream. */
+  /**
+   * Scores a list of completions as SubmitCompletions does, for clients that cannot
+   * stream.
+   */
   batchSubmitCompletions: {
     methodKind: "unary";
     input: typeof BatchSubmitCompletionsRequestSchema;
     output: typeof BatchSubmitCompletionsResponseSchema;
   },
-  /** Lists submitted completions, with their scores and tasks. */
+  /** Lists submitted completions of an evaluation, with their scores and tasks. */
   listSamples: {
     methodKind: "unary";
     input: typeof ListSamplesRequestSchema;
     output: typeof ListSamplesResponseSchema;
   },
-  /** Returns the report on the samples so far. */
+  /** Returns the report on the samples that an evaluation has so far. */
   getReport: {
     methodKind: "unary";
     input: typeof GetReportRequestSchema;

@@ -227,8 +227,9 @@ export const GetReportResponseSchema = /*@__PURE__*/
   messageDesc(file_gradus_v1_evaluation, 29);
 
 /**
- * Issues the tasks of suites, scores completions, and reports. Every call may be
- * repeated: work that was done stays done.
+ * Issues the tasks of suites, scores completions, and reports. Every call may be repeated
+ * without harm: an evaluation is created once, and the first scored completion of each
+ * sample counts.
  *
  * @generated from service gradus.v1.EvaluationService
  */

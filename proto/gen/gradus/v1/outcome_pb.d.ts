@@ -22,8 +22,9 @@ export declare type Feedback = Message<"gradus.v1.Feedback"> & {
   detail: string;
 
   /**
-   * Index that the run gave the sample_key, for RECORDED, DUPLICATE and
-   * CONFLICTING_COMPLETION. Unset: the sample has no key.
+   * Index that the run gave to the sample which the request named by a sample_key. Set
+   * for RECORDED, DUPLICATE and CONFLICTING_COMPLETION. Unset: the request had no
+   * sample_key.
    */
   sampleIndex?: number | undefined;
 };
@@ -36,12 +37,12 @@ export declare type RewardComponent = Message<"gradus.v1.RewardComponent"> & {
   name: string;
 
   /**
-   * Value before weighting. Unset: the component is undefined for this answer and left
-   * out of the sum.
+   * Value of the component, before it is multiplied by the weight. Unset: the component
+   * is undefined for this answer, and the reward leaves it out.
    */
   value?: number | undefined;
 
-  /** Weight of the component in the sum. */
+  /** Factor of the component's value in the sum that is the reward. */
   weight: number;
 
   /** Reason why the component has no value, in words. Empty if it has one. */
@@ -50,12 +51,15 @@ export declare type RewardComponent = Message<"gradus.v1.RewardComponent"> & {
 
 export declare const RewardComponentSchema: GenMessage<RewardComponent>;
 
-/** Value to which the objective of an answer is compared. */
+/** Best known objective of a task, with which the objective of an answer is compared. */
 export declare type Baseline = Message<"gradus.v1.Baseline"> & {
   /** Objective of the best known answer. */
   value: number;
 
-  /** Certified bound: no answer is better. Equals `value` if that is optimal. */
+  /**
+   * Certified bound: no answer has a better objective than this number. Equals `value` if
+   * `value` is proven optimal.
+   */
   bound: number;
 
   /** How well the value is proven. */
@@ -82,8 +86,8 @@ export declare type AnswerSpan = Message<"gradus.v1.AnswerSpan"> & {
   solved: boolean;
 
   /**
-   * One past the last code point of the closing mark. The part of the completion before
-   * it ends with this answer. 0 unless the reward scheme scans for commits.
+   * One past the last code point of the answer's closing mark, e.g. of "</answer>". 0
+   * unless the reward scheme scans for the first right answer (Commit).
    */
   markedEnd: number;
 };
@@ -92,15 +96,21 @@ export declare const AnswerSpanSchema: GenMessage<AnswerSpan>;
 
 /** Commit: the first right answer of a completion, even within its thoughts (VCC 3.3). */
 export declare type Commit = Message<"gradus.v1.Commit"> & {
-  /** Index of the answer among the completion's marked answers, counted from 0. */
+  /**
+   * Index of the first right answer among the completion's marked answers, counted from
+   * 0.
+   */
   answer: number;
 
-  /** Index of the answer in Score.spans, counted from 0. The span always exists. */
+  /**
+   * Index of the first right answer in Score.spans, counted from 0. The span always
+   * exists.
+   */
   span: number;
 
   /**
-   * One past the last code point of the closing mark. The completion continued with the
-   * text after it.
+   * One past the last code point of the first right answer's closing mark. The rest of
+   * the completion was written after it.
    */
   end: number;
 };
@@ -143,12 +153,15 @@ export declare type Score = Message<"gradus.v1.Score"> & {
    */
   violation: string;
 
-  /** Whether the episode is over. Always true, because other outcomes have a Turn. */
+  /**
+   * Whether the episode is over. Always true: while an episode goes on, Outcome has a
+   * Turn in place of a Score.
+   */
   terminated: boolean;
 
   /**
-   * Whether the completion was cut off: its finish_reason says so, or a thinking or
-   * answer mark is open at its end.
+   * Whether the completion was cut off: its finish_reason says so, or a mark of its
+   * thinking or its answer, e.g. "<answer>", is not closed at its end.
    */
   truncated: boolean;
 
@@ -170,8 +183,9 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   info: { [key: string]: string };
 
   /**
-   * First right answer. Unset if no verified answer is right (see the scheme's
-   * answers_max), or the reward scheme does not scan for commits.
+   * First right answer of the completion. Unset if none of the verified answers is right,
+   * or if the reward scheme does not scan for commits. The scheme's answers_max limits
+   * how many are verified.
    */
   commit?: Commit | undefined;
 
@@ -182,9 +196,9 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   answers: number;
 
   /**
-   * Reason why the episode ended. Unset: the task has no turns. Otherwise `reward` is the
-   * return that the reward scheme defines, and the fields on the answer describe the call
-   * that the scheme takes it from. `spans` is empty.
+   * Reason why the episode ended. Unset: the task has no turns. If set, `reward` is the
+   * return of the episode, as the reward scheme defines it. The fields on the answer then
+   * describe the call from which the scheme takes the return, and `spans` is empty.
    */
   stopReason: StopReason;
 
@@ -202,12 +216,16 @@ export declare type Turn = Message<"gradus.v1.Turn"> & {
    */
   taskId: string;
 
-  /** Messages to append to the conversation: one for each call that was made, in order. */
+  /**
+   * Messages to append to the conversation: one reply for each call that the completion
+   * made, in order.
+   */
   messages: ChatMessage[];
 
   /**
-   * Sum of what these calls were worth by themselves, without discount. It is reported
-   * only: the return comes with the Score. Unset: they have no worth of their own.
+   * Sum of the rewards of this completion's calls, each by itself and without discount.
+   * For information only: the reward of the episode comes with its Score. Unset: the
+   * calls have no rewards of their own.
    */
   turnReward?: number | undefined;
 
@@ -219,10 +237,10 @@ export declare const TurnSchema: GenMessage<Turn>;
 
 /** Reason why a sample has no reward, and when to retry. */
 export declare type NoReward = Message<"gradus.v1.NoReward"> & {
-  /** The reason. */
+  /** Reason for the missing reward. */
   reason: NoRewardReason;
 
-  /** Reason in words: the field, the limit and the given value. */
+  /** Reason for the missing reward in words: the field, the limit and the given value. */
   detail: string;
 
   /** Time to wait before a retry, in milliseconds. 0: a retry does not help. */
@@ -257,7 +275,10 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
     case: "turn";
   } | { case: undefined; value?: undefined };
 
-  /** Effect on the run. Unset if no run issued the task, or the episode is not over. */
+  /**
+   * Effect of the score on the run. Unset if no run issued the task, or the episode is
+   * not over.
+   */
   feedback?: Feedback | undefined;
 
   /**
@@ -269,25 +290,25 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
   rlooAdvantage?: number | undefined;
 
   /**
-   * GRPO advantage: (r − mean) / std, and 0 if std is 0. Set together with
-   * rloo_advantage.
+   * GRPO advantage: (reward − mean) / std of the group, and 0 if std is 0. Set together
+   * with rloo_advantage.
    */
   grpoAdvantage?: number | undefined;
 };
 
 export declare const OutcomeSchema: GenMessage<Outcome>;
 
-/** Statistics of a whole group. */
+/** Statistics of the rewards of a whole group. */
 export declare type GroupStatistics = Message<"gradus.v1.GroupStatistics"> & {
   /** Number of samples with a reward. */
   count: number;
 
-  /** Mean of these rewards. */
+  /** Mean of the group's rewards. */
   mean: number;
 
   /**
-   * Population standard deviation of these rewards, as in GRPO. 0 if they differ by less
-   * than 1e-9 of the reward scheme's range.
+   * Population standard deviation of the group's rewards, as in GRPO. 0 if the rewards
+   * differ by less than 1e-9 of the reward scheme's range.
    */
   std: number;
 };
@@ -299,13 +320,13 @@ export declare const GroupStatisticsSchema: GenMessage<GroupStatistics>;
  * completion of the group (VCC 3.3).
  */
 export declare type ContrastPair = Message<"gradus.v1.ContrastPair"> & {
-  /** Index of the preferred completion, its sample_index. */
+  /** Index (sample_index) of the completion whose beginning is preferred. */
   preferredSampleIndex: number;
 
   /** Length of the preferred text in code points, from the completion's start. */
   preferredEnd: number;
 
-  /** Index of the rejected completion, its sample_index. */
+  /** Index (sample_index) of the completion whose beginning is rejected. */
   rejectedSampleIndex: number;
 
   /** Length of the rejected text in code points, from the completion's start. */
@@ -329,11 +350,12 @@ export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
   statistics?: GroupStatistics | undefined;
 
   /**
-   * Contrast pairs, if the reward scheme scans for commits and the message held the
-   * whole group. At most the scheme's pairs_max, and at most 64. First come pairs that
-   * prefer a commit to the whole of its own completion, if more than white space follows
-   * the commit, ordered by sample_index. Then come pairs that prefer commits to
-   * completions without any, taking each of both in turn.
+   * Contrast pairs, if the reward scheme scans for commits (first right answers) and the
+   * message held the whole group. At most the scheme's pairs_max, and at most 64. First
+   * come pairs within one completion, by sample_index: its text up to the commit is
+   * preferred to all of it. They need more than white space after the commit. Then come
+   * pairs that prefer a text up to a commit to a completion without one, taking each of
+   * both in turn.
    */
   contrastPairs: ContrastPair[];
 };
@@ -370,16 +392,16 @@ export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
   /** Text that the violation must contain, ignoring case. At most 256 bytes. */
   violation: string;
 
-  /** Minimum reward. Samples without a reward do not pass. */
+  /** Minimum reward of a sample that passes. Samples without a reward do not pass. */
   rewardMin?: number | undefined;
 
-  /** Maximum reward. Samples without a reward do not pass. */
+  /** Maximum reward of a sample that passes. Samples without a reward do not pass. */
   rewardMax?: number | undefined;
 
-  /** Whether the goal must be reached (true) or missed (false). */
+  /** Whether samples must reach the goal (true) or miss it (false). Unset: both pass. */
   solved?: boolean | undefined;
 
-  /** Whether the reward must be missing (true) or present (false). */
+  /** Whether samples must lack a reward (true) or have one (false). Unset: both pass. */
   noReward?: boolean | undefined;
 
   /** Text that the completion must contain, ignoring case. At most 1,024 bytes. */
@@ -388,12 +410,15 @@ export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
 
 export declare const SampleFilterSchema: GenMessage<SampleFilter>;
 
-/** Finding of the verifier. */
+/** Finding of the verifier about an answer. */
 export enum Verdict {
   /** Never sent. */
   UNSPECIFIED = 0,
 
-  /** The answer could not be read: no marked answer, or not in the task's syntax. */
+  /**
+   * The answer could not be read: the completion marks no answer, or the answer is not in
+   * the task's syntax.
+   */
   MALFORMED = 1,
 
   /** The answer was read and breaks a constraint. Score.violation names it. */
@@ -411,7 +436,7 @@ export enum Verdict {
 
 export declare const VerdictSchema: GenEnum<Verdict>;
 
-/** How well a baseline is proven. */
+/** How well the value of a Baseline is proven. */
 export enum Proof {
   /** Never sent. */
   UNSPECIFIED = 0,
@@ -419,7 +444,10 @@ export enum Proof {
   /** Proven optimal: the value equals the bound. */
   OPTIMAL = 1,
 
-  /** Best value found within a budget of search nodes, with a certified bound. */
+  /**
+   * Not proven optimal: the best value that was found, with a certified bound that no
+   * answer can beat.
+   */
   BOUNDED = 2,
 }
 
@@ -437,15 +465,15 @@ export enum NoRewardReason {
 
   /**
    * The task_id was changed, or this server does not have the key, version or pool with
-   * which it was issued. Final. If the environment is mounted from other sources now,
-   * the reason is FAILED_PRECONDITION instead.
+   * which it was issued. Final: a retry does not help. If the environment is mounted from
+   * other code now, the reason is FAILED_PRECONDITION instead.
    */
   INVALID_TASK_ID = 1,
 
-  /** The completion is longer than the server's limit. Final. */
+  /** The completion is longer than the server's limit. Final: a retry does not help. */
   TOO_LARGE = 2,
 
-  /** Verification took longer than its limit. */
+  /** Verification took longer than its time limit. */
   TIMEOUT = 3,
 
   /**
@@ -473,10 +501,11 @@ export enum NoRewardReason {
   RESOURCE_UNAVAILABLE = 8,
 
   /**
-   * The task's environment is mounted from other sources than when the task was made, so
-   * its answers may get other rewards. NoReward.detail names the mount and both digests.
-   * Final on this server. A server with the former digest scores the task. Step fails
-   * with the status FAILED_PRECONDITION instead.
+   * The code of the task's mounted environment has changed since the task was made, so
+   * its answers may get other rewards. NoReward.detail names the mount, and the digests
+   * of the code then and now. A retry on this server does not help. A server that has
+   * mounted the former code still scores the task. Step fails with the status
+   * FAILED_PRECONDITION instead.
    */
   FAILED_PRECONDITION = 9,
 }
@@ -517,18 +546,18 @@ export enum StopReason {
   /** The task has no turns. */
   UNSPECIFIED = 0,
 
-  /** The environment ended it, e.g. because the goal was reached. */
+  /** The environment ended the episode, e.g. because the goal was reached. */
   GOAL = 1,
 
-  /** All calls of Task.calls_max were made. */
+  /** The episode has used all its calls (Task.calls_max). */
   BUDGET = 2,
 
-  /** The trainer ended it, see StepRequest.end. */
+  /** The trainer ended the episode, see StepRequest.end. */
   ENDED = 3,
 
   /**
-   * A completion reached its maximum length, see FINISH_REASON_LENGTH. The goal is then
-   * never reached.
+   * A completion reached its maximum length, see FINISH_REASON_LENGTH. The episode then
+   * counts as one that missed the goal.
    */
   TRUNCATED = 4,
 }

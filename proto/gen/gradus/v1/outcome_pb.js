@@ -118,7 +118,7 @@ export const VerdictSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_outcome, 0);
 
 /**
- * Finding of the verifier.
+ * Finding of the verifier about an answer.
  *
  * @generated from enum gradus.v1.Verdict
  */
@@ -132,7 +132,7 @@ export const ProofSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_outcome, 1);
 
 /**
- * How well a baseline is proven.
+ * How well the value of a Baseline is proven.
  *
  * @generated from enum gradus.v1.Proof
  */

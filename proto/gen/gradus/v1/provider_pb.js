@@ -267,8 +267,8 @@ export const ProviderFailureKindSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_provider, 0);
 
 /**
- * Kind of failure that prevented making an instance or verifying an answer. No kind says
- * anything about the answer, and none is a reward.
+ * Kind of failure that prevented making an instance or verifying an answer. It says
+ * nothing about the answer, which then gets no reward.
  *
  * @generated from enum gradus.v1.ProviderFailureKind
  */
@@ -278,20 +278,20 @@ export const ProviderFailureKind = /*@__PURE__*/
 /**
  * A provider makes instances and verifies answers, or carries out the calls of episodes.
  * The server does the rest: the task's id and split, the marks around the answer, the
- * reward, and the choice of the next task. A provider keeps no state between calls.
- * Generate depends only on the level and the seed, Verify only on the instance and the
- * answer, and Advance only on its request, in every process of one digest.
+ * reward, and the choice of the next task. A provider keeps no state between calls. In
+ * all processes with the same digest, Generate depends only on the level and the seed,
+ * Verify only on the instance and the answer, and Advance only on its request.
  *
  * Two transports carry these messages. A provider on another machine (`gradus serve
- * --mount name=host:port`) serves this service over gRPC, with a token as every client
- * has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
- * ProviderFrames, see there.
+ * --mount name=host:port`) serves this service over gRPC, and the server sends it a token
+ * ("authorization: Bearer …"). A local host process (`--python file.py`) exchanges the
+ * messages in ProviderFrames, see there.
  *
  * If one item fails, a ProviderFailure takes its place, and the other items are not
- * affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given
- * value. NOT_FOUND: the provider does not have the environment, version or level.
+ * affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given value.
+ * NOT_FOUND: the provider does not have the environment, version or level.
  * FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
- * missing or wrong. If the caller leaves, the provider stops the work for it.
+ * missing or wrong. If the server cancels a call, the provider stops the work for it.
  *
  * A server tries the rules of this file on each level before it serves the level. It
  * refuses a level that breaks a rule, and names the message and the field. `gradus

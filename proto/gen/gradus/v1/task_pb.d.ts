@@ -12,19 +12,23 @@ export declare const file_gradus_v1_task: GenFile;
 /** Call of a tool by the policy. */
 export declare type ToolCall = Message<"gradus.v1.ToolCall"> & {
   /**
-   * Id that the trainer gives the call. The server never reads it. The reply has it as
-   * ChatMessage.tool_call_id. At most 128 bytes. Empty: the call has no id.
+   * Id that the trainer gives the call, at most 128 bytes. The server does not interpret
+   * it, and returns it as ChatMessage.tool_call_id of the reply. Empty: the call has no
+   * id.
    */
   id: string;
 
-  /** Name of the tool, one of Task.tools. Another name gets a reply that says so. */
+  /**
+   * Name of the tool, one of Task.tools. A call of any other name is answered with a
+   * message that says so.
+   */
   name: string;
 
   /**
    * Arguments, a JSON object as text. A JSON string that holds such an object counts as
-   * the object. Other text gets a reply that says so. So does an object that would change
-   * when it is read: a key comes twice, or a number is not one that a 64-bit float holds.
-   * Mounted environments also take whole numbers of up to 308 digits.
+   * the object. Other text gets a reply that says so. An object is refused in the same
+   * way if reading would change it: a key comes twice, or a 64-bit float cannot hold a
+   * number. Mounted environments also take whole numbers of up to 308 digits.
    */
   argumentsJson: string;
 };
@@ -65,13 +69,13 @@ export declare type ChatMessage = Message<"gradus.v1.ChatMessage"> & {
   /** Id of the call that the message answers, only for the role "tool", see ToolCall.id. */
   toolCallId: string;
 
-  /** Name of the tool that the message answers for, only for the role "tool". */
+  /** Name of the tool whose reply this message is, only for the role "tool". */
   name: string;
 
   /**
-   * Reward of the call that the message answers, by itself and without discount. Set
-   * only in replies of a Turn, and in transcripts that repeat them. It is reported only.
-   * Unset: the call has no worth of its own.
+   * Reward of the call that the message answers, by itself and without discount. Set only
+   * in replies of a Turn, and in transcripts that repeat them. For information only: the
+   * reward of the episode is in its Score. Unset: the call has no reward of its own.
    */
   reward?: number | undefined;
 };
@@ -99,7 +103,8 @@ export declare const RewardSchemeSchema: GenMessage<RewardScheme>;
 export declare type Parameters = Message<"gradus.v1.Parameters"> & {
   /**
    * Values by name, within the ranges of Environment.parameters. Missing ones have the
-   * defaults given there. Integers are whole numbers. At most 32.
+   * defaults given there. If ParameterInfo.integer is set, the value must be a whole
+   * number. At most 32.
    */
   values: { [key: string]: number };
 };
@@ -132,8 +137,8 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Split of the task. Unset: SPLIT_TRAIN. A level for evaluation only is refused
-   * for SPLIT_TRAIN.
+   * Split of the task. Unset: SPLIT_TRAIN, which levels for evaluation only refuse
+   * (LevelInfo.evaluation_only).
    */
   split: Split;
 
@@ -162,24 +167,24 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
 
   /**
    * Maximum number of calls of an episode, at most Environment.calls_max. A call is a
-   * call of a tool, or a message without one. 0: Environment.calls. Settings whose
-   * task_id could exceed its limit are refused.
+   * call of a tool, or a message without one. 0: the environment's default
+   * (Environment.calls). Settings whose task_id could exceed its limit are refused.
    */
   calls: number;
 
   /**
-   * Names of the tools that the policy may call, from Environment.tools, at most 32. They
-   * need `calls` of at least 2 if tasks take one completion otherwise. Empty: none, so
-   * each call is a message with a marked answer. Environments whose tasks cannot be
+   * Names of the tools that the policy may call, from Environment.tools, at most 32. If
+   * tasks take one completion by default, tools need `calls` of at least 2. Empty: none,
+   * so each call is a message with a marked answer. Environments whose tasks cannot be
    * solved without tools, such as tools/ledger, then give all of them.
    */
   tools: string[];
 
   /**
-   * How much the replies to several tries say, at most 64 bytes. "verdict": whether the
-   * answer is right, or feasible. "reason": also what is wrong with it. "distance": also
-   * how far it is from the best known. Empty: "distance". Only for environments whose
-   * tasks take one completion unless they ask for several calls.
+   * How much the reply to a try tells the policy, at most 64 bytes. "verdict": whether
+   * the answer is right, or feasible. "reason": also what is wrong with it. "distance":
+   * also how far it is from the best known. Empty: "distance". Only for environments
+   * whose tasks take one completion by default, and only with `calls` above 1.
    */
   replyDetail: string;
 };
@@ -196,7 +201,10 @@ export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
    */
   stop: string[];
 
-  /** KL coefficient of the arm from which the task was drawn. Unset: the run sets none. */
+  /**
+   * KL coefficient of the arm from which the task was drawn. Unset: the run sets none, so
+   * the trainer uses its own.
+   */
   klCoefficient?: number | undefined;
 
   /** Facts about the instance that do not reveal the answer, e.g. {"cities": "50"}. */
@@ -209,8 +217,8 @@ export declare const TaskHintsSchema: GenMessage<TaskHints>;
 export declare type Task = Message<"gradus.v1.Task"> & {
   /**
    * Opaque, authenticated id. It names the instance and contains what scoring needs.
-   * Return it unchanged. It is not secret, but the policy never sees it. At most 4,096
-   * bytes. See Turn.task_id for those after the first call.
+   * Return it unchanged. It is not secret, but must never be shown to the policy. At most
+   * 4,096 bytes. After the first call of an episode, Turn.task_id takes its place.
    */
   taskId: string;
 
@@ -256,7 +264,7 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    */
   cursor: bigint;
 
-  /** Part of its thinking that the completion must contain. */
+  /** Part of its thinking that the completion must contain, see Thinking. */
   thinking: Thinking;
 
   /**
@@ -266,16 +274,19 @@ export declare type Task = Message<"gradus.v1.Task"> & {
   instanceHash: string;
 
   /**
-   * Number of times that the run had gone through all rows of the arm's pool before it
-   * drew this task. Each row comes once in such an epoch. 0 for other sources and
+   * Number of complete passes over the rows of the arm's pool that the run had made
+   * before it drew this task. Each row comes once in a pass. 0 for other sources and
    * outside runs.
    */
   poolEpoch: number;
 
-  /** Index of the update batch, counted from 0. 0 outside runs. */
+  /**
+   * Index of the run's update batch that the task belongs to, counted from 0. 0 outside
+   * runs.
+   */
   updateBatch: bigint;
 
-  /** Epoch of the run when the task was issued. 0 outside runs. */
+  /** Epoch of the run (number of its imports) when the task was issued. 0 outside runs. */
   epoch: number;
 
   /**
@@ -309,14 +320,16 @@ export declare type Task = Message<"gradus.v1.Task"> & {
 export declare const TaskSchema: GenMessage<Task>;
 
 /**
- * Set of instances that a task is drawn from. The three sets are disjoint. A hash of the
- * canonical instance decides its set, whatever its seed or level.
+ * Set of instances that a task is drawn from. A hash of the canonical instance decides
+ * its split, whatever its seed or level. The three splits are therefore disjoint. Only
+ * instances of levels with fewer than 1,000 instances lie in every split
+ * (Task.in_every_split).
  */
 export enum Split {
   /** Unset. Means SPLIT_TRAIN. */
   UNSPECIFIED = 0,
 
-  /** Instances for training. Only their scores feed a curriculum. */
+  /** Instances for training. Only scores of this split feed a curriculum. */
   TRAIN = 1,
 
   /** Held-out instances for measuring progress. */
@@ -347,11 +360,11 @@ export enum Source {
    * that an instance is readable, new in the run, of the split, solvable, and of the
    * level. The request takes a level and no parameters. The seed does not decide the
    * instance: Reset takes the next accepted one, and repeats it for the same seed only
-   * while the server remembers it. A run keeps each drawn instance whole and never asks
-   * for it again. While the teacher does not answer, calls fail with UNAVAILABLE and a
-   * retry delay. After some failures, the arms of that level and split are masked until
+   * while the server remembers it. A run stores each drawn instance in full and never
+   * asks for it again. While the teacher does not answer, calls fail with UNAVAILABLE and
+   * a retry delay. After some failures, runs draw no tasks of that level and split until
    * the next attempt. FAILED_PRECONDITION if the server has no teacher. INVALID_ARGUMENT
-   * if the environment does not support it (Environment.sources).
+   * if the environment takes no instances from teachers (Environment.sources).
    */
   TEACHER = 3,
 }
@@ -448,7 +461,7 @@ export declare const ThinkingSchema: GenEnum<Thinking>;
 
 /** Format of tool calls within the text of a completion. */
 export enum TextTools {
-  /** Unset. The text has no calls. */
+  /** Unset. The server reads no calls from the text. */
   UNSPECIFIED = 0,
 
   /**

@@ -75,8 +75,10 @@ export const SplitSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_task, 0);
 
 /**
- * Set of instances that a task is drawn from. The three sets are disjoint. A hash of the
- * canonical instance decides its set, whatever its seed or level.
+ * Set of instances that a task is drawn from. A hash of the canonical instance decides
+ * its split, whatever its seed or level. The three splits are therefore disjoint. Only
+ * instances of levels with fewer than 1,000 instances lie in every split
+ * (Task.in_every_split).
  *
  * @generated from enum gradus.v1.Split
  */

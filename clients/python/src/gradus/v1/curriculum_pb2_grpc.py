@@ -6,20 +6,20 @@ from gradus.v1 import curriculum_pb2 as gradus_dot_v1_dot_curriculum__pb2
 
 
 class CurriculumServiceStub(object):
-    """Decides which tasks a trainer gets next. Each training run has one run here. A run
-    proceeds in update batches of prompts_per_update tasks, and its cursor counts tasks.
-    Update batch k is drawn from the state after every batch up to k − 1 − feedback_lag
-    closed. A run therefore depends only on its seed, its control changes and its
-    feedback, and not on the trainer's timing.
+    """Decides which tasks a trainer gets next. Each training has a run here, which proceeds
+    in update batches of prompts_per_update tasks. The cursor of a run counts tasks. Update
+    batch k is drawn from the state after every batch up to k − 1 − feedback_lag closed. A
+    batch is closed once each of its samples has a reward or a final reason for having
+    none. A run therefore depends only on its seed, its control changes (e.g. Pause or
+    UpdatePolicy) and its feedback, and not on the trainer's timing.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
-    value. NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy
-    does not allow the call, or another version wrote the run. DATA_LOSS: the run's
-    journal is damaged. ABORTED: another server process changed the run at the same time;
-    retry.
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given value.
+    NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy does
+    not allow the call, or another version wrote the run. DATA_LOSS: the run's journal is
+    damaged. ABORTED: another server process changed the run at the same time; retry.
 
-    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
-    and google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo, and
+    google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
     retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
     reasons, and the keys of ErrorInfo.metadata:
 
@@ -36,8 +36,8 @@ class CurriculumServiceStub(object):
 
     OVERLOADED: a queue is full, or a limit of calls is reached.
 
-    MOUNTING: no environment of that name is mounted yet, and the mounts in `mounts`,
-    which are not ready, may have it.
+    MOUNTING: no environment of that name is mounted yet. The mounts in `mounts` are still
+    being opened, and may provide it.
 
     SHUTTING_DOWN: the server stops; another one may answer.
     """
@@ -181,20 +181,20 @@ class CurriculumServiceStub(object):
 
 
 class CurriculumServiceServicer(object):
-    """Decides which tasks a trainer gets next. Each training run has one run here. A run
-    proceeds in update batches of prompts_per_update tasks, and its cursor counts tasks.
-    Update batch k is drawn from the state after every batch up to k − 1 − feedback_lag
-    closed. A run therefore depends only on its seed, its control changes and its
-    feedback, and not on the trainer's timing.
+    """Decides which tasks a trainer gets next. Each training has a run here, which proceeds
+    in update batches of prompts_per_update tasks. The cursor of a run counts tasks. Update
+    batch k is drawn from the state after every batch up to k − 1 − feedback_lag closed. A
+    batch is closed once each of its samples has a reward or a final reason for having
+    none. A run therefore depends only on its seed, its control changes (e.g. Pause or
+    UpdatePolicy) and its feedback, and not on the trainer's timing.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
-    value. NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy
-    does not allow the call, or another version wrote the run. DATA_LOSS: the run's
-    journal is damaged. ABORTED: another server process changed the run at the same time;
-    retry.
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given value.
+    NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy does
+    not allow the call, or another version wrote the run. DATA_LOSS: the run's journal is
+    damaged. ABORTED: another server process changed the run at the same time; retry.
 
-    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
-    and google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo, and
+    google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
     retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
     reasons, and the keys of ErrorInfo.metadata:
 
@@ -211,16 +211,16 @@ class CurriculumServiceServicer(object):
 
     OVERLOADED: a queue is full, or a limit of calls is reached.
 
-    MOUNTING: no environment of that name is mounted yet, and the mounts in `mounts`,
-    which are not ready, may have it.
+    MOUNTING: no environment of that name is mounted yet. The mounts in `mounts` are still
+    being opened, and may provide it.
 
     SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     def CreateRun(self, request, context):
-        """Creates a run. If the run_id exists with the same configuration, the call returns
-        the existing run, so that every rank may call it. With another configuration it
-        fails with ALREADY_EXISTS and names the field that differs.
+        """Creates a run. If the run_id exists with the same configuration, the call returns the
+        existing run, so that every process of a training may call CreateRun. With another
+        configuration it fails with ALREADY_EXISTS and names the field that differs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -228,18 +228,19 @@ class CurriculumServiceServicer(object):
 
     def CheckRun(self, request, context):
         """Reports all problems of a run's configuration or run file, and creates no run. The
-        response contains the problems. An error means that the call itself failed. Requires
-        the role trainer.
+        response contains the problems. If the call itself fails, this says nothing about the
+        configuration. Requires the role trainer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SimulateRun(self, request, context):
-        """Plays a run's configuration with a simulated student: the tasks that it would draw
-        and the student's learning, compared with equal shares. The figures compare policies
-        and do not predict a model's success. RESOURCE_EXHAUSTED if too many simulations are
-        in progress. Requires the role trainer.
+        """Simulates a run's configuration with a simulated student in place of a model. Returns
+        the tasks that the run would draw and the student's learning, compared with a policy
+        of equal shares for all arms. The figures compare policies and do not predict a
+        model's success. RESOURCE_EXHAUSTED if too many simulations are in progress. Requires
+        the role trainer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -281,11 +282,10 @@ class CurriculumServiceServicer(object):
     def NextEvaluation(self, request, context):
         """Returns tasks of an evaluation arm, for a round of evaluation during training. A
         round goes through the arm's whole set once, and every round has the same tasks.
-        Their completions are scored like others, by Step, BatchStep and StreamSteps. The
-        scores are recorded (the first one of each sample counts) and shown in
-        RunState.evaluations and the history. No policy sees them, and no cursor, length,
-        counter or draw of training depends on them. Neither Pause nor the run's end stops a
-        round.
+        Step, BatchStep and StreamSteps score their completions, as for training tasks. The
+        first score of each sample is recorded, and shown in RunState.evaluations and the
+        history. No policy sees the scores, and no cursor, length, counter or draw of
+        training depends on them. Neither Pause nor the run's end stops a round.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -321,9 +321,9 @@ class CurriculumServiceServicer(object):
 
     def ReopenGroups(self, request, context):
         """Opens groups again that a time-out or CloseGroups closed before they were complete.
-        Their missing samples can then still come, and their tasks and ids stay the same.
-        NOT_RECORDED for a group that is complete, or that a draw has used: this draw is not
-        repeated.
+        Their missing samples can then still come, and their tasks and ids stay the same. The
+        effect is NOT_RECORDED for a group that is complete. It is so too if a draw has used
+        the group's result, because the draw is not repeated.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -331,16 +331,16 @@ class CurriculumServiceServicer(object):
 
     def RateRows(self, request, context):
         """Sets pass rates of rows of an arm with a RowCurriculum, e.g. from a person or a
-        trainer. They replace what the run knew about these rows, from the first update
-        batch that is not drawn yet.
+        trainer. The given rates replace what the run knew about the rows, from the first
+        update batch that is not drawn yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRows(self, request, context):
-        """Lists the rows of an arm with a RowCurriculum, in their order, with the run's
-        knowledge of them.
+        """Lists the rows of an arm with a RowCurriculum, in their order, with the pass rates
+        that the run expects of them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -374,18 +374,18 @@ class CurriculumServiceServicer(object):
     def Advance(self, request, context):
         """Moves the policy to its next stage, from the first update batch that is not issued
         yet. FAILED_PRECONDITION if the policy has no stages, or is in the last one. With an
-        arm_id, it opens the next level of an arm that grows: FAILED_PRECONDITION if all are
-        open.
+        arm_id, the call opens the next level of an arm that grows instead:
+        FAILED_PRECONDITION if all its levels are open.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Pause(self, request, context):
-        """Stops issuing update batches. Issued batches continue. NextBatch past them waits,
-        and fails with UNAVAILABLE and the reason PAUSED if the duration `wait` ends before
-        Resume. Pausing a paused run changes nothing, also not the name and time of the
-        first pause.
+        """Stops issuing update batches. Issued batches continue. NextBatch past them waits, and
+        fails with UNAVAILABLE and the reason PAUSED if the duration `wait` ends before
+        Resume. Pausing a paused run changes nothing, not even the name and time of the first
+        pause.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -115,15 +115,16 @@ class EnvironmentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def BatchReset(self, request, context):
-        """Makes many tasks. A task that cannot be made does not affect the others.
+        """Makes many tasks of one specification. A task that cannot be made does not affect the
+        others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Step(self, request, context):
-        """Scores one completion. Fails with FAILED_PRECONDITION if the task's environment is
-        mounted from other sources than when the task was made.
+        """Scores one completion of a task. Fails with FAILED_PRECONDITION if the code of the
+        task's mounted environment has changed since the task was made.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -148,19 +149,20 @@ class EnvironmentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SolveTask(self, request, context):
-        """Returns a solution of a task: the row's own, a provider's reference answer, or the
-        result of the environment's solver. Fails with FAILED_PRECONDITION if there is none
-        of these, and for tasks of SPLIT_BENCH, whatever the role. Fails with UNAVAILABLE
-        while the provider does not answer, and with DEADLINE_EXCEEDED if the solver takes
-        longer than the server allows. Requires the role operator, because a trainer with
-        access to answers could train on them.
+        """Returns a solution of a task: that of the pool's row, a provider's reference answer,
+        or the result of the environment's solver. Fails with FAILED_PRECONDITION if the task
+        has none of these, and for tasks of SPLIT_BENCH, whatever the role. Fails with
+        UNAVAILABLE while the provider does not answer, and with DEADLINE_EXCEEDED if the
+        solver takes longer than the server allows. Requires the role operator, because a
+        trainer with access to answers could train on them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BatchStep(self, request, context):
-        """Scores groups of completions. A bad completion does not affect the others.
+        """Scores groups of completions. A completion without a reward does not affect the
+        others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -168,8 +170,9 @@ class EnvironmentServiceServicer(object):
 
     def StreamSteps(self, request_iterator, context):
         """Scores groups from a stream. Every request gets exactly one reply, matched by
-        request_id. Replies come as soon as they are ready, in any order. Requests that are
-        ready together may share a message. A group may be split over messages and streams.
+        request_id. Replies come as soon as they are ready, in any order. A client may send
+        several requests in one message (StreamStepsRequest.more). A group may be split over
+        messages and streams.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

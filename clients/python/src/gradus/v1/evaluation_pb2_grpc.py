@@ -6,8 +6,9 @@ from gradus.v1 import evaluation_pb2 as gradus_dot_v1_dot_evaluation__pb2
 
 
 class EvaluationServiceStub(object):
-    """Issues the tasks of suites, scores completions, and reports. Every call may be
-    repeated: work that was done stays done.
+    """Issues the tasks of suites, scores completions, and reports. Every call may be repeated
+    without harm: an evaluation is created once, and the first scored completion of each
+    sample counts.
     """
 
     def __init__(self, channel):
@@ -74,13 +75,14 @@ class EvaluationServiceStub(object):
 
 
 class EvaluationServiceServicer(object):
-    """Issues the tasks of suites, scores completions, and reports. Every call may be
-    repeated: work that was done stays done.
+    """Issues the tasks of suites, scores completions, and reports. Every call may be repeated
+    without harm: an evaluation is created once, and the first scored completion of each
+    sample counts.
     """
 
     def ListSuites(self, request, context):
-        """Lists the suites that this server can issue: it has their environments in the
-        suite's versions.
+        """Lists the suites whose tasks this server can issue, because it has their environments
+        in the suite's versions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -88,8 +90,8 @@ class EvaluationServiceServicer(object):
 
     def CreateEvaluation(self, request, context):
         """Starts an evaluation of one model on one suite. If the evaluation_id exists with the
-        same choices, the call returns the existing evaluation, so that a client can resume.
-        ALREADY_EXISTS if it exists with other choices.
+        same settings, the call returns the existing evaluation, so that a client can resume.
+        Fails with ALREADY_EXISTS if it exists with other settings.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -110,25 +112,25 @@ class EvaluationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteEvaluation(self, request, context):
-        """Deletes an evaluation with its samples. The tasks of its suite stay, because other
-        evaluations use them. Later calls on it fail with NOT_FOUND.
+        """Deletes an evaluation with its samples. Later calls for this evaluation fail with
+        NOT_FOUND. The tasks of its suite stay, because other evaluations use them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def HoldEvaluation(self, request, context):
-        """Holds an evaluation for one client while the stream is open. The stream sends one
-        message when it is held, and then nothing until the client leaves.
-        FAILED_PRECONDITION while another client holds it. It prevents two programs from
-        completing the same missing samples. Other calls are accepted from anyone.
+        """Reserves an evaluation for one client while the stream is open, so that two programs
+        do not complete the same missing samples. Fails with FAILED_PRECONDITION while
+        another client holds it. The stream sends one message when the client holds the
+        evaluation, and then nothing. Other calls need no hold.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListPendingTasks(self, request, context):
-        """Lists tasks whose completions are missing.
+        """Lists tasks of an evaluation that still lack completions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -145,21 +147,22 @@ class EvaluationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def BatchSubmitCompletions(self, request, context):
-        """SubmitCompletions for a list of completions, for clients that cannot stream.
+        """Scores a list of completions as SubmitCompletions does, for clients that cannot
+        stream.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSamples(self, request, context):
-        """Lists submitted completions, with their scores and tasks.
+        """Lists submitted completions of an evaluation, with their scores and tasks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetReport(self, request, context):
-        """Returns the report on the samples so far.
+        """Returns the report on the samples that an evaluation has so far.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -8,20 +8,20 @@ from gradus.v1 import provider_pb2 as gradus_dot_v1_dot_provider__pb2
 class EnvironmentProviderStub(object):
     """A provider makes instances and verifies answers, or carries out the calls of episodes.
     The server does the rest: the task's id and split, the marks around the answer, the
-    reward, and the choice of the next task. A provider keeps no state between calls.
-    Generate depends only on the level and the seed, Verify only on the instance and the
-    answer, and Advance only on its request, in every process of one digest.
+    reward, and the choice of the next task. A provider keeps no state between calls. In
+    all processes with the same digest, Generate depends only on the level and the seed,
+    Verify only on the instance and the answer, and Advance only on its request.
 
     Two transports carry these messages. A provider on another machine (`gradus serve
-    --mount name=host:port`) serves this service over gRPC, with a token as every client
-    has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
-    ProviderFrames, see there.
+    --mount name=host:port`) serves this service over gRPC, and the server sends it a token
+    ("authorization: Bearer …"). A local host process (`--python file.py`) exchanges the
+    messages in ProviderFrames, see there.
 
     If one item fails, a ProviderFailure takes its place, and the other items are not
-    affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given
-    value. NOT_FOUND: the provider does not have the environment, version or level.
+    affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given value.
+    NOT_FOUND: the provider does not have the environment, version or level.
     FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
-    missing or wrong. If the caller leaves, the provider stops the work for it.
+    missing or wrong. If the server cancels a call, the provider stops the work for it.
 
     A server tries the rules of this file on each level before it serves the level. It
     refuses a level that breaks a rule, and names the message and the field. `gradus
@@ -64,20 +64,20 @@ class EnvironmentProviderStub(object):
 class EnvironmentProviderServicer(object):
     """A provider makes instances and verifies answers, or carries out the calls of episodes.
     The server does the rest: the task's id and split, the marks around the answer, the
-    reward, and the choice of the next task. A provider keeps no state between calls.
-    Generate depends only on the level and the seed, Verify only on the instance and the
-    answer, and Advance only on its request, in every process of one digest.
+    reward, and the choice of the next task. A provider keeps no state between calls. In
+    all processes with the same digest, Generate depends only on the level and the seed,
+    Verify only on the instance and the answer, and Advance only on its request.
 
     Two transports carry these messages. A provider on another machine (`gradus serve
-    --mount name=host:port`) serves this service over gRPC, with a token as every client
-    has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
-    ProviderFrames, see there.
+    --mount name=host:port`) serves this service over gRPC, and the server sends it a token
+    ("authorization: Bearer …"). A local host process (`--python file.py`) exchanges the
+    messages in ProviderFrames, see there.
 
     If one item fails, a ProviderFailure takes its place, and the other items are not
-    affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given
-    value. NOT_FOUND: the provider does not have the environment, version or level.
+    affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given value.
+    NOT_FOUND: the provider does not have the environment, version or level.
     FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
-    missing or wrong. If the caller leaves, the provider stops the work for it.
+    missing or wrong. If the server cancels a call, the provider stops the work for it.
 
     A server tries the rules of this file on each level before it serves the level. It
     refuses a level that breaks a rule, and names the message and the field. `gradus
@@ -85,8 +85,9 @@ class EnvironmentProviderServicer(object):
     """
 
     def Describe(self, request, context):
-        """Describes the provider. The server calls it twice when it mounts the provider, and
-        again after a lost connection. Another digest means another provider.
+        """Describes the provider and its environments. The server calls Describe twice when it
+        mounts the provider, and again after a lost connection. If the digest differs, it
+        counts as another provider.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -110,7 +111,7 @@ class EnvironmentProviderServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Draw(self, request, context):
-        """Draws an instance, with an answer if the request has one.
+        """Draws an instance as SVG, with an answer if the request has one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
