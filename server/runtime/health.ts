@@ -1,5 +1,16 @@
 /** Tracks which parts of the server (e.g. a store) have a problem. Health checks report the result. */
 
+/**
+ * Parts of the server besides its stores, each with the reason that a readiness check gives while the part has a
+ * problem.
+ */
+export const OTHER_PARTS: Readonly<Record<string, string>> = {
+  keys: "its task keys differ from those of the other replicas: the log names them",
+  mounts: "an environment is still being mounted: the log names it",
+  pools: "a pool is older than the one that a run draws from: the log names it",
+  resources: "a resource is down here, and works on another server of the store: the log names it",
+};
+
 export type Health = ReturnType<typeof createHealth>;
 
 export function createHealth() {

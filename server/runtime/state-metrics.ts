@@ -4,7 +4,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import type { Registry } from "prom-client";
-import type { Health } from "./health.ts";
+import { type Health, OTHER_PARTS } from "./health.ts";
 import { counter, gauge, one, registerSamples } from "./sampled-metrics.ts";
 
 /**
@@ -30,7 +30,7 @@ export function registerState(registry: Registry, { health, resources, certifica
     resources().map((of) => ({ labels: { resource: of.name }, value: value(of) }));
   const stores = () =>
     [...health.states()]
-      .filter(([part]) => part !== "keys")
+      .filter(([part]) => !(part in OTHER_PARTS))
       .map(([store, problem]) => ({ labels: { store }, value: Number(problem !== undefined) }));
   const keys = "1: this server's task keys differ from those of the other replicas, and it is not ready.";
   const down = ofResources((of) => Number(of.down));

@@ -30,6 +30,7 @@ import { openEnv } from "../compat/openenv.ts";
 import { countReset } from "../grpc/call.ts";
 import type { ResetBudgets } from "../reset-budgets.ts";
 import { type Registration, RpcError } from "../../base/rpc.ts";
+import { OTHER_PARTS } from "../../runtime/health.ts";
 import { callKey, implementationOf, messageKey } from "./handlers.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./call.ts";
 import { createPage } from "./page.ts";
@@ -318,17 +319,12 @@ async function answerCall(
 }
 
 /**
- * Reasons that a readiness check gives for an unhealthy part of the server, by the part's name. The log says more,
- * because anybody can send a health check, without a token.
+ * Returns the reason of a readiness check that fails. The log says more, because anybody can send a health check,
+ * without a token.
  */
-const UNREADY: Readonly<Record<string, string>> = {
-  pools: "a pool is older than the one that a run draws from: the log names it",
-  keys: "its task keys differ from those of the other replicas: the log names them",
-};
-
 function unreadiness(health: TransportContext["health"]): string {
   const unwell = [...health.states()].filter(([, problem]) => problem !== undefined);
-  return unwell.map(([part]) => UNREADY[part]).find((words) => words !== undefined) ?? "the store cannot be used";
+  return unwell.map(([part]) => OTHER_PARTS[part]).find((words) => words !== undefined) ?? "the store cannot be used";
 }
 
 /**
