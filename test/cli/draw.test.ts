@@ -103,11 +103,13 @@ async function onTerminal(env: Readonly<Record<string, string>>, ...args: readon
 }
 
 describe("on a terminal", () => {
-  // Stands in for a desktop's browser, and writes the address that it should show to a file.
-  const browser = join(folder.path, "browser");
+  // Stands in for a desktop's opener, and writes the address that it should show to a file. A machine may have no
+  // xdg-open, which would start the browser.
+  const opener = join(folder.path, "xdg-open");
   const shown = join(folder.path, "shown");
-  const desktop = { DISPLAY: ":7", BROWSER: browser, HOME: folder.path };
-  beforeAll(() => writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > '${shown}'\n`, { mode: 0o755 }));
+  const path = `${folder.path}:${process.env["PATH"] ?? ""}`;
+  const desktop = { DISPLAY: ":7", BROWSER: opener, HOME: folder.path, PATH: path };
+  beforeAll(() => writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > '${shown}'\n`, { mode: 0o755 }));
   beforeEach(() => rmSync(shown, { force: true }));
 
   test("the picture goes to a file, whose path is all that is printed", async () => {

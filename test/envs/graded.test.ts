@@ -122,6 +122,6 @@ describe("components that failed", () => {
   });
 
   test("facts that are not graded have no weighted sum", async () => {
-    await expect(finished(WRONG)).rejects.toThrow("these are infeasible");
+    await expect(finished(WRONG)).rejects.toThrow("needs graded facts, but the verifier returned 'infeasible'");
   });
 });

@@ -205,7 +205,8 @@ function reshape(run: ReadRun, config: Config, policy: Data): void {
   run.masks = arms.map((_, i) => run.masks[i] ?? null);
   if (run.probabilities !== null)
     run.probabilities = arms.map((_, i) => (run.probabilities as readonly number[])[i] ?? 0);
-  if (arms.length > before && isOf(run.policy, "bandit")) run.policyState = UNSAID;
+  // No event says which state these policies give to new arms.
+  if (arms.length > before && isOf(run.policy, "bandit", "weakest-part")) run.policyState = UNSAID;
   if (arms.length > before && isOf(run.policy, "frontier"))
     run.policyState = withFreshArms(run.policyState, arms.length - before);
   if (policy !== null) updatePolicy(run, policy);
