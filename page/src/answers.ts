@@ -28,7 +28,7 @@ export const LIST_MS = 5_000;
 export interface Refreshing {
   /** Milliseconds between a result and the next request. Undefined: the request is sent once. */
   readonly everyMs: number | undefined;
-  /** Returns true while the reader is further down in the list. Then it is not refreshed, because it would jump. */
+  /** Returns true while the reader has scrolled down. A refresh would then make the list jump, so there is none. */
   readonly holds?: () => boolean;
 }
 

@@ -20,7 +20,7 @@ const SILENT_MS = 5_000;
 /** Token that all calls send. Undefined for none. */
 export const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
-/** Client, with `unary` in addition, which returns the whole reply of a call as the contract defines it. */
+/** Client with the additional method `unary`, which returns the whole protobuf response of a call. */
 export type Gradus = GradusClient & Pick<Caller, "unary">;
 
 /**
@@ -66,7 +66,9 @@ export const hasToken = computed(() => token.value !== undefined);
 /** Time since which the server does not answer. Undefined if it answers. */
 export const lostSince = signal<Date | undefined>(undefined);
 
-/** Counts the server's returns. Each return repeats the requests of the views. */
+/**
+ * Number of times that the server answered again after it was down. Each change makes the views repeat their requests.
+ */
 export const returns = signal(0);
 
 async function isThere(): Promise<boolean> {

@@ -4,7 +4,7 @@
  */
 export const runHeader = "gradus-run";
 
-/** Fields by which requests name their run or their group. */
+/** Fields of a request that name its run, or a group (the completions of one prompt) whose id contains the run. */
 interface Named {
   readonly runId?: string;
   readonly groupId?: string;
@@ -15,6 +15,6 @@ interface Named {
 export function runOf(message: object): string | undefined {
   const { runId, groupId, groups } = message as Named;
   if (runId !== undefined && runId !== "") return /^[\w.-]{1,128}$/.test(runId) ? runId : undefined;
-  // Take the run's id from the beginning of a group's id. The group's id has none if the task is not of a run.
+  // A group's id begins with the id of its run and a slash. If the task belongs to no run, it has no slash.
   return /^([\w.-]{1,128})\//.exec(groupId ?? groups?.[0]?.groupId ?? "")?.[1];
 }

@@ -18,8 +18,9 @@ import type { Attempt, Transport } from "./transport.ts";
 
 export interface CallOptions {
   /**
-   * Milliseconds until the call, retries included, fails with DEADLINE_EXCEEDED or its last error. In a stream of steps
-   * each request has its own deadline. A stream that only reads fails after this time without a reply.
+   * Milliseconds until the call, retries included, fails with DEADLINE_EXCEEDED or its last error. In `streamSteps`
+   * each group has its own deadline. A stream such as `watch` is reopened when it breaks, and fails if no reply arrives
+   * within this time after the break.
    */
   readonly deadlineMs?: number | undefined;
   /** Signal that aborts the call, which then fails with CANCELLED. */
@@ -32,9 +33,9 @@ export interface ClientDefaults {
   /** Whether calls with a transient failure are retried until their deadline. Defaults to true. */
   readonly retry?: boolean | undefined;
   /**
-   * Action for a score that its run did not record. "warn" (the default) logs a message once for each run and status.
-   * "error" fails the call or the group with a FeedbackError. "ignore" logs nothing. `feedbackCounts` counts the score
-   * in any case.
+   * Action if the server scores a completion, but the run does not record the score. "warn" (the default) logs a
+   * message once for each run and feedback status, e.g. "stale_epoch". "error" fails the call or the group with a
+   * FeedbackError. "ignore" logs nothing. `feedbackCounts` counts the score in any case.
    */
   readonly onFeedback?: OnFeedback | undefined;
 }
@@ -52,13 +53,18 @@ export interface Caller {
     options?: CallOptions,
     retryable?: Retryable,
   ) => Promise<MessageShape<O>>;
-  /** Follows a stream that starts with the current state. After a transient failure the stream is started again. */
+  /**
+   * Yields the replies of a server stream whose first reply is the current state. After a transient failure, e.g. a
+   * restart of the server, opens the stream again.
+   */
   readonly follow: <I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     input: MessageInitShape<I>,
     options?: CallOptions,
   ) => AsyncGenerator<MessageShape<O>, void, undefined>;
-  /** Runs `attempt` with the client's deadlines and retries. */
+  /**
+   * Calls `attempt`, which sends a request once, within the client's deadline. Repeats it after failures that may pass.
+   */
   readonly attempting: <T>(
     attempt: (attempt: Attempt) => Promise<T>,
     options: (CallOptions & { readonly throughPause?: PauseNotice | undefined }) | undefined,
@@ -102,8 +108,8 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
 }
 
 /**
- * Reopens a stream after transient failures, until it ends, fails for good, or fails without a reply for
- * `silenceMsMax`.
+ * Yields the replies of a stream, and reopens it after transient failures. Ends with the stream, at an error that a
+ * retry cannot help, or `silenceMsMax` after a failure without a reply since.
  */
 async function* following<T>(
   open: () => AsyncIterable<T>,

@@ -1,4 +1,4 @@
-/** Choices of a caller as plain values, and their conversion to messages of the contract. */
+/** Arguments of the client's calls as plain objects, and their conversion to the protobuf messages of gradus.v1. */
 import { create, isMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
@@ -43,7 +43,9 @@ const thinkings = {
 } as const;
 const feedbackSources = { step: FeedbackSource.STEP, reported: FeedbackSource.REPORTED } as const;
 
-/** Names of the splits, sources, answer formats and ways of thinking. */
+/**
+ * Names that the client accepts as a split. The constants below have those of sources, answer formats and `thinking`.
+ */
 export const splitNames = Object.keys(splits) as readonly (keyof typeof splits)[];
 export const sourceNames = Object.keys(sources) as readonly (keyof typeof sources)[];
 export const answerFormatNames = Object.keys(answerFormats) as readonly (keyof typeof answerFormats)[];
@@ -54,17 +56,23 @@ export type SourceName = keyof typeof sources;
 export type AnswerFormatName = keyof typeof answerFormats;
 export type ThinkingName = keyof typeof thinkings;
 
-/** Returns the message field for the answer format. */
+/**
+ * Returns the protobuf field `answerFormat` for a name such as "boxed". Without a name, returns no field, so that the
+ * server uses its default.
+ */
 export function answerFormatOf(name: AnswerFormatName | undefined): { readonly answerFormat?: AnswerFormat } {
   return name === undefined ? {} : { answerFormat: answerFormats[name] };
 }
 
-/** Returns the message field that says how much of the model's thinking a completion contains. */
+/**
+ * Returns the protobuf field `thinking` for a name: how much of the model's thinking a completion contains. Without a
+ * name, returns no field, so that the server uses its default.
+ */
 export function thinkingOf(name: ThinkingName | undefined): { readonly thinking?: Thinking } {
   return name === undefined ? {} : { thinking: thinkings[name] };
 }
 
-/** Reward scheme: its name, or its name with its parameters by name. */
+/** Rule that turns what a verifier finds into a reward: its name, or its name with values of its parameters. */
 export type RewardSchemeChoice =
   string | { readonly name: string; readonly parameters?: Readonly<Record<string, number>> };
 
@@ -83,16 +91,19 @@ export interface TaskChoice {
   readonly pool?: string | undefined;
   readonly answerFormat?: AnswerFormatName | undefined;
   /**
-   * How much of the model's thinking a completion contains, because chat templates may remove some of it. Defaults to
-   * "required": all of it.
+   * How much of the model's thinking a completion contains, because chat templates may remove some of it. "required"
+   * (the default): all of it. "prefilled": the prompt ends with <think>. "stripped": none of it.
    */
   readonly thinking?: ThinkingName | undefined;
   readonly rewardScheme?: RewardSchemeChoice | undefined;
-  /** Maximum number of calls of an episode. Defaults to the environment's, see `Environment.calls`. */
+  /** Maximum number of calls in an episode: of tools, or messages with an answer. Defaults to `Environment.calls`. */
   readonly calls?: number | undefined;
   /** Names of the tools that the policy may call. Defaults to none. */
   readonly tools?: readonly string[] | undefined;
-  /** How much the replies to several tries say: "verdict", "reason" or "distance". Defaults to "distance". */
+  /**
+   * How much the server's reply to each try reveals, if a task allows several. "verdict": whether the answer is right.
+   * "reason": also what is wrong. "distance" (the default): also how far it is from the best known answer.
+   */
   readonly replyDetail?: string | undefined;
 }
 
@@ -100,8 +111,8 @@ export interface TaskChoice {
 export type Seed = bigint | number | string;
 
 /**
- * Arm of a run: a family of tasks that the policy draws from. Without an answer format or a reward scheme of its own,
- * the run's apply.
+ * Arm of a run: a family of tasks, one of those among which the run's policy chooses. Without an answer format or a
+ * reward scheme of its own, the arm uses the run's.
  */
 export interface ArmChoice extends TaskChoice {
   /**
@@ -109,20 +120,23 @@ export interface ArmChoice extends TaskChoice {
    * stands for one arm for each level that matches; `checkRun` lists them.
    */
   readonly id?: string | undefined;
-  /** Weight of the arm. Defaults to 1. */
+  /** Relative weight of the arm, for policies that draw by weights, e.g. "mixture". Defaults to 1. */
   readonly weight?: number | undefined;
-  /** Whether this arm counts as hard in the policy's constraints. Defaults to false. */
+  /** Whether this arm's tasks count towards the policy's constraint `hardShareMin`. Defaults to false. */
   readonly hard?: boolean | undefined;
   /** KL coefficient for the trainer, which the arm's tasks carry as `task.hints.klCoefficient`. Defaults to none. */
   readonly klCoefficient?: number | undefined;
-  /** Rule by which the arm chooses rows by their pass rates. By default it goes through the rows in turn. */
+  /**
+   * Rule by which the arm prefers some of its rows (e.g. tasks of a data pool) by their pass rates. By default it goes
+   * through the rows in turn.
+   */
   readonly rows?: RowChoice | undefined;
   /**
-   * Growth axis whose levels the arm opens one after the other, or its name. Then the task has no level. By default the
-   * arm does not grow.
+   * Growth axis, or only its name (e.g. "vertices"), whose levels the arm opens one after the other, from easy to hard.
+   * Leave out `level` then. By default the arm keeps one level.
    */
   readonly grow?: GrowthChoice | string | undefined;
-  /** Name of a group of arms whose rows are ranked together. By default the arms without a name are ranked together. */
+  /** Name of a group of arms whose rows are ranked by difficulty together. The arms without a name form one group. */
   readonly rankGroup?: string | undefined;
 }
 
@@ -158,7 +172,10 @@ export interface RunChoice {
   readonly seed?: Seed;
   /** Number of tasks to train on in the whole run. By default the run has no end. */
   readonly length?: number;
-  /** Number of update batches by which the draws may run ahead of the feedback. Defaults to 1. */
+  /**
+   * Number of update batches (the prompts of one policy update) that the run may draw before feedback on them has
+   * arrived. Defaults to 1.
+   */
   readonly feedbackLag?: number | "unbounded";
   readonly feedbackSource?: keyof typeof feedbackSources;
   readonly rewardScheme?: RewardSchemeChoice;
@@ -173,11 +190,14 @@ export interface RunChoice {
    */
   readonly trainOnEvaluated?: boolean;
   /**
-   * Settings for reserve tasks in each update batch, which replace groups whose outcomes are alike (DAPO). Defaults to
-   * no reserve.
+   * Settings for a reserve of tasks in each update batch, which replace groups that teach nothing because all their
+   * completions have equal rewards (DAPO). Defaults to no reserve.
    */
   readonly dynamicSampling?: DynamicSamplingChoice;
-  /** Weight of feedback that arrives late. By default it counts like any other feedback. */
+  /**
+   * Weight, in [0, 1] and by default 0, of feedback that arrives more than `batchesMax` update batches late. If
+   * `lateFeedback` is left out, late feedback counts fully.
+   */
   readonly lateFeedback?: { readonly batchesMax: number; readonly weight?: number };
   /** Text around the prompts: a system message, and a user message in which {prompt} stands for the task's prompt. */
   readonly promptTemplate?: { readonly system?: string; readonly user?: string };
@@ -186,13 +206,14 @@ export interface RunChoice {
 }
 
 /**
- * Number of tasks drawn for each task to train on, and when a group counts as useless. See DynamicSampling in the
- * contract.
+ * Settings of dynamic sampling: how many tasks an update batch draws for each task to train on, and which groups are
+ * useless. See DynamicSampling in curriculum.proto.
  */
 export interface DynamicSamplingChoice {
   readonly oversampleMax: number;
   /**
-   * Values that are alike in a useless group: its rewards, or whether its samples are solved. Defaults to "rewards".
+   * Groups (completions of one prompt) that count as useless. "rewards" (the default): those with equal rewards.
+   * "solved": those with all samples solved, or none.
    */
   readonly alike?: "rewards" | "solved";
 }
@@ -201,7 +222,7 @@ export interface DynamicSamplingChoice {
 export interface TaskRef {
   readonly taskId: string;
   readonly groupId: string;
-  /** Id of the task's run, by which `feedbackCounts` counts. The client does not send it. */
+  /** Id of the task's run. The client does not send it, and only uses it to count scores by run (`feedbackCounts`). */
   readonly runId?: string;
 }
 
@@ -227,7 +248,10 @@ export interface SampleChoice {
 export interface GroupChoice {
   readonly task: TaskRef;
   readonly completions: readonly (string | SampleChoice)[];
-  /** Number of completions of the whole group. Needed only for a part of a group without a run. */
+  /**
+   * Number of completions of the whole group. Needed only if `completions` has a part of them and the task is of no
+   * run.
+   */
   readonly numGenerations?: number | undefined;
 }
 
@@ -277,7 +301,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
   });
 }
 
-/** Returns the message field for a finish reason. The field is left out if the reason is undefined. */
+/** Returns the protobuf field `finishReason` for a name. Without a name, returns no field. */
 export function finishReasonOf(finishReason: FinishReasonName | undefined): { readonly finishReason?: FinishReason } {
   const reasons = { stop: FinishReason.STOP, length: FinishReason.LENGTH };
   return finishReason === undefined ? {} : { finishReason: reasons[finishReason] };
@@ -288,7 +312,7 @@ function completionOf({ finishReason, ...completion }: SampleChoice, groupId: st
   return { ...completion, ...finishReasonOf(finishReason) };
 }
 
-/** Returns the message for completions of one task. */
+/** Converts the completions of one task to the protobuf message CompletionGroup. */
 export function groupOf({ task, completions, numGenerations = 0 }: GroupChoice): CompletionGroup {
   const { taskId, groupId } = task;
   return create(CompletionGroupSchema, {
@@ -310,7 +334,7 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
   return { oversampleMax, alike: alike === "solved" ? AlikeOutcomes.SOLVED : AlikeOutcomes.REWARDS };
 }
 
-/** Returns the message for an arm. A message is returned as it is. */
+/** Converts an arm to the protobuf message Arm. Returns a message unchanged. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
   const { id = "", weight, hard, klCoefficient, rankGroup, rows, grow, ...task } = choice;
@@ -326,7 +350,7 @@ export function armOf(choice: ArmChoice | Arm): Arm {
   });
 }
 
-/** Returns the message for a growth. */
+/** Converts the growth of an arm, or the name of a growth axis, to the protobuf message Growth. */
 export function growthOf(choice: GrowthChoice | string): Growth {
   const { axis, start = 0, step = 0, cap = 0 } = typeof choice === "string" ? { axis: choice } : choice;
   return create(GrowthSchema, { axis, start, step, cap });
@@ -336,7 +360,7 @@ function evaluationArmOf({ id, tasks, numGenerations, ...task }: EvaluationArmCh
   return create(EvaluationArmSchema, { id, tasks, spec: taskSpecOf(task), numGenerations: numGenerations ?? 0 });
 }
 
-/** Returns the message for a run's configuration. A message is returned as it is. */
+/** Converts a run's configuration to the protobuf message RunConfig. Returns a message unchanged. */
 export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
   if (isMessage(choice, RunConfigSchema)) return choice;
   const { rewardScheme, answerFormat, groupTimeoutMs, timeToLiveMs, feedbackSource } = choice;

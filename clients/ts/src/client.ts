@@ -74,7 +74,10 @@ export interface GradusClient extends PeopleCalls {
     groups: Items<Group>,
     options?: StreamOptions,
   ): AsyncGenerator<StepResult<Group>, void, undefined>;
-  /** Returns the number of scores by feedback status (e.g. "recorded"), for all runs that this client has scored. */
+  /**
+   * Returns how many of this client's scores the runs recorded, and how many not, by feedback status, e.g. 512
+   * "recorded".
+   */
   feedbackCounts(): FeedbackCounts;
   /** Returns a handle of the run with this id. The run need not exist yet. */
   run(runId: string): RunHandle;

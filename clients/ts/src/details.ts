@@ -1,6 +1,6 @@
 /**
- * Reads the reason of a failed call from the status details (google.rpc.ErrorInfo). The bytes are parsed by hand,
- * because the two messages have only six fields.
+ * Reads why a call failed from its status details: a google.rpc.ErrorInfo within a google.rpc.Status. The bytes are
+ * parsed by hand, because only six fields are needed.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 

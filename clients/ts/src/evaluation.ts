@@ -101,7 +101,7 @@ export interface Sample {
   readonly pool?: string;
   /** Current row number in the pool's file, counted from 0. Unset if the pool no longer has the row. */
   readonly row?: number;
-  /** Digest of the pool whose numbering `row` uses. */
+  /** Digest of the pool whose rows `row` counts. It differs if rows of the pool are added, removed or moved. */
   readonly poolDigest?: string;
 }
 
@@ -164,7 +164,7 @@ async function held(transport: Transport, evaluationId: string, { timeoutMs, sig
   const lost = replies.next().then((): never => {
     throw new GradusError("UNAVAILABLE", "the lock on the evaluation is lost: another client may complete it too");
   });
-  // Handle a rejection here too, because nobody reads this promise after a release.
+  // Handle a rejection here too. After a release nobody awaits this promise, and Node ends at an unhandled rejection.
   lost.catch(() => undefined);
   return { lost, release: leave };
 }

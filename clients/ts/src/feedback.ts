@@ -5,7 +5,7 @@ import type { FeedbackStatusName, Outcome } from "./outcomes.ts";
 
 const choices = ["warn", "error", "ignore"] as const;
 
-/** Action for a score that its run did not record. */
+/** Action if a run does not record a score: log a warning, throw a FeedbackError, or do nothing. */
 export type OnFeedback = (typeof choices)[number];
 
 /** Number of scores by feedback status, e.g. "recorded". */
@@ -88,7 +88,7 @@ function count(counted: Counted, runId: string, outcome: Outcome): boolean {
   const { status } = outcome.feedback;
   const statuses = counted.get(runId) ?? new Map<FeedbackStatusName, number>();
   counted.set(runId, statuses.set(status, (statuses.get(status) ?? 0) + 1));
-  // Expect no record of a sample that must be sent again, as its outcome already says.
+  // Do not warn about a sample that the server asks to send again: it is recorded only then.
   const again = outcome.kind === "unscored" && outcome.retryDelayMs !== undefined;
   return !expected.has(status) && !again;
 }

@@ -26,11 +26,17 @@ export function lengthFigure(lengths: CompletionLengths | undefined): LengthFigu
 }
 
 export interface LengthAxis extends Pick<LengthFigure, "unit" | "share"> {
-  /** Returns the length of all completions of the tasks before a cursor. Within an update batch it grows evenly. */
+  /**
+   * Returns the total length of the completions of all tasks before a cursor (a task's position in the run). Within an
+   * update batch all tasks count alike.
+   */
   readonly at: (cursor: bigint) => number;
 }
 
-/** Returns a horizontal axis over the lengths of a run's completions. Undefined: the history has no lengths. */
+/**
+ * Returns a chart's horizontal axis that counts the tokens, or characters, of a run's completions. Undefined: the
+ * history has no lengths.
+ */
 export function lengthAxis(records: readonly HistoryRecord[]): LengthAxis | undefined {
   const batches = records.flatMap(({ kind, rolledBack }) => (rolledBack || kind.case !== "batch" ? [] : [kind.value]));
   const sums = { tokens: 0n, tokenSamples: 0n, characters: 0n, characterSamples: 0n };

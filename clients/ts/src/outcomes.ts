@@ -61,8 +61,8 @@ export interface AnswerSpan {
   readonly verdict: VerdictName;
   readonly solved: boolean;
   /**
-   * Position after the closing mark of the answer, e.g. `</answer>`. 0 unless the reward scheme looks for the first
-   * right answer (the commit).
+   * Position after the closing mark of the answer, e.g. `</answer>`. Set only under reward schemes that look for the
+   * first right answer of a completion, e.g. `vcc`. Otherwise 0.
    */
   readonly markedEnd: number;
 }
@@ -74,7 +74,7 @@ interface Answered {
   /** Advantages over the group's samples with a reward. Unset if the message did not contain the whole group. */
   readonly rlooAdvantage?: number;
   readonly grpoAdvantage?: number;
-  /** Original message of the contract, e.g. for toJson. */
+  /** Protobuf message from which this outcome was read, e.g. for toJson. */
   readonly message: OutcomeMessage;
 }
 
@@ -128,7 +128,7 @@ export interface GroupOutcome {
 const named = <Names extends Readonly<Record<number, string>>>(names: Names, value: number) =>
   (names[value] ?? "unknown") as Names[keyof Names] | "unknown";
 
-/** Converts the feedback of a score. */
+/** Converts the protobuf message Feedback, which says whether a run recorded a score. */
 export function feedbackOf({ status, detail }: FeedbackMessage): Feedback {
   return { status: named(statuses, status), detail };
 }

@@ -1,4 +1,4 @@
-/** Calls for interactive use: try an answer, draw or solve a task, check or simulate a run. */
+/** Calls for interactive use: try an answer, get a picture or a solution of a task, check or simulate a run. */
 import type { CallOptions, Caller } from "./caller.ts";
 import { runConfigOf } from "./choices.ts";
 import type { RunChoice, Seed } from "./choices.ts";
@@ -15,7 +15,7 @@ import { turnFieldsOf } from "./turns.ts";
 /** Text that a person wrote: an answer alone, without its marks, or a whole completion. */
 export type TextChoice = { readonly answer: string } | { readonly completion: string };
 
-/** Calls of tools, or the end of an episode, in place of a text. */
+/** Calls of tools, or the end of an episode, in place of a completion's text. */
 export type CallChoice = Pick<TurnChoice, "toolCalls" | "end">;
 
 /** Outcome that an answer would have if a model gave it. It has the next turn if the task's episode goes on. */
@@ -26,19 +26,19 @@ export interface TriedAnswer {
 }
 
 export interface SolveChoice extends CallOptions {
-  /** Whether to draw the solution. Defaults to false. */
+  /** Whether the response has a picture (SVG) of the solution. Defaults to false. */
   readonly draw?: boolean | undefined;
-  /** Answer or completion that is drawn beside the solution. Used only with `draw`. */
+  /** Answer or completion to show in the picture beside the solution. Used only with `draw`. */
   readonly beside?: TextChoice | undefined;
 }
 
 export interface SimulationChoice extends CallOptions {
-  /** Name of a student in ServerInfo.students. Defaults to the first. */
+  /** Name of a simulated student (a model of how a policy learns), from ServerInfo.students. Defaults to the first. */
   readonly student?: string | undefined;
   readonly seed?: Seed | undefined;
   /** Number of update batches to simulate. Defaults to the run's length, at most 500. */
   readonly updates?: number | undefined;
-  /** Number of points of the series in the reply. Defaults to 100. */
+  /** Number of points of each curve in the response. Defaults to 100. */
   readonly points?: number | undefined;
 }
 
@@ -50,16 +50,21 @@ export interface PeopleCalls {
     options?: CallOptions,
   ): Promise<TriedAnswer>;
   /**
-   * Returns an SVG of a task, and of an answer with its errors if there is one. Only `solveTask` draws a best answer.
+   * Returns a picture (SVG) of a task, with an answer and its errors if one is given. A picture of the best answer
+   * comes only from `solveTask`.
    */
   drawTask(task: { readonly taskId: string }, text?: TextChoice, options?: CallOptions): Promise<string>;
   /**
-   * Returns a right answer, or the best one that the solver found. For operators only; a benchmark's task is refused.
+   * Returns a right answer, or the best one that the solver found. Needs an operator's token. Tasks of benchmarks
+   * (split "bench") are refused.
    */
   solveTask(task: { readonly taskId: string }, options?: SolveChoice): Promise<SolveTaskResponse>;
   /** Returns all problems and warnings of a run's configuration, or of a run file's text. Creates no run. */
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
-  /** Returns what a run would draw with a simulated student, beside a run with equal shares of all arms. */
+  /**
+   * Returns which arms a run would draw tasks from and how much a simulated student would learn, compared with a run
+   * that draws all arms equally.
+   */
   simulateRun(choice: RunChoice | RunConfig, options?: SimulationChoice): Promise<SimulateRunResponse>;
 }
 
@@ -70,7 +75,7 @@ const textOf = (text: TextChoice) =>
 
 const none = { case: undefined } as const;
 
-/** Returns the calls for interactive use, made by a caller. */
+/** Returns the calls for interactive use: tried answers, pictures, solutions, and checked or simulated runs. */
 export function peopleCalls({ unary }: Caller): PeopleCalls {
   const { tryAnswer, drawTask, solveTask } = EnvironmentService.method;
   const { checkRun, simulateRun } = CurriculumService.method;

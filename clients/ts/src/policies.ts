@@ -1,4 +1,4 @@
-/** Choices of a policy as plain values, and their conversion to messages of the contract. */
+/** Settings of a policy as plain objects, and their conversion to the protobuf messages of gradus.v1. */
 import { create, isMessage, type DescMessage, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { GradusError } from "./errors.ts";
 import {
@@ -144,9 +144,9 @@ export interface ForgettingChoice {
 }
 
 /**
- * Bandit over the arms. An arm's probability is (1 − ε) times its rule's share, plus ε/n. Parameters that the rule and
- * the signal do not use are refused. Parameters that are left out default to the papers' values, or to ours if a paper
- * gives none.
+ * Bandit over the arms. The probability of each of the n arms is (1 − ε) times the share that the rule gives it, plus
+ * ε/n. Parameters that the rule and the signal do not use are refused. Parameters that are left out default to the
+ * papers' values, or to ours if a paper gives none.
  */
 export interface BanditChoice {
   readonly kind: "bandit";
@@ -191,8 +191,8 @@ export interface BanditChoice {
 }
 
 /**
- * Policy by its name: one that the server's operator added, or one of the kinds above. Its parameters are those of the
- * JSON form of the contract.
+ * Policy by its name: one that the server's operator added, or one of the contract's, e.g. "staged". Parameters are in
+ * protobuf's JSON form.
  */
 export interface NamedChoice {
   readonly kind: "named";
@@ -201,13 +201,16 @@ export interface NamedChoice {
   readonly parameters?: JsonObject;
 }
 
-/** Filter that keeps a run from drawing tasks, e.g. because of the outcomes of their earlier groups in the run. */
+/** Filter of tasks that a run does not draw, e.g. because its policy solved them before. */
 export interface FilterChoice {
   /** Whether a task is not drawn again if all samples of its latest group were solved. Defaults to false. */
   readonly skipSolved?: boolean;
-  /** Number of groups in succession without a solved sample after which a task is passed over. Defaults to never. */
+  /**
+   * Number of groups of a task in succession without a solved sample after which the run draws the task no more.
+   * Defaults to never.
+   */
   readonly skipFailedAfter?: number;
-  /** Range of ranks of rows in real pools. Rows outside it are passed over. */
+  /** Range of the rows of data pools, by their rank from easy to hard. Rows outside the range are not drawn. */
   readonly ranks?: RankChoice;
 }
 
@@ -281,7 +284,7 @@ function valueOf<Name extends string>(
   return name === undefined ? 0 : chosen(what, table, name);
 }
 
-/** Returns the values without those that are undefined, which `create` would take for values. */
+/** Returns the object without undefined fields, because protobuf's `create` would take undefined for a value. */
 function given<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }
@@ -304,7 +307,7 @@ function stageOf(choice: StageChoice): Stage {
 
 type Numbers = Readonly<Record<string, number | undefined>>;
 
-/** Returns the defined numbers whose names are keys of `names`, under the contract's names. */
+/** Returns the defined numbers that have a key in `names`, renamed to the protobuf field that `names` gives. */
 function renamed(numbers: Numbers, names: Readonly<Record<string, string>>): Readonly<Record<string, number>> {
   const entries = Object.entries(names).map(([name, contracts]) => [contracts, numbers[name]] as const);
   return given(Object.fromEntries(entries)) as Readonly<Record<string, number>>;
@@ -425,7 +428,7 @@ function kindOf(choice: PolicyChoice): Policy["kind"] {
   }
 }
 
-/** Returns the message for a policy. A message is returned as it is. */
+/** Converts a policy to the protobuf message Policy. Returns a message unchanged. */
 export function policyOf(from: PolicyChoice | Policy): Policy {
   if (isMessage(from, PolicySchema)) return from;
   const { constraints, filter, ...choice } = from;

@@ -3,11 +3,14 @@ import { GradusError } from "./errors.ts";
 
 /** Pass rates of rows by row number in the pool's file, counted from 0. */
 export type RowRates = ReadonlyMap<number, number> & {
-  /** Digest of the pool whose row numbers are used (PoolInfo.digest). Unset if the file does not give it. */
+  /** Digest of the pool in whose file the rows are numbered (PoolInfo.digest). Unset if the rates came without it. */
   readonly poolDigest?: string;
 };
 
-/** Returns the rates with the digest that all of them name. Throws INVALID_ARGUMENT if they name two. */
+/**
+ * Returns the rates with the pool digest in their rows, if they have one. Throws INVALID_ARGUMENT if rows have
+ * different digests.
+ */
 function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unknown>): RowRates {
   const [poolDigest = "", ...others] = [...digests].filter((digest) => typeof digest === "string" && digest !== "");
   if (others.length > 0)
@@ -16,7 +19,7 @@ function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unk
 }
 
 const COLUMNS = ["row", "pass_rate"] as const;
-/** Name of the column in CSV files, and of the field in reports, with the pool's digest. Either may lack it. */
+/** Name of the optional column of CSV files, and field of reports, with the digest of the pool. */
 const DIGEST = "pool_digest";
 
 /**

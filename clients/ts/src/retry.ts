@@ -26,10 +26,7 @@ export const asked: Retryable = (error) => passing(error) && error.retryDelayMs 
 /** Accepts no failure. */
 export const never: Retryable = () => false;
 
-/**
- * Number of failures from which the delay during a pause is computed, if the server gives no delay. Four failures lead
- * to 0.8 s.
- */
+/** While a run is paused and the server gives no delay, retries wait as long as after this many failures: 0.8 s. */
 const PAUSE_FAILURES = 4;
 
 /**

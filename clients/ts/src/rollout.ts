@@ -25,7 +25,7 @@ export interface EpisodePosition {
   readonly sampleIndex: number;
   /** Conversation so far: the prompt, and the completions with their replies. */
   readonly messages: readonly ChatMessage[];
-  /** Number of calls that are left. 0: the task has no turns. */
+  /** Number of calls (of tools, or answers) that the episode still allows. 0: the task takes one completion. */
   readonly callsLeft: number;
 }
 
@@ -41,13 +41,16 @@ export interface RolloutOptions extends CallOptions {
   /** Indices of the samples that are played, all at once. Defaults to [0]. */
   readonly samples?: readonly number[];
   /**
-   * Whether each completion is sent with the conversation before it, which the run then keeps for people to read.
-   * Defaults to true.
+   * Whether each completion is sent with the conversation before it, which a server with --keep-samples stores for
+   * people to read. Defaults to true.
    */
   readonly transcript?: boolean;
 }
 
-/** Plays the samples of a task at once. `generate` returns the policy's next completion of a conversation. */
+/**
+ * Plays the episodes of a task's samples concurrently. `generate` returns the policy's next completion of a
+ * conversation.
+ */
 export function rollout(
   caller: Caller,
   task: Task,

@@ -1,4 +1,7 @@
-/** Choices for arms that choose rows by their pass rates, and the pass rates that a run knows. */
+/**
+ * Settings of arms that choose among their rows (e.g. tasks of a data pool) by pass rate, and the pass rates that a run
+ * knows.
+ */
 import { create } from "@bufbuild/protobuf";
 import {
   type ListRowsResponse,
@@ -25,7 +28,7 @@ export interface RowChoice {
   readonly kept?: number | undefined;
   /** Number of groups in succession with all samples solved after which a row is no longer drawn. Defaults to never. */
   readonly retireAfter?: number | undefined;
-  /** Number of rows of an arm whose rows are generated tasks. */
+  /** Number of generated tasks that are the rows of an arm without a data pool. */
   readonly count?: number | undefined;
   /**
    * Number of samples that a rate in the pool's column pass_rate is worth. 0 means that the column is ignored. Defaults
@@ -42,7 +45,7 @@ export interface ArmRows {
   readonly retired: number;
   /** Number of rows that the pool no longer has. Each of them is marked `gone`, and its row number has no meaning. */
   readonly gone: number;
-  /** Digest of the pool whose row numbers are used. Empty if the rows are generated tasks. */
+  /** Digest of the pool in whose file the rows are numbered. Empty if the rows are generated tasks. */
   readonly poolDigest: string;
 }
 

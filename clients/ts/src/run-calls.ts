@@ -39,8 +39,8 @@ interface Position {
 const SERVER_WAIT_MS = 10_000;
 
 /**
- * Returns how long the server may wait. It must answer before the deadline of the call, because its answer gives the
- * reason of the wait.
+ * Returns how long the server may wait for feedback before it answers. It must answer before the call's deadline,
+ * because its answer says what it waits for.
  */
 function waitWithin(waitMs: number, { timeoutMs = Infinity }: Attempt): Duration {
   return durationFromMs(Math.floor(Math.min(waitMs, Math.max(0, Math.min(timeoutMs * 0.8, timeoutMs - 200)))));
@@ -134,7 +134,7 @@ function feedback({ unary, attempting, deadlineMsOf, transport }: Caller, runId:
         );
       return allPages(ask, (page) => page.groups);
     },
-    // Allow retries. A retry of a call that succeeded gets "duplicate", which is just as good.
+    // Allow retries: if the first call succeeded, the retry gets the status "duplicate" and changes nothing.
     reopenGroups: async (groupIds, options) =>
       (await unary(method.reopenGroups, { runId, groupIds: [...groupIds] }, options)).groups.map(groupFeedbackOf),
   };
@@ -182,8 +182,8 @@ function control({ unary }: Caller, runId: string): Control {
 function records({ unary, follow }: Caller, runId: string, position: Position): Records {
   return {
     export: (options) => unary(method.exportRun, { runId }, options),
-    // Retry only if the server says that it did nothing. After a lost reply, a retry would take another id, or open
-    // another epoch if it restores in place.
+    // Retry only if the server says that it did nothing. After a lost reply, a retry would import the state a second
+    // time.
     import: async (state, options) => {
       const imported = await unary(
         method.importRun,

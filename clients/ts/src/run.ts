@@ -23,7 +23,7 @@ import type { ArmRows } from "./rows.ts";
 import type { RunSample, RunSamplesChoice } from "./samples.ts";
 
 export interface BatchChoice {
-  /** Position of the first task. Defaults to the handle's position (see `nextBatch`). */
+  /** Position of the first task in the run, in tasks from 0. Defaults to the handle's position (see `nextBatch`). */
   readonly cursor?: bigint | undefined;
   /** Number of tasks. Defaults to the run's prompts_per_update. */
   readonly count?: number | undefined;
@@ -74,7 +74,7 @@ export interface ShapeChoice {
   /** Number of tasks to train on. 0 means that the run has no end. */
   readonly length?: bigint | undefined;
   readonly policy?: PolicyChoice | Policy | undefined;
-  /** Growth of arms that grow, by arm id: the same axis, start and step, and a greater cap. */
+  /** New growth of arms that grow, by arm id. Only the cap (the greatest value) may change, and it may only rise. */
   readonly growArms?: Readonly<Record<string, GrowthChoice>> | undefined;
 }
 
@@ -117,9 +117,10 @@ export interface HistoryOptions extends CallOptions {
   /** Whether to leave out `probabilities`, `values` and `counts` of update batches. Defaults to false. */
   readonly withoutArms?: boolean | undefined;
   /**
-   * Group number of each arm, in the order of the arms in the state. Numbers count from 0 and are below the length of
-   * this list. `values` of update batches are then means by group; `probabilities` and `counts` are sums. Arms beyond
-   * the end of the list are in no group. By default each arm is its own group.
+   * Groups of arms whose numbers are combined, as the group's number for each arm, in the order of the arms in the
+   * state. Numbers count from 0 and are below the length of this list. `values` of update batches are then means by
+   * group of arms; `probabilities` and `counts` are sums. Arms beyond the end of the list are left out. By default each
+   * arm is its own group.
    */
   readonly armGroups?: readonly number[] | undefined;
 }
@@ -159,7 +160,7 @@ export interface RunHandle {
     groups: readonly MessageInitShape<typeof GroupAdvantagesSchema>[],
     options?: CallOptions,
   ): Promise<readonly GroupFeedback[]>;
-  /** Closes groups whose completions will not arrive. */
+  /** Closes groups whose completions will not arrive, so that the run does not wait for them. */
   closeGroups(groupIds: readonly string[], reason?: string, options?: CallOptions): Promise<readonly GroupFeedback[]>;
   /**
    * Returns groups with their results. These are open groups with their missing samples, the groups of an update batch,
@@ -167,7 +168,7 @@ export interface RunHandle {
    * their current state when the time is over.
    */
   groups(which: GroupsChoice, options?: CallOptions): Promise<readonly RunGroup[]>;
-  /** Reopens groups that were closed before all their samples had a result. */
+  /** Reopens groups that were closed while completions were missing, so that the run accepts these. */
   reopenGroups(groupIds: readonly string[], options?: CallOptions): Promise<readonly GroupFeedback[]>;
   /**
    * Returns the pass rates that the run knows of an arm's rows, in the order of the rows. The arm must choose rows by
@@ -191,17 +192,18 @@ export interface RunHandle {
    * change applies.
    */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
-  /**
-   * Replaces the run's policy. Returns the cursor from which the new policy applies, as do the calls for other changes.
-   */
+  /** Replaces the run's policy. Returns the cursor (a position in tasks) from which the new policy applies. */
   updatePolicy(policy: PolicyChoice | Policy, options?: ControlOptions): Promise<bigint>;
-  /** Sets the weights of arms by id. Other arms keep their weights. */
+  /** Sets the weights of arms by id. Other arms keep their weights. Returns the cursor from which the weights apply. */
   setWeights(weights: Readonly<Record<string, number>>, options?: ControlOptions): Promise<bigint>;
-  /** Moves the policy to its next stage or tier. With `armId`, opens the next level of an arm that grows. */
+  /**
+   * Moves the policy to its next stage or tier, or with `armId` opens the next level of an arm that grows. Returns the
+   * cursor from which the change applies.
+   */
   advance(options?: ControlOptions & { readonly armId?: string | undefined }): Promise<bigint>;
-  /** Stops issuing update batches. */
+  /** Pauses the run: the server issues no further update batches. Returns the first cursor that is not issued. */
   pause(options?: ControlOptions): Promise<bigint>;
-  /** Issues update batches again. */
+  /** Ends a pause of the run. Returns the first cursor that is issued again. */
   resume(options?: ControlOptions): Promise<bigint>;
   /** Returns the run's whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;

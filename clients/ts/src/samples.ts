@@ -75,11 +75,11 @@ export interface RunSample {
   readonly time: Date;
   /** Task. Set only if the request asked for tasks. */
   readonly task?: Task;
-  /** Original message of the contract, e.g. for toJson. */
+  /** Protobuf message from which this sample was read, e.g. for toJson. */
   readonly message: RunSampleMessage;
 }
 
-/** Converts the message of a completion that a run keeps. */
+/** Converts the protobuf message RunSample: a completion that a run keeps, with its outcome. */
 export function runSampleOf(message: RunSampleMessage): RunSample {
   const { number, taskId, groupId, sampleIndex, armId, cursor, completion, transcript, toolCalls } = message;
   const { evaluationRound, outcome, policyVersion, tokens, time, task } = message;

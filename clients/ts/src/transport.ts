@@ -1,4 +1,4 @@
-/** Interface between the client and a transport, which reaches a server. */
+/** Interface of a transport, by which the client calls a server: gRPC in Node, or Connect in browsers. */
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CompletionGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
@@ -10,7 +10,7 @@ export interface Attempt {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Channel that scores groups, with one request at a time or many at once. Failures are GradusErrors. */
+/** Channel that scores groups of completions. Requests may run concurrently. Every failure is a GradusError. */
 export interface StepChannel {
   /** Returns the outcome of each group, in the order of the groups. */
   request(groups: readonly CompletionGroup[], attempt: Attempt): Promise<readonly GroupOutcome[]>;

@@ -1,4 +1,7 @@
-/** Completions of tasks with turns, as the caller gives them, and their conversion to messages of the contract. */
+/**
+ * Completions of tasks with several turns, as plain objects, and their conversion to the protobuf messages of
+ * gradus.v1.
+ */
 import { create } from "@bufbuild/protobuf";
 import type { FinishReasonName } from "./choices.ts";
 import { finishReasonOf } from "./choices.ts";

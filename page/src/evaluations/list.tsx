@@ -58,7 +58,7 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
 interface RowProps {
   readonly evaluation: Evaluation;
   readonly chosen: boolean;
-  /** True if the evaluation has the same suite as the chosen ones, so that they can be compared. */
+  /** True if the evaluation can be compared with the chosen ones, because it has the same suite. */
   readonly fits: boolean;
   readonly onChoose: (id: string, on: boolean) => void;
 }

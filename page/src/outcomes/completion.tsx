@@ -32,7 +32,7 @@ function piecesOf(points: readonly string[], spans: readonly AnswerSpan[], from:
   return pieces.filter(({ text }) => text !== "");
 }
 
-/** Number of characters by which a button extends the shown part, at its start or its end. */
+/** Number of characters that the buttons "before" and "more" add to the shown part of a completion. */
 const STEP = 60_000;
 
 interface Window {

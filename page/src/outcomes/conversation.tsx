@@ -6,7 +6,7 @@ import { counted, signed } from "../words.ts";
 import { Completion } from "./completion.tsx";
 import { visible } from "./visible.ts";
 
-/** Message as it is shown. Messages of the contract fit this type. */
+/** Message of a conversation as it is shown. The protobuf message ChatMessage fits this type. */
 export type Said = Pick<ChatMessage, "role" | "content" | "reward" | "name"> & {
   readonly toolCalls: readonly Pick<ToolCall, "name" | "argumentsJson">[];
 };

@@ -1,5 +1,6 @@
 /**
- * Shows what the run of a plan (a run file in the making) would draw, and what a simulated student would learn from it.
+ * Shows which arms the run of a plan (a run file in the making) would draw tasks from, and how much a simulated student
+ * would learn.
  */
 import { useState } from "preact/hooks";
 import type { RunConfig, SimulatedOutcome, SimulateRunResponse } from "../../../clients/ts/src/public.ts";

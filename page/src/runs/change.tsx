@@ -31,7 +31,9 @@ interface ChangeProps {
   readonly verb: string;
   /** Change to make. Undefined while the input is incomplete. */
   readonly change: Change | undefined;
-  /** The change's input as text. If it differs, the effect is requested again. */
+  /**
+   * What the reader entered for the change, as text. When it changes, the dialog asks the server for the effect again.
+   */
   readonly given?: string;
   readonly tone?: Tone;
   readonly children?: ComponentChildren;
@@ -51,7 +53,7 @@ export function ChangeDialog({ title, words, verb, change, given = "", tone, chi
   const [error, setError] = useState<Error>();
   const [done, setDone] = useState<Effect>();
   const [busy, setBusy] = useState(false);
-  // Ignore an effect for an earlier input, even before the new effect is fetched.
+  // Ignore an effect that the server reported for an earlier input, even before the new effect is fetched.
   const effect = known?.given === given ? known.effect : undefined;
   const failed = (thrown: unknown) => setError(noteFailure(thrown));
   useEffect(() => {

@@ -54,7 +54,10 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
   );
 }
 
-/** Data of a run over both axes, with the run's id. While other runs are being loaded, the previous lines stay visible. */
+/**
+ * Points of a run's line over each of the two axes, rollouts and tokens, with the run's id. While other runs are being
+ * loaded, the previous lines stay visible.
+ */
 interface Line {
   readonly runId: string;
   readonly rollouts: Series;
@@ -70,7 +73,7 @@ interface OverlayProps {
 function Overlay({ lines, measure, isOverTokens }: OverlayProps) {
   const pens = pensOf(lines.length);
   const { text, of, isShare } = named(measures, measure) ?? solved;
-  // Lengths can be compared only in one unit.
+  // A chart over lengths needs one unit: all runs count tokens, or all count characters.
   const units = new Set(lines.map(({ tokens }) => tokens.axis));
   const haveLengths = units.size === 1 && lines.every(({ tokens }) => tokens.hasLengths);
   const over: Over = isOverTokens && haveLengths ? "tokens" : "rollouts";

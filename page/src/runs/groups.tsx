@@ -51,7 +51,7 @@ export function Groups({ run }: { readonly run: ReadRun }) {
   );
 }
 
-/** Action on groups that the reader asked for, with the groups as they were when the dialog was opened. */
+/** Action that the reader chose (close or reopen), with its groups as they were when the dialog was opened. */
 interface AskedFor {
   readonly what: "close" | "reopen";
   readonly groups: readonly RunGroup[];

@@ -10,15 +10,18 @@ export const STEPS = 200;
 export interface History {
   readonly records: readonly HistoryRecord[];
   /**
-   * Lines of the charts, whose order is that of the per-arm numbers in update batches. The numbers of all other arms
-   * follow.
+   * Lines of the charts. The per-arm numbers in records of update batches have this order. Numbers of arms without a
+   * line follow.
    */
   readonly lines: readonly Line[];
   /** Number of update batches that are merged into one step. */
   readonly merged: number;
   /** Incarnation of the run. An import changes it and invalidates the settled records. */
   readonly incarnation: string;
-  /** Number of records, from the first on, that will not change any more. `resumeToken` asks for those after them. */
+  /**
+   * Number of records, from the first on, that will not change any more. A request with `resumeToken` returns the later
+   * ones.
+   */
   readonly settled: number;
   readonly resumeToken: string;
 }
@@ -30,8 +33,8 @@ interface Reading {
   readonly steps: number;
   readonly signal: AbortSignal;
   /**
-   * Lines that arms are merged into. If omitted, update batches have no numbers by arm, which are most of the data of a
-   * run with many arms.
+   * Lines into which the numbers of arms are merged. If left out, update batches are read without numbers by arm, which
+   * are most of the data of a run with many arms.
    */
   readonly byLine?: { readonly lines: readonly Line[]; readonly armCount: number };
 }
@@ -58,7 +61,8 @@ export async function readHistory(gradus: Gradus, before: History | undefined, r
     );
     records.push(...page.records);
     const { resumeToken, resumeRecords, nextPageToken } = page;
-    // Continue from the first page with an unsettled record, because it and all later records are sent again.
+    // Continue from the first page with a record that may still change. The server sends that record and all later ones
+    // again.
     if (resumeRecords > 0 || nextPageToken === "") resume ??= { settled: records.length - resumeRecords, resumeToken };
     if (resume !== undefined && nextPageToken === "") return { records, lines, merged, incarnation, ...resume };
     pageToken = nextPageToken;

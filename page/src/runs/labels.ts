@@ -1,7 +1,7 @@
-/** Places the labels of a chart's changes so that they do not overlap. */
+/** Places the labels of changes of a run (e.g. a new policy) above a chart, so that they do not overlap. */
 import type { Mark } from "./series.ts";
 
-/** Position of a chart's horizontal axis, in pixels, and the values at its ends. */
+/** Horizontal axis of a chart: its position in pixels, and the values at its two ends. */
 export interface Axis {
   readonly left: number;
   readonly right: number;

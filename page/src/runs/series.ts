@@ -11,9 +11,11 @@ export interface Point {
   readonly x: number;
   readonly shares: readonly number[];
   readonly probabilities: readonly number[];
-  /** Value that the policy gives to each line's arms, averaged. */
+  /** Value that the policy computes for each line's arms, e.g. their expected success; the mean over the arms. */
   readonly values: readonly number[];
-  /** Value of the highest open level of each line's arms. 0: they do not grow. */
+  /**
+   * Highest open level of each line's arms, as a value of their growth axis, e.g. 23 vertices. 0: the arms do not grow.
+   */
   readonly frontiers: readonly number[];
   readonly solved: number | undefined;
   readonly reward: number | undefined;
@@ -51,7 +53,7 @@ export interface Series {
   readonly evaluations: readonly Evaluated[];
   /** Name of the horizontal axis, e.g. "rollouts". */
   readonly axis: string;
-  /** Position of the end of the last update batch. */
+  /** Position on the horizontal axis where the last update batch ends. */
   readonly end: number;
   /** Whether lengths of completions are known, so that charts can be over tokens. */
   readonly hasLengths: boolean;

@@ -3,7 +3,7 @@ import type { GradusCode } from "../../../clients/ts/src/errors.ts";
 
 export type WatchRequest =
   | { readonly kind: "watch"; readonly id: string; readonly runId: string; readonly token: string | undefined }
-  /** Message of a window that closes, is hidden, or no longer shows this run. */
+  /** Message from a window that closes, is hidden, or no longer shows the run, and needs no more states. */
   | { readonly kind: "leave"; readonly id: string };
 
 export type WatchReport =

@@ -11,7 +11,7 @@ import type { WatchRequest, WatchReport } from "./watch-messages.ts";
 
 /** Maximum number of runs watched by streams. Further runs are polled. */
 const STREAMS_MAX = 3;
-/** Time between two states, in milliseconds. Each state is complete, with all arms. */
+/** Minimum time between two states of a run, in milliseconds. Each state is sent whole, with all arms. */
 const INTERVAL_MS = 1_000;
 
 type Report = (told: WatchReport) => void;

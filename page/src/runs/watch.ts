@@ -5,7 +5,7 @@ import { type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts
 import type { Gradus } from "../session.ts";
 import type { WatchRequest, WatchReport } from "./watch-messages.ts";
 
-/** Time between two states in browsers without shared workers, in milliseconds. */
+/** Minimum time between two states of a run in browsers without shared workers, in milliseconds. */
 const INTERVAL_MS = 1_000;
 
 interface Shared {

@@ -80,7 +80,7 @@ function reasonOf(policy: string, arm: ArmState, others: readonly ArmState[]): s
 const PEAK = 2 / 7;
 
 /**
- * Returns how much the frontier policy prefers an arm by its expected success alone, 1 at the peak
+ * Returns the frontier policy's interest in an arm, from 0 to 1, by its expected success alone
  * (server/curriculum/policies/frontier.ts).
  */
 function interest(arm: ArmState): number {
@@ -89,8 +89,8 @@ function interest(arm: ArmState): number {
 }
 
 /**
- * Returns whether the policy has learnt from no group of the arm yet. A closed group waits for the lag of the run's
- * feedback.
+ * Returns whether the policy has learnt from no group of the arm yet. Even a closed group counts only after the run's
+ * feedback lag, in update batches.
  */
 function isNew({ value }: ArmState): boolean {
   return value === 0;
@@ -101,13 +101,13 @@ function expected(arm: ArmState): number {
   return isNew(arm) ? 0.5 : arm.value;
 }
 
-/** If an arm's interest is below this, it gets little more than an equal share. */
+/** Interest (from 0 to 1) below which an arm gets little more than an equal share of the draws. */
 const LITTLE = 0.05;
 
 /**
- * Explains the frontier policy's choice. The interest has three factors: expected success, how fast success rises, and
- * practice without effect. The contract has only the first. If an arm of more interest by success is drawn less, one of
- * the other two factors explains it.
+ * Explains the frontier policy's choice. The policy's interest in an arm has three factors: expected success, how fast
+ * success rises, and practice without progress. The server reports only the first. If it alone does not explain the
+ * draws, one of the others does.
  */
 function frontierReason(arm: ArmState, others: readonly ArmState[]): string {
   const rule =

@@ -9,7 +9,7 @@ export interface Row {
   readonly key: string;
   /** Text of the sample's link, e.g. "12.3". */
   readonly name: string;
-  /** Query that identifies the sample, in addition to the filter. */
+  /** Query parameters that identify the sample in the address, beside those of the filter. */
   readonly named: Query;
   /** Arm of the sample, or part of the suite. */
   readonly kind: string;

@@ -1,4 +1,4 @@
-/** Builds the code of a task's calls in several languages. */
+/** Builds example code that requests a task and scores a completion, in several languages. */
 import type { ChosenTask } from "./choice.ts";
 
 export interface Call {
@@ -7,7 +7,10 @@ export interface Call {
   readonly text: string;
 }
 
-/** Returns the given fields in the order of the contract. The server fills in defaults for the others. */
+/**
+ * Returns the chosen fields in the order of the protobuf message TaskSpec. The server fills in defaults for other
+ * fields.
+ */
 function specOf({ environment, level, split, source, pool, answerFormat, calls, tools }: ChosenTask) {
   const given = { environment, level, split, source, pool, answerFormat, calls, tools };
   return Object.entries(given).filter(([, value]) => value !== undefined);

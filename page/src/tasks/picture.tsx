@@ -12,7 +12,7 @@ export interface Drawn {
   readonly svg: string;
 }
 
-/** Answer to draw: the answer alone, or the completion that contains it. */
+/** Answer to show in the picture: the answer alone, or the completion that contains it. */
 export type Given = { readonly answer: string } | { readonly completion: string };
 
 export function textOf(given: Given | undefined) {
@@ -25,8 +25,8 @@ export function textOf(given: Given | undefined) {
 }
 
 /**
- * Fetches the picture of a task, with an answer if given. Returns undefined if the environment has no pictures or this
- * server cannot draw.
+ * Fetches the picture of a task, with an answer if given. Returns undefined if the environment or this server makes no
+ * pictures.
  */
 export async function drawn(gradus: Gradus, taskId: string, given: Given | undefined, options: CallOptions) {
   try {

@@ -159,7 +159,10 @@ function Chooser({ environment, chosen }: { readonly environment: Environment; r
   );
 }
 
-/** Maximum number of calls that choosing tools sets, for a task that takes only one completion by default. */
+/**
+ * Maximum number of calls that the page sets when the reader chooses tools for a task that takes one completion by
+ * default.
+ */
 const CALLS_WITH_TOOLS = "8";
 
 /** Chooses the maximum number of calls, and whether the model has tools. */

@@ -49,7 +49,7 @@ export function Chart({ label, height, options, inputs }: ChartProps) {
     const draw = () => {
       if (left) return;
       const drawn = Plot.plot({ ...options(width), width, height, className: "chart" });
-      // Remove style elements, which the page's content security policy refuses. style/charts.css contains this one's
+      // Remove Plot's style element, which the page's content security policy refuses. style/charts.css contains its
       // rules.
       for (const style of drawn.querySelectorAll("style")) style.remove();
       // Make the chart one image with one name. Its parts keep their kinds, e.g. "line", for tests.

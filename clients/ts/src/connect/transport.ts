@@ -15,7 +15,7 @@ export interface ConnectOptions {
 }
 
 function codeOf(error: ConnectError, caught: unknown): GradusCode {
-  // Treat an error of fetch, which has no code, as a server that does not answer.
+  // Report an error of fetch, a TypeError without a status code, as UNAVAILABLE: the server did not answer.
   if (caught instanceof TypeError || error.cause instanceof TypeError) return "UNAVAILABLE";
   // Blame the caller for a value that its field cannot hold. Connect reports it as INTERNAL.
   if (error.rawMessage.startsWith("serialize binary: ")) return "INVALID_ARGUMENT";

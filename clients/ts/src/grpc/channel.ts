@@ -63,8 +63,8 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
   return {
     "grpc-node.flow_control_window": windowBytes,
     "grpc.max_receive_message_length": receiveBytesMax,
-    // Give each client its own connection, because a server shares scarce resources between connections. The process's
-    // pool could also return a connection that the client has given up.
+    // Give each client its own connection, because a busy server divides its capacity among connections. grpc-js's pool
+    // of connections could also return one that the client has given up.
     "grpc.use_local_subchannel_pool": 1,
     // Look for a server soon after it restarts. By default grpc-js waits from 1 s up to 2 min.
     "grpc.initial_reconnect_backoff_ms": 250,

@@ -90,7 +90,7 @@ export async function listenerAt(place: Place): Promise<Listener | undefined> {
     const second = await exchange(connect(place), "connect", nonsense);
     return { tls: false, ...protocolOf(second.kind === "connected" ? second.bytes : bytes) };
   }
-  // Suspect TLS if the answer to plain text is an alert or a closed connection.
+  // A server with TLS answers plain text with a TLS alert, or closes the connection.
   const maybeTls = bytes.length === 0 || (bytes[0] === 0x15 && bytes[1] === 3);
   if (!maybeTls) return { tls: false, ...protocolOf(bytes) };
   const overTls = (...ALPNProtocols: readonly string[]): Promise<Reply> => {

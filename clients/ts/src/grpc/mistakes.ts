@@ -32,8 +32,8 @@ function notGradus(address: string, what: string): Finding {
 }
 
 /**
- * Returns the mistake that the listening program shows. Undefined if it shows none. `reason` is gRPC's text of the
- * failure.
+ * Returns the mistake in the client's address or options that the program at the address reveals, e.g. a missing TLS
+ * option. Undefined if there is none. `reason` is gRPC's text of the failure.
  */
 function findingOf({ address, tls }: Target, listener: Listener, reason: string): Finding | undefined {
   const wanted = tls !== undefined && tls !== false;
@@ -80,7 +80,7 @@ const plainReason = (message: string): string =>
 /** Matches errors of grpc-js for a call that could not be sent, because there was no usable connection. */
 const unconnected = /^(No connection established|Name resolution failed)|Waiting for LB pick$/;
 
-/** Codes with which servers of other services, gRPC or not, answer our calls. */
+/** Status codes that our calls get from servers other than Gradus, with or without gRPC. */
 const foreign: readonly GradusCode[] = ["UNIMPLEMENTED", "UNKNOWN", "INTERNAL"];
 
 /** Returns whether an error may come from something other than a Gradus server, or from no server at all. */
@@ -90,7 +90,10 @@ export const isSuspicious = ({ code, message }: GradusError): boolean =>
 const explained = ({ code, cause }: GradusError, { mistake, words }: Finding): GradusError =>
   new GradusError(code, words, { mistake, cause });
 
-/** Returns an error of a client that has not reached a server yet, with an explanation. */
+/**
+ * Returns the error of a call, with an explanation if the address or the options are wrong. For clients that no Gradus
+ * server has answered yet.
+ */
 export async function explain(error: GradusError, target: Target): Promise<GradusError> {
   const { address } = target;
   if (foreign.includes(error.code)) {
@@ -107,7 +110,7 @@ export async function explain(error: GradusError, target: Target): Promise<Gradu
   return finding === undefined ? inPlainWords(error, address) : explained(error, finding);
 }
 
-/** Returns the error. If nothing answers at the address, the new message names the address. */
+/** Returns the error unchanged, or one whose message says that nothing answers at the address. */
 export function inPlainWords(error: GradusError, address: string): GradusError {
   if (error.code !== "UNAVAILABLE" || !unconnected.test(error.message)) return error;
   const words = `no server answers at ${address}: ${plainReason(error.message)}`;

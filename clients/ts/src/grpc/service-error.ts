@@ -18,7 +18,7 @@ export function fromServiceError(error: unknown, signal?: AbortSignal): GradusEr
   const status = metadata.get("grpc-status-details-bin")[0];
   const found = status instanceof Uint8Array ? reasonOfStatus(status) : undefined;
   const reason = found ?? reasonOfText(metadata.get(waitReasonKey)[0]?.toString());
-  // Recognize grpc-js's own error for a reply, which no other limit of this client causes.
+  // grpc-js has this error for a reply that is larger than the client accepts. The client limits no other message.
   const isReply = details.includes("Received message larger than max");
   const words = isReply ? `the reply is too large: ${details}: ask for less in a call, e.g. a smaller page` : details;
   return new GradusError(codeName(code), words, { retryDelayMs, reason, cause: error });

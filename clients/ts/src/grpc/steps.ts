@@ -10,8 +10,8 @@ import { fromServiceError } from "./service-error.ts";
 
 type Call = ClientDuplexStream<Buffer, StreamStepsResponse>;
 /**
- * Settles a request. "again" means that the stream ended because of another request, so this request goes on the next
- * stream.
+ * Ends the wait for a reply to a request: with the reply, an error, or "again". "again" means that another request
+ * ended the stream, so the request is sent on the next stream.
  */
 type Settle = (end: StreamStepsResponse | GradusError | "again") => void;
 /** Request without a reply yet. */
@@ -102,8 +102,8 @@ function replyTo(
 }
 
 /**
- * Returns an error for a request that comes before the time that the server named, with the rest of the delay.
- * Undefined after that time.
+ * Returns the error with which the server refused a stream, with the rest of its retry delay. Undefined if that delay
+ * is over, or there was none.
  */
 function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
   if (refusal === undefined) return undefined;

@@ -89,7 +89,7 @@ function serverStream(client: Client, metadata: () => Metadata): Transport["serv
       about(message, metadata()),
       optionsOf(attempt),
     );
-    // Listen to the error of a cancelled call, which has no other listener.
+    // Listen to the error of a cancelled call. Node throws an "error" event that has no listener.
     call.on("error", () => undefined);
     const stop = cancelOn(attempt.signal, call);
     try {
@@ -106,7 +106,10 @@ function serverStream(client: Client, metadata: () => Metadata): Transport["serv
 /** Time in milliseconds that a server has, after a failure, to show whether it is a Gradus server. */
 const askMs = 2_000;
 
-/** Explains errors of a client. While no Gradus server has answered, the address or the options may be wrong. */
+/**
+ * Returns functions that explain a client's errors. Until a Gradus server has answered once, the explanation may be a
+ * wrong address or option.
+ */
 function explainer(address: string, tls: TlsOptions | undefined, call: () => Transport["unary"]) {
   let reached = false;
   const ask = async (): Promise<GradusError | undefined> => {
