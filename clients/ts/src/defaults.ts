@@ -10,8 +10,8 @@ export const NEXT_BATCH_DEADLINE_MS = 600_000;
 /** Maximum number of groups of a stream that wait for a result. */
 export const WINDOW = 64;
 /**
- * Maximum number of retries of a call as long as no server has ever answered the client. Does not count retries after a
- * delay that a server asked for.
+ * Maximum number of retries of a call as long as no server has ever answered the client. An error that names a retry
+ * delay is retried without a maximum.
  */
 export const RETRIES_UNREACHED = 4;
 /** First delay before a retry, in milliseconds, if the server gives none. Each further delay is twice as long. */

@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> str:
-        """Returns the version. The distribution's metadata is read late, because that is slow and rarely needed."""
+        """Returns `__version__`, and reads it only when it is asked for, because that is slow and rarely needed."""
         if name != "__version__":
             raise AttributeError(f"module 'gradus' has no attribute {name!r}")
         from importlib.metadata import version  # noqa: PLC0415

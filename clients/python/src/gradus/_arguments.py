@@ -75,7 +75,7 @@ def is_whole(value: Any) -> bool:
 
 
 def call_options(given: Mapping[str, Any]) -> CallOptions:
-    """Returns those of the options that every call takes: `timeout` and `retries`."""
+    """Returns only the options that every call takes: `timeout` and `retries`."""
     options: CallOptions = {}
     if "timeout" in given:
         options["timeout"] = given["timeout"]
@@ -169,7 +169,7 @@ def listed(values: Any, kind: Any, place: str) -> list[Any]:
 
 
 def shown(value: Any) -> str:
-    """Returns a value as an error shows it."""
+    """Returns the type and the text of a value for an error message, cut at 80 characters."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + '…'}"
 
@@ -191,7 +191,7 @@ _MAKERS = {
 
 
 def made_by(kind: Any) -> str:
-    """Returns the name of a type as an error shows it, with the function that makes its values."""
+    """Returns the name of a type for an error message, with the function that makes such values, e.g. `gradus.arm`."""
     name = getattr(kind, "__name__", str(kind))
     made = f", as {_MAKERS[name]} makes" if name in _MAKERS else ""
     return f"{'an' if name[0] in 'AEIO' else 'a'} {name}{made}"

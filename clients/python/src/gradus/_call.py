@@ -80,7 +80,10 @@ class Io(Protocol):
         """Waits for this many seconds."""
 
     def open(self, method: str, request: Any, response: Any) -> Any:
-        """Opens a stream of responses at once. The stream has the method `cancel`."""
+        """Starts a call with a stream of responses, and returns the stream without waiting.
+
+        It has the method `cancel`.
+        """
 
     def receive(self, stream: Any) -> Any:
         """Returns the stream's next response, or None at its end; raises GradusError."""

@@ -36,9 +36,9 @@ class Settings:
 
 
 class CallMaker:
-    """Base of all operations; `io_of` makes their I/O.
+    """Base class of a client's operations. `io_of` makes the object that does their I/O, blocking or for asyncio.
 
-    It is pickled by its settings, without its connection and its counts: each process connects anew.
+    A pickle contains only the settings, without the connection and the counts: each process connects anew.
     """
 
     def __init__(self, io_of: Callable[[Address], Any], settings: Settings) -> None:

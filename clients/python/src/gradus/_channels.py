@@ -1,7 +1,7 @@
 """Channels: one for each process and event loop, opened at first use.
 
-A channel that is shared with a forked child, or with a second `asyncio.run`, stops working. A client therefore holds
-one of these objects, which may cross a fork or a change of loop, and asks it for a channel at each call.
+A channel that is shared with a forked child, or with a second `asyncio.run`, stops working. A client therefore holds a
+`ChannelPool`, which survives a fork or a change of loop, and asks it for a channel at each call.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ A connection that died without notice is found within 30 s, half of a call's def
 retried. There are pings only while there are calls. The server accepts any number of pings.
 """
 
-# The HTTP/2 window is megabytes on both sides: here by gRPC's own default (test_transport.py).
+# No option sets the flow-control window of HTTP/2: gRPC's own default has megabytes (test_transport.py).
 _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_receive_message_length", _REPLY_BYTES_MAX),
     # The server refuses a too large message by its length, before reading it, and names the limit and the remedy.
@@ -43,7 +43,7 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.keepalive_timeout_ms", _KEEPALIVE_PATIENCE_MS),
     # Without this option gRPC waits a minute for the answer to a ping, whatever the keepalive timeout is.
     ("grpc.http2.ping_timeout_ms", _KEEPALIVE_PATIENCE_MS),
-    # gRPC would stop after two pings, while a call waits for slow work.
+    # By default gRPC stops after two pings, although a call may still wait for slow work.
     ("grpc.http2.max_pings_without_data", 0),
     # Otherwise the channels of a process share connections, even with channels that a fork left behind.
     ("grpc.use_local_subchannel_pool", 1),
@@ -75,7 +75,7 @@ class Reached:
 
 
 _OF_RUN = re.compile(r"([A-Za-z0-9_.-]{1,128})/")
-"""Matches the run's id at the start of a group's id. A task outside of a run has no such part."""
+"""Matches the run's id and the slash with which the id of a group of a run begins."""
 
 
 def _run_of(request: Any) -> str | None:
@@ -156,7 +156,8 @@ def _before_fork() -> None:
     busy = [pool for pool in list(_pools) if pool.drop_dead()]
     _fork.spoil("a gradus.aio.Client was open at the fork: close it before forks" if busy else "")
     if _uncollected and not busy:
-        # Channels are in reference cycles with their calls. As long as one exists, gRPC's asyncio thread breaks a fork.
+        # An asyncio channel and its calls refer to each other, so only the garbage collector frees them. Until then
+        # gRPC's asyncio thread breaks a fork.
         gc.collect()
         _uncollected = False
 
@@ -173,8 +174,8 @@ _LEFT_MAX = 16
 class ChannelPool(Generic[C]):
     """One channel for each pair of process and event loop. The loop is None for channels that need none.
 
-    Channels of a parent process stay referenced, because closing them here would use them here. There is no lock,
-    because a fork could leave it locked for ever. If threads race, the additional channel is dropped.
+    A forked child keeps references to channels of its parent, because freeing a channel would use it in the child.
+    There is no lock, because a fork could leave it locked for ever. If threads race, the additional channel is dropped.
     """
 
     def __init__(self, open: Callable[[], C]) -> None:
@@ -193,7 +194,10 @@ class ChannelPool(Generic[C]):
         return any(key[0] == os.getpid() for key in looped if key not in dead)
 
     def renew(self, channel: C | None, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Makes the next `get` open another channel if this one is still current. Calls on this one go on."""
+        """Makes the next `get` open another channel, if `channel` is still the current one.
+
+        Calls on `channel` go on.
+        """
         key = (os.getpid(), loop)
         if channel is None or self._channels.get(key) is not channel:
             return

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class ResetOptions(SpecOptions, CallOptions, total=False):
-    """See `SpecOptions` and `CallOptions`."""
+    """Options of `Client.reset`: those of `SpecOptions` and `CallOptions`."""
 
 
 class ClientCore(PlanCore, RolloutCore):
-    """The operations of a client."""
+    """All operations of a `Client`: generators without I/O, which its blocking and asyncio methods run."""
 
     def list_environments(self, category: str = "", **options: Unpack[CallOptions]) -> Op[list[Environment]]:
         """Lists the environments of the server.
@@ -115,7 +115,7 @@ class ClientCore(PlanCore, RolloutCore):
         Parameters
         ----------
         spec
-            The family.
+            Family of the tasks.
         seeds
             (n,), each in [0, 2**64); at most the server's limit, 1024 unless configured.
         **options
@@ -201,7 +201,7 @@ class ClientCore(PlanCore, RolloutCore):
         Returns
         -------
         list of GroupOutcome
-            (n,), in order.
+            (n,), in the order of `groups`.
 
         Raises
         ------
@@ -255,7 +255,7 @@ class ClientCore(PlanCore, RolloutCore):
         return rewards
 
     def stream_steps(self, wire: Any, options: CallOptions) -> Each[StreamResult]:
-        """Scores the groups from the wire; see `Client.stream_steps`."""
+        """Scores groups over one stream, whose messages `wire` carries; see `Client.stream_steps`."""
         stream = StepStream(wire, *self.limits(options), lock=wire.lock)
         wire.feed(lambda group: stream.add(group, time.monotonic()))
         while not stream.done:

@@ -1,7 +1,7 @@
 """Reads the reason of a failed call from its trailing metadata: google.rpc.ErrorInfo.
 
-The two messages are parsed by hand. Their generated code belongs to another package (googleapis-common-protos), and a
-copy of it would clash with that package if both are installed.
+google.rpc.Status and ErrorInfo are parsed by hand. Their generated code belongs to another package
+(googleapis-common-protos), and a copy of it would clash with that package if both are installed.
 """
 
 from __future__ import annotations

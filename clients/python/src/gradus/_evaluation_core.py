@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """Further settings of an evaluation."""
+    """Settings of an evaluation beside its suite. All may be left out."""
 
     suite_version: int
     samples_per_task: int
@@ -33,7 +33,7 @@ class EvaluationOptions(TypedDict, total=False):
 
 
 class CreateEvaluationOptions(EvaluationOptions, CallOptions, total=False):
-    """See `EvaluationOptions` and `CallOptions`."""
+    """Options of `Evaluation.create`: those of `EvaluationOptions` and `CallOptions`."""
 
 
 class SampleChoice(TypedDict, total=False):
@@ -49,11 +49,11 @@ class SampleChoice(TypedDict, total=False):
 
 
 class SamplesOptions(SampleChoice, SampleFilter, CallOptions, total=False):
-    """See `SampleChoice`, `SampleFilter` and `CallOptions`."""
+    """Options of `Evaluation.samples`: those of `SampleChoice`, `SampleFilter` and `CallOptions`."""
 
 
 class EvaluationCore:
-    """The operations of an evaluation."""
+    """All operations of an `Evaluation`: generators without I/O, which its blocking and asyncio methods run."""
 
     def __init__(self, client: ClientCore, evaluation_id: str) -> None:
         self.client = client
@@ -108,7 +108,7 @@ class EvaluationCore:
         return self.client.call(evaluation_call("GetEvaluation", request, _read_info), options)
 
     def held(self) -> Each[None]:
-        """Yields once when the evaluation is held, and holds it until the iterator is closed."""
+        """Locks the evaluation. Yields once when it is locked, and unlocks it when the iterator is closed."""
         request = message_of(ev.HoldEvaluationRequest, evaluation_id=self.evaluation_id)
         method = "/gradus.v1.EvaluationService/HoldEvaluation"
         return self.client.replies(method, request, ev.HoldEvaluationResponse, lambda _: None)

@@ -13,7 +13,7 @@ from gradus.errors import FeedbackError, FeedbackWarning
 from gradus.outcomes import GroupOutcome, Outcome, Reward
 
 OnFeedback: TypeAlias = Literal["warn", "raise", "ignore"]
-"""Action for a score that its run did not record."""
+"""Action if a run does not record a score: a `FeedbackWarning`, a `FeedbackError`, or none."""
 
 _EXPECTED = ("recorded", "duplicate")
 """Statuses that need no warning. A duplicate is the same completion again after a retry, so nothing is lost."""
@@ -60,7 +60,7 @@ class FeedbackLog:
                 continue
             key = (thread, run_id, outcome.feedback)
             self._counts[key] = self._counts.get(key, 0) + 1
-            # A sample to be sent again is not recorded yet, and its no_reward says so.
+            # A sample that the server asks to send again is not recorded yet. That needs no warning.
             retried = outcome.no_reward is not None and outcome.no_reward.retry_delay is not None
             if outcome.feedback not in _EXPECTED and not retried:
                 unexpected = unexpected or outcome

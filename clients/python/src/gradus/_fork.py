@@ -1,4 +1,4 @@
-"""Makes gRPC work after forks, or explains why it cannot. It is imported before grpc, which reads its environment once.
+"""Makes gRPC work after forks, or explains why it cannot. Import it before grpc, which reads its environment only once.
 
 Without fork support, a child that is forked after its parent's first call hangs in its own first call, even on its own
 channel. PyTorch's data loaders fork. With fork support, gRPC still fails if an asyncio channel is open.
@@ -28,6 +28,6 @@ def enter(process: int) -> None:
 
 
 def spoil(problem: str) -> None:
-    """Makes `enter` fail in processes that are forked from now on; an empty problem undoes it."""
+    """Makes `enter` raise `problem` in processes that are forked from now on; "": it raises nothing again."""
     global _problem  # noqa: PLW0603
     _problem = problem

@@ -1,4 +1,4 @@
-"""Parts of the handles without calls, shared by the blocking and the asynchronous ones."""
+"""Members of `Client`, `Run` and `Evaluation` that make no calls, shared by their blocking and asyncio forms."""
 
 from __future__ import annotations
 

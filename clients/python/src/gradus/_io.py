@@ -23,11 +23,11 @@ class BlockingIo:
 
     @property
     def reached(self) -> bool:
-        """Implements the member of `Io`."""
+        """Implements `Io.reached`."""
         return self.address.reached.yes
 
     def exchange(self, call: Call[Any], timeout: float) -> Any:
-        """Implements the member of `Io`."""
+        """Implements `Io.exchange`."""
         channel = self.channels.get()
         method = _method(channel, call)
         return self._response(
@@ -35,7 +35,7 @@ class BlockingIo:
         )
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
-        """Implements the member of `Io`."""
+        """Implements `Io.begin`."""
         channel = self.channels.get()
         begun = _method(channel, call).future(
             call.request, timeout=timeout, metadata=self.address.metadata_for(call.request)
@@ -55,22 +55,22 @@ class BlockingIo:
         return response
 
     def explain(self, error: GradusError) -> GradusError:
-        """Implements the member of `Io`."""
+        """Implements `Io.explain`."""
         return explained(error, self.address)
 
     def sleep(self, seconds: float) -> None:
-        """Implements the member of `Io`."""
+        """Implements `Io.sleep`."""
         time.sleep(seconds)
 
     def open(self, method: str, request: Any, response: Any) -> Any:
-        """Implements the member of `Io`."""
+        """Implements `Io.open`."""
         stream = self.channels.get().unary_stream(
             method, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
         )
         return stream(request, metadata=self.address.metadata_for(request))
 
     def receive(self, stream: Any) -> Any:
-        """Implements the member of `Io`."""
+        """Implements `Io.receive`."""
         try:
             message = next(stream, None)
         except grpc.RpcError as failure:

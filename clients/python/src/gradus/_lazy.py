@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 Read = Callable[[Any], Any]
-"""Reads a field from the message that has it."""
+"""Function that reads the value of one field from a protobuf message."""
 
 MESSAGE = "_message"
 
@@ -26,7 +26,10 @@ class Lazy:
 
     @classmethod
     def of_message(cls: type[L], message: Any, **known: Any) -> L:
-        """Returns the value of a message. Fields in `known` are not read from the message."""
+        """Returns the dataclass of a protobuf message.
+
+        Fields in `known` are set at once, and not read from the message.
+        """
         made = _new(cls)
         known[MESSAGE] = message
         made.__dict__.update(known)
@@ -38,7 +41,10 @@ class Lazy:
 
 
 class _Field:
-    """A descriptor of a field that the value has not read yet. Python skips it once the field is read."""
+    """A descriptor that reads a field at its first use.
+
+    It stores the value in the instance, where Python then finds it.
+    """
 
     __slots__ = ("_name", "_read")
 

@@ -23,7 +23,7 @@ _RESOLVED = re.compile(r"(dns|unix|unix-abstract|ipv4|ipv6|xds|vsock):(?!\d+$)")
 _HOST_AND_PORT = re.compile(r"(?:\[([\da-f:.]+)\]|([^\s:/?#@\[\]]+)):(\d{1,5})", re.IGNORECASE)
 
 _FOREIGN = (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
-"""Codes with which servers of other services answer, gRPC or not."""
+"""Status codes that calls get from servers other than Gradus, with or without gRPC."""
 
 _UNCONNECTED = re.compile(r"failed to connect|errors resolving|Deadline Exceeded", re.IGNORECASE)
 """Matches gRPC's errors for a missing or doubtful connection."""
@@ -77,7 +77,7 @@ def explained(error: GradusError, address: Address) -> GradusError:
 
 
 Finding = tuple["ConnectionMistake | None", str]
-"""A mistake and its text. None: the server behind the address may only be away."""
+"""A mistake in the client's address or options, and the text of its error. None: the server may only be down."""
 
 
 def _foreign(error: GradusError, address: Address) -> Finding | None:
@@ -110,7 +110,7 @@ def _not_gradus(target: str, what: str) -> Finding:
 
 
 def _finding(address: Address, listener: Listener, reason: str) -> Finding | None:
-    """Returns the mistake that the listener shows, if any."""
+    """Returns the mistake in the client's address or options that the program at the address reveals; None: none."""
     target, wanted = address.target, address.tls is not None
     finding: Finding | None = None
     if listener.gradus:

@@ -17,7 +17,7 @@ PAUSE_NOTICE_SECONDS = 60.0
 _LOG = logging.getLogger("gradus")
 
 Why = Callable[[GradusError, float], Op[GradusError]]
-"""Returns the error with the reason of the wait, after this many seconds of it."""
+"""Function that adds to an error why the run gives no tasks. Its second argument is the seconds waited so far."""
 
 
 class Notice:

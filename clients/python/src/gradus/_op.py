@@ -34,7 +34,7 @@ Op: TypeAlias = Generator[Any, Any, T]
 
 @dataclass(slots=True)
 class Item(Generic[T]):
-    """A value that an operation yields to its caller, and not to its runner."""
+    """A value that an operation yields for its caller. The runner passes it on, and does not await it."""
 
     value: T
 
@@ -44,7 +44,10 @@ Each: TypeAlias = Generator[Item[T], Any, None]
 
 
 class Handle(Generic[C_co]):
-    """Base of the public handles: their methods are operations of a core, run in one of the two ways."""
+    """Base class of `Client`, `Run` and `Evaluation`.
+
+    Their methods run operations of `core`, blocking or in asyncio.
+    """
 
     _core: C_co
 
@@ -155,7 +158,7 @@ def _method(
             check_options(name, options, names)
         return runner(method(self._core, *arguments, **options))
 
-    # help() and notebooks show the method's return type, and not the operation's.
+    # Make help() and notebooks show the type that the method returns, in place of the operation's generator type.
     signature = inspect.signature(method)
     given = str(signature.return_annotation).removeprefix("Op[").removeprefix("Each[").removesuffix("]")
     call.__dict__["__signature__"] = signature.replace(return_annotation=returns.format(given))

@@ -1,4 +1,4 @@
-"""Operations for interactive use, without I/O: try an answer, draw or solve a task, check or simulate a run."""
+"""Operations for interactive use, without I/O: try an answer, get a picture or a solution, check or simulate a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PlanCore(CallMaker):
-    """Operations that report nothing to a run."""
+    """Operations for interactive use, e.g. to try an answer. They report no score to a run."""
 
     def try_answer(
         self,
@@ -52,7 +52,10 @@ class PlanCore(CallMaker):
         completion: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[str]:
-        """Returns an SVG of a task and of an answer to it. Only `solve_task` draws a best answer."""
+        """Returns a picture (SVG) of a task, with an answer and its errors if one is given.
+
+        For the best answer see `solve_task`.
+        """
         request = message_of(environment_pb2.DrawTaskRequest, task_id=task_id_of(task), **_text(answer, completion))
         return self.call(environment_call("DrawTask", request, lambda got: got.svg), options)
 
@@ -67,14 +70,14 @@ class PlanCore(CallMaker):
     ) -> Op[Solution]:
         """Returns a right answer, or the best one that the solver found.
 
-        For operators only; a benchmark's task is refused.
+        Needs an operator's token. A task of a benchmark (split "bench") is refused.
 
         Parameters
         ----------
         task
             The task, or its id.
         draw
-            Whether to draw the solution, beside `answer` or `completion` if one is given.
+            Whether the result has a picture (SVG) of the solution, beside `answer` or `completion` if one is given.
         answer, completion
             See `try_answer`.
         **options
@@ -112,20 +115,20 @@ class PlanCore(CallMaker):
         points: int = 0,
         **options: Unpack[CallOptions],
     ) -> Op[SimulatedRun]:
-        """Returns what a run would draw with a simulated student, beside a run with equal shares.
+        """Returns which arms a run would draw and what a simulated student would learn, beside a run with equal shares.
 
         Parameters
         ----------
         config
             Configuration of the run.
         student
-            Name of a simulated student (`ServerInfo.students`); "": the first one.
+            Name of a simulated student (a model of how a policy learns) in `ServerInfo.students`; "": the first one.
         seed
-            Seed of the student and of its luck, in [0, 2**64).
+            Seed of the student's chances, in [0, 2**64). Equal seeds give equal results.
         updates
             Update batches, 1 to 2,000; 0: the run's length, at most 500.
         points
-            Number of points of the series, 1 to 200; 0: 100.
+            Number of points of each curve in the result, 1 to 200; 0: 100.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 

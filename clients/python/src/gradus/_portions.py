@@ -15,7 +15,7 @@ _CHARACTERS_MAX = 8_000_000
 
 
 def messages_of(groups: Iterable[G], length_of: Callable[[G], int], groups_max: int = GROUPS_MAX) -> Iterator[list[G]]:
-    """Yields lists of groups, each as full as a message may be. A group is never split, so that it gets advantages."""
+    """Yields lists of groups, each as full as a message may be. A group is never split: advantages need it whole."""
     message: list[G] = []
     characters = 0
     for group in groups:

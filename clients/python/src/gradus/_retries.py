@@ -22,16 +22,16 @@ from gradus.errors import (
 T = TypeVar("T")
 
 _PATIENT_DELAY = 0.5
-"""Seconds between two tries of a patient call, if the server names no delay."""
+"""Seconds between two tries of a call that expects UNAVAILABLE (`Call.patient`), if the server names no delay."""
 
 _PAUSE_DELAY = 1.0
-"""Seconds between two tries during a pause, if the server names no delay."""
+"""Seconds between two tries while a run is paused, if the server names no delay."""
 
 _RETRIES_UNREACHED = 4
 """Maximum number of retries as long as no server has ever answered: there may be none."""
 
 AS_LONG_AS_THERE_IS_TIME = 10**9
-"""Number of retries for callers that wait for a server that may not be up yet."""
+"""Number of retries that only the timeout limits, for callers that wait for a server that may not be up yet."""
 
 _FIRST_DELAY, _DELAY_MAX = 0.1, 5.0
 """First and maximum delay before a retry in seconds, if the server names none. It doubles with each try."""

@@ -52,7 +52,7 @@ class _Going:
 
 @dataclass(frozen=True)
 class Sent:
-    """A completion with its task, and the size of its group; 0: the run's."""
+    """A completion with its task, and the number of completions of its group; 0: the `num_generations` of its run."""
 
     task: Task
     completion: environment_pb2.Completion
@@ -172,7 +172,7 @@ class RolloutCore(CallMaker):
         seen: dict[tuple[str, str, int], int] = {}
         for place, each in enumerate(sent):
             task, index = each.task, each.completion.sample_index
-            # A group of a message may have each index only once.
+            # A CompletionGroup may have each sample index only once, so a repeated index goes into another group.
             times = seen[task.group_id, task.task_id, index] = seen.get((task.group_id, task.task_id, index), -1) + 1
             groups.setdefault((task.group_id, task.task_id, times), []).append(place)
 
@@ -205,5 +205,5 @@ def starts_of(task: Task, samples: Iterable[int]) -> list[EpisodePosition]:
 
 
 def group_size(starts: Sequence[EpisodePosition]) -> int:
-    """Returns the size of a task's group for the server; 0: the run's."""
+    """Returns the number of completions of a task's group, to send to the server; 0: the run's `num_generations`."""
     return 0 if not starts or starts[0].task.run_id else max(each.sample_index for each in starts) + 1

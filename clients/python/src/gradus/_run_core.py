@@ -121,7 +121,7 @@ class RunCore:
         try:
             yield from self.call(call, options)
         except NotFoundError:
-            # Another process deleted the run, or an earlier try did and its reply was lost.
+            # The run is gone: another process deleted it, or an earlier try did and its reply was lost.
             self.cursor = None
             raise
         self.cursor = None
@@ -229,7 +229,7 @@ class RunCore:
         Parameters
         ----------
         arm_id
-            The evaluation arm.
+            Id of the evaluation arm.
         evaluation_round
             Number of the round, e.g. the trainer's step. Numbers must increase. All rounds have the same tasks.
             Processes that give the same number share a round.
@@ -287,9 +287,9 @@ class RunCore:
 
 
 def wait_within(wait: float, seconds: float) -> Duration:
-    """Returns how long the server may wait.
+    """Returns how long the server may wait for feedback before it answers.
 
-    It must answer before the timeout of the call, because its answer gives the reason of the wait.
+    It must answer before the timeout of the call, because its answer says what it waits for.
     """
     return duration(min(wait, max(0.0, min(seconds * 0.8, seconds - GATHER_SECONDS))))
 

@@ -34,7 +34,7 @@ GroupRef: TypeAlias = Task | CompletionGroup | str
 _ROWS_MAX = 65_536
 
 Which: TypeAlias = Literal["open"] | int | Iterable[GroupRef]
-"""Choice of groups: the open ones, those of the update batch with this number, or these."""
+"""Choice of groups: all that wait for samples ("open"), those of the update batch with a number, or listed ones."""
 
 
 class WholeRunCore(RunCore):
@@ -72,9 +72,9 @@ class WholeRunCore(RunCore):
     def close_groups(
         self, groups: Iterable[GroupRef], reason: str = "", **options: Unpack[CallOptions]
     ) -> Op[dict[str, FeedbackStatus]]:
-        """Closes groups whose completions will not arrive. Returns the feedback status by group id.
+        """Closes groups that the run would wait for in vain. Returns the feedback status by group id.
 
-        Completions that have arrived count.
+        The completions of these groups that have arrived count.
         """
         request = message_of(cur.CloseGroupsRequest, run_id=self.run_id, group_ids=_ids(groups), reason=reason)
         return self.call(curriculum_call("CloseGroups", request, _feedback), options)
@@ -129,7 +129,10 @@ class WholeRunCore(RunCore):
         return self.client.pages(page, limits)
 
     def rows(self, arm_id: str, **options: Unpack[CallOptions]) -> Each[RowState]:
-        """Yields what the run knows of each row of an arm with a row curriculum (`gradus.rows`), in their order."""
+        """Yields the pass rate that the run knows of each row of an arm, in order.
+
+        The arm must choose by `gradus.rows`.
+        """
 
         def page(token: str) -> Call[tuple[list[RowState], str]]:
             request = message_of(
@@ -148,7 +151,7 @@ class WholeRunCore(RunCore):
         pool_digest: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[int]:
-        """Sets pass rates of rows of an arm. Returns the first cursor that is drawn with them.
+        """Sets pass rates of rows of an arm. Returns the first cursor that is drawn with the new rates.
 
         Parameters
         ----------
@@ -177,7 +180,7 @@ class WholeRunCore(RunCore):
         return self.call(curriculum_call("RateRows", request, lambda response: response.applies_from_cursor), options)
 
     def update_shape(self, **shape: Unpack[ShapeOptions]) -> Op[int]:
-        """Changes arms, generations, prompts or length. Returns the first cursor that the change applies to.
+        """Changes a run's arms, sizes or length. Returns the first cursor (position in tasks) with the change.
 
         Parameters
         ----------

@@ -22,11 +22,11 @@ from gradus.samples import SampleFilter
 from gradus.tasks import RewardScheme
 
 OnPause: TypeAlias = Literal["wait", "raise"]
-"""Action while a run is paused."""
+"""Action while a run is paused: wait until it is resumed, or raise a `PausedError`."""
 
 
 class RunOptions(TypedDict, total=False):
-    """Further settings of a run; RunConfig in curriculum.proto states their defaults.
+    """Settings of a run that may be left out; RunConfig in curriculum.proto states their defaults.
 
     `length` counts tasks; 0: the run has no end. `group_timeout` and `time_to_live` are in seconds.
     """
@@ -48,11 +48,11 @@ class RunOptions(TypedDict, total=False):
 
 
 class CreateOptions(RunOptions, CallOptions, total=False):
-    """See `RunOptions` and `CallOptions`."""
+    """Options of `Run.create`: those of `RunOptions` and `CallOptions`."""
 
 
 class BatchOptions(CallOptions, total=False):
-    """See `RunCore.next_batch`."""
+    """Options of `Run.next_batch`, which describes them."""
 
     count: int
     wait: float
@@ -75,7 +75,7 @@ class ShapeOptions(CallOptions, total=False):
 
 
 class RunSampleChoice(TypedDict, total=False):
-    """Filter of a run's samples by arm or group; options to include their tasks or leave out their texts."""
+    """Filter of a run's samples by arm or group. `tasks`: with their tasks. `brief`: without their texts."""
 
     arm_id: str
     group_id: str
@@ -84,7 +84,7 @@ class RunSampleChoice(TypedDict, total=False):
 
 
 class RunSamplesOptions(RunSampleChoice, SampleFilter, CallOptions, total=False):
-    """See `RunSampleChoice`, `SampleFilter` and `CallOptions`."""
+    """Options of `Run.samples`: those of `RunSampleChoice`, `SampleFilter` and `CallOptions`."""
 
 
 class HistoryChoice(TypedDict, total=False):
@@ -97,10 +97,10 @@ class HistoryChoice(TypedDict, total=False):
     without_arms
         Whether `probabilities`, `values` and `counts` of update batches are left out.
     arm_groups
-        (arms,): number of each arm's group, from 0 and below the length of this list, in the configuration's order.
-        `probabilities`, `values` and `counts` of update batches then have one entry for each group: `values` the mean
-        of its arms, the others the sum. Arms behind the end of the list are in no group. Left out: one entry for each
-        arm.
+        (arms,): groups of arms whose numbers are combined, as the group's number for each arm, in the configuration's
+        order. Numbers count from 0 and are below the length of this list. `values` of update batches are then means by
+        group of arms; `probabilities` and `counts` are sums. Arms behind the end of the list are left out. Default:
+        each arm is its own group.
 
     """
 
@@ -110,4 +110,4 @@ class HistoryChoice(TypedDict, total=False):
 
 
 class HistoryOptions(HistoryChoice, CallOptions, total=False):
-    """See `HistoryChoice` and `CallOptions`."""
+    """Options of `Run.history`: those of `HistoryChoice` and `CallOptions`."""

@@ -1,4 +1,4 @@
-"""Logic of a stream of steps, without threads, loops or a clock, which `_wire.py` and `aio/_wire.py` add.
+"""Logic of a StreamSteps call, which scores groups. `_wire.py` and `aio/_wire.py` add threads, event loop and clock.
 
 Groups are sent within a window, each under its own request id, and replies are matched by that id, never by order. If
 the stream breaks, a new one is opened and every group without a reply is sent again. This changes nothing, because the
@@ -24,16 +24,19 @@ from gradus.tasks import CompletionGroup
 from gradus.v1 import environment_pb2 as env
 
 _BREAKS_MAX = 8
-"""Maximum number of successive broken streams without a reply: 20 s, in which a server can restart."""
+"""Maximum number of streams in succession that break without a reply.
+
+This takes 20 s, in which a server can restart.
+"""
 
 _BREAKS_MAX_AT_FIRST = 4
-"""Maximum number of broken streams before the first reply: 3 s, because there may be no server."""
+"""Maximum number of streams that break before any reply. This takes 3 s, and not more: there may be no server."""
 
 _TOO_LARGE = re.compile(r"max-message-bytes|message larger than max")
 """Matches the error of a server, or of gRPC, for a message with too many bytes."""
 
 _TOGETHER_BYTES = 256 * 1024
-"""Maximum bytes of a message of several requests.
+"""Maximum bytes of a message into which several requests are merged.
 
 It is half of a stream's window, so that one message is read while the next arrives.
 """
@@ -47,14 +50,14 @@ _PLACE_BYTES = 8
 
 @dataclass(frozen=True)
 class Exhausted:
-    """The caller has no more groups. `error` is the error of its iterable, if there was one."""
+    """Event: the caller has no more groups. `error`: error that its iterable raised, if any."""
 
     error: BaseException | None
 
 
 @dataclass(slots=True)
 class Reply:
-    """A reply on the call with this number, with the time of its arrival."""
+    """Event: a reply arrived on the call with this number, at this time."""
 
     call: int
     message: env.StreamStepsResponse
@@ -63,7 +66,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of the call with this number, by an error or without one."""
+    """Event: the call with this number ended, by an error or without one."""
 
     call: int
     error: GradusError | None
@@ -112,7 +115,7 @@ class Together:
         while size < bytes_max and more < _MORE_MAX and not waiting.empty():
             another = waiting.get_nowait()
             if another is None:
-                # The mark goes back for the next reader.
+                # None marks the end of the queue. It goes back, so that the next reader finds it too.
                 waiting.put_nowait(None)
                 break
             size += another.ByteSize() + _PLACE_BYTES
@@ -128,7 +131,7 @@ class Together:
 
 
 class Wire(Protocol):
-    """Transport of messages. No method blocks."""
+    """Sends the messages of a stream and reports its events. No method blocks."""
 
     def open(self, number: int, first: env.StreamStepsRequest, *, fresh: bool) -> None:
         """Starts a call in place of the one before; if `fresh`, on a new connection. Its events carry this number.
@@ -160,7 +163,7 @@ class _Pending:
 
 
 class StepStream:
-    """One stream of steps.
+    """One call of StreamSteps, which scores groups, with its retries.
 
     Times are seconds of one monotonic clock. `timeout` applies to each group, from its sending on. `retries` is the
     maximum number of successive breaks without a reply. If a full server names a delay, the stream waits as long as the
@@ -195,7 +198,7 @@ class StepStream:
         # Time of the last event on the open call, or of its opening.
         self._heard_at = 0.0
         self._fresh = False
-        # Time of the last work here. Due work is done only while the caller asks for results.
+        # Time at which the caller last asked for results. Timeouts and retries are handled only when it does.
         self._tended_at = float("inf")
         self._lock = nullcontext() if lock is None else lock
 
@@ -213,7 +216,7 @@ class StepStream:
                 for each in self._pending.values():
                     each.deadline = now + self._timeout
             self._tended_at = now
-            # Groups that are added in the meantime become late later than this.
+            # Groups that are added while the caller waits have a later deadline than this.
             at = now + self._timeout
             for first in self._pending.values():
                 at = first.deadline

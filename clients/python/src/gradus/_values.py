@@ -34,12 +34,12 @@ M = TypeVar("M")
 
 
 class Value:
-    """A message of the contract as a value."""
+    """Base class of the frozen dataclasses that stand for protobuf messages of `gradus.v1`."""
 
     message: ClassVar[Any]
 
     def __init_subclass__(cls, message: Any = None) -> None:
-        """Registers the class of the messages that this class represents."""
+        """Registers the protobuf message class that the new dataclass stands for."""
         if message is not None:
             cls.message = message
 
@@ -143,14 +143,14 @@ def _wanted(descriptor: Any) -> str:
 
 
 def duration(seconds: float) -> Duration:
-    """Returns the message for a number of seconds."""
+    """Converts a number of seconds to a google.protobuf.Duration."""
     made = Duration()
     made.FromTimedelta(timedelta(seconds=seconds))
     return made
 
 
 def struct(values: Mapping[str, Any]) -> Struct:
-    """Returns the message for plain JSON."""
+    """Converts plain JSON to a google.protobuf.Struct."""
     made = Struct()
     made.update(dict(values))
     return made
@@ -211,7 +211,7 @@ def _item_reader(descriptor: Any, hint: Any) -> Reader:
 
 
 def _enum_of_map(message: Any) -> Any:
-    """Returns the enum of the values of a map; None: they are no enum values."""
+    """Returns the enum type of the values of a protobuf map field; None: the values are of another type."""
     return message.fields_by_name["value"].enum_type if message.GetOptions().map_entry else None
 
 
@@ -224,7 +224,7 @@ _SPECIAL: dict[str, tuple[Reader, Reader]] = {
         lambda value: task_pb2.Parameters(values=value),
     ),
 }
-"""Functions that read and write messages without a class in this package."""
+"""Functions that read and write protobuf messages for which this package has no dataclass, e.g. Duration."""
 
 
 @functools.cache

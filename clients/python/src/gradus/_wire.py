@@ -1,4 +1,4 @@
-"""Carries a stream of steps with threads."""
+"""Carries the messages of a StreamSteps call, with threads."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ThreadWire:
         self._call = None
 
     def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
-        """Implements the member of `Wire`."""
+        """Implements `Wire.open`."""
         if self._stopped:
             return
         if fresh:
@@ -113,7 +113,7 @@ class ThreadWire:
             self._call.cancel()
 
     def send(self, message: environment_pb2.StreamStepsRequest) -> None:
-        """Implements the member of `Wire`."""
+        """Implements `Wire.send`."""
         self._outgoing.put(message)
 
     def release(self) -> None:
@@ -180,6 +180,6 @@ def _end_all() -> None:
             wire.end_with_process()
 
 
-# A forked child must not use its parent's calls. Windows has no fork.
+# A forked child forgets its parent's streams, which it must not use. Windows has no fork.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_open.clear)

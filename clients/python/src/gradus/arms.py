@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 
 class SpecOptions(TypedDict, total=False):
-    """Further settings of a family of tasks. They default to those of the environment.
+    """Settings of a family of tasks beside its environment. Left out: the environment's defaults.
 
     `level` and `parameters` exclude each other. `pool` is for the source "real" only. `thinking` says how much of its
     thinking a completion holds. "required": all of it. "prefilled": the chat template puts `<think>` into the prompt.
     "stripped": the chat template removes the thoughts. `calls`: maximum number of calls of an episode; 0: the
-    environment's. `tools`: names of the tools that the policy may call; none unless given.
-    `reply_detail`: how much the replies to several tries say, "verdict", "reason" or "distance"; "": "distance".
+    environment's. `tools`: names of the tools that the policy may call; none unless given. `reply_detail`: how much the
+    reply to each try reveals, if a task allows several. "verdict": whether the answer is right. "reason": also what is
+    wrong. "distance" (also ""): also how far it is from the best known answer.
     """
 
     level: str | None
@@ -74,7 +75,7 @@ def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
 
 
 def reward_scheme_of(scheme: str | RewardScheme | None) -> RewardScheme | None:
-    """Returns a scheme, given by its name or as it is."""
+    """Returns the reward scheme with a name; returns a `RewardScheme` unchanged."""
     return RewardScheme(scheme, {}) if isinstance(scheme, str) else scheme
 
 
@@ -129,7 +130,7 @@ def arm(
         tools=tools,
         reply_detail=reply_detail,
     )
-    # The server names the arms of a family.
+    # A pattern such as "np/*" stands for several arms, whose ids the server makes.
     own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
     name = arm_id or own
     growth = Growth(grow) if isinstance(grow, str) else grow
@@ -172,11 +173,13 @@ def rows(
     sharpness
         The interest of a row is (4p(1 - p)) to this power, where p is its pass rate; None: 6.
     target, width
-        Instead, prefers rows near a pass rate: a fixed one, or (start, end) over the run; `width` None: 0.15.
+        In place of `sharpness`: prefers rows near a pass rate, either a fixed one or (start, end) over the run.
+        `width`: width of the bell curve around it; None: 0.15.
     floor
         Share of draws that is spread evenly over all rows; None: 0.05.
     kept
-        Share of a row's earlier results that is kept when a new group of it is closed; None: 0.75.
+        Weight in [0, 1] that a row's earlier results keep when a new group of completions of the row is closed; None:
+        0.75.
     retire_after
         Number of successive groups with all samples solved after which a row is no longer drawn; 0: never.
     count
@@ -207,7 +210,7 @@ _ENDS = 2
 
 
 class EvaluationArmOptions(TypedDict, total=False):
-    """Further settings of an evaluation arm; see `arm`."""
+    """Settings of an evaluation arm that may be left out. `arm` describes them."""
 
     source: Source | None
     parameters: Mapping[str, float] | None

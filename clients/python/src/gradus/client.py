@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Run(RunHandle):
-    """A handle of a run, by its id, returned by `Client.run`. The contract, curriculum.proto, explains each call.
+    """A handle of a run, by its id, returned by `Client.run`. curriculum.proto explains each call in full.
 
     Each handle is a reader of its run, and keeps the position of its next batch. It can be pickled, with the position.
     """
@@ -75,7 +75,9 @@ class Evaluation(EvaluationHandle):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Holds the evaluation for a `with` block. Other programs cannot hold it then; they can still submit to it.
+        """Locks the evaluation for a `with` block, so that no other program that locks it completes the same samples.
+
+        Programs that do not ask for the lock can still submit completions.
 
         Raises
         ------

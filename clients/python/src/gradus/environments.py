@@ -103,7 +103,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
 
 @dataclass(frozen=True)
 class AxisParameter(Value, message=environment_pb2.AxisParameter):
-    """A parameter that a growth axis sets, with its value for each value of the axis; (): it equals the axis."""
+    """A parameter that a growth axis sets, with its value for each value of the axis; (): they are equal."""
 
     name: str
     values: tuple[float, ...]
@@ -145,7 +145,7 @@ class Environment(Value, message=environment_pb2.Environment):
     category
         First part of the id before "/", or the whole id.
     goal
-        "satisfy": an answer is right or not; else smaller or larger objectives are better.
+        "satisfy": an answer is right or not. "minimize", "maximize": smaller or larger objectives are better.
     earlier_versions
         Earlier versions with the same tasks, which judged some answers differently. Their tasks stay valid, and are
         judged by the rules of this version; `Score.info` then has "judged_by".
@@ -200,7 +200,7 @@ class PortInfo(Value, message=environment_pb2.PortInfo):
 
 @dataclass(frozen=True)
 class QueueInfo(Value, message=environment_pb2.QueueInfo):
-    """A queue of work outside of the server's event loop. It refuses pieces beyond `waiting_max`."""
+    """A queue of work outside of the server's event loop. The server refuses work beyond `waiting_max`."""
 
     name: str
     running: int
@@ -222,7 +222,7 @@ class NoRewardCount(Value, message=environment_pb2.NoRewardCount):
 
 @dataclass(frozen=True)
 class ReplicaInfo(Value, message=environment_pb2.ReplicaInfo):
-    """A process that serves the same stores, and the seconds since its last sign of life."""
+    """A server process that uses the same store, and the seconds since its last sign of life."""
 
     replica_id: Annotated[str, Named("id")]
     age: float
@@ -238,9 +238,9 @@ class StudentInfo(Value, message=environment_pb2.StudentInfo):
 
 @dataclass(frozen=True)
 class ServerLimits(Value, message=environment_pb2.ServerLimits):
-    """Limits of a server.
+    """Limits of a server on the sizes of requests.
 
-    They are for bytes, groups of a call, completions of a group, and seeds of a `batch_reset`.
+    The fields limit the bytes of a message, groups of a call, completions of a group, and seeds of a `batch_reset`.
     """
 
     message_bytes: int

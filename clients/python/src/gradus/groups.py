@@ -29,7 +29,8 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
     Attributes
     ----------
     advantages
-        Advantage of each sample that counted, in any order, in [-1e9, 1e9]; empty: the group gives no signal.
+        Advantage of each sample that counted, in any order, in [-1e9, 1e9]; empty: the run learns nothing from the
+        group.
     reward_mean
         Mean reward of the group, for the records; None: not known.
 
@@ -41,7 +42,7 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
 
     def to_proto(self) -> cur.GroupAdvantages:
         """Returns the message of `gradus.v1`."""
-        # protobuf would read None as an empty list, which means that the group gives no signal.
+        # protobuf would read None as an empty list, which would mean that the group teaches the run nothing.
         advantages = listed(self.advantages, float, "advantages")
         return message_of(
             cur.GroupAdvantages, group_id=self.group_id, advantages=advantages, reward_mean=self.reward_mean

@@ -52,7 +52,7 @@ class RewardComponent(Value, message=outcome_pb2.RewardComponent):
 
 @dataclass(frozen=True)
 class Baseline(Value, message=outcome_pb2.Baseline):
-    """The value with which answers are compared.
+    """The best objective value known for a task, with which answers are compared.
 
     No answer is better than `bound`, which equals `value` if `value` is optimal.
     """
@@ -64,7 +64,10 @@ class Baseline(Value, message=outcome_pb2.Baseline):
 
 @dataclass(frozen=True)
 class AnswerSpan(Value, message=outcome_pb2.AnswerSpan):
-    """A marked answer: `completion[start:end]`, without its marks. `marked_end` is 0 unless commits are scanned for."""
+    """A marked answer: `completion[start:end]`, without its marks. `marked_end`: end of the closing mark, or 0.
+
+    `marked_end` is set only under reward schemes that look for the first right answer, e.g. "vcc".
+    """
 
     start: int
     end: int
@@ -129,7 +132,7 @@ class Turn(Value, message=outcome_pb2.Turn):
     rewards: Annotated[tuple[float | None, ...], Derived(_rewards, "messages")] = ()
 
 
-# This function is written by hand, because each outcome has some of both.
+# These two functions are written by hand for speed, because each outcome has several components and spans.
 def _component(proto: Any) -> RewardComponent:
     value = proto.value if proto.HasField("value") else None
     return RewardComponent(proto.name, value, proto.weight, proto.reason)
@@ -162,7 +165,8 @@ class Outcome(Lazy):
     spans
         The last marked answers in the completion, in order; at most 16.
     answers
-        Number of marked answers in the completion; 0 unless the reward scheme scans for commits.
+        Number of marked answers in the completion; 0 unless the reward scheme looks for the first right one, e.g.
+        "vcc".
     terminated, truncated
         Whether the episode has ended, and whether the completion was cut at its maximum length.
     info
@@ -281,7 +285,7 @@ class Reward(NamedTuple):
 
 
 def rewards_of(group: Any) -> tuple[Reward, ...]:
-    """Reads only the rewards of a group's outcomes, in a tenth of the time."""
+    """Reads only the rewards of a group's outcomes, in a tenth of the time of reading whole outcomes."""
     return tuple(map(_reward_of, group.outcomes))
 
 
@@ -310,7 +314,7 @@ class GroupOutcome(Lazy):
     mean, std
         Mean and population standard deviation of the known rewards; None unless the message had the whole group.
     contrast_pairs
-        Pairs for a contrastive loss. Empty unless the scheme scans for commits and the message had the whole group.
+        Pairs for a contrastive loss, under the reward scheme "vcc". Empty unless the message had the whole group.
 
     """
 

@@ -37,7 +37,7 @@ BanditRule: TypeAlias = Literal["ema_softmax", "exp3_s", "thompson", "ucb"]
 Ranks: TypeAlias = tuple[float, float] | tuple[float, float, str]
 """Range of ranks, from the easiest rows of a run, 0, to the hardest, 1: (0, 0.3) is the easiest 30%.
 
-A third item names the value by which they must be ranked: (0, 0.3, "solutions").
+A third item names the value by which the rows must be ranked: (0, 0.3, "solutions").
 """
 
 
@@ -97,7 +97,7 @@ def signal_rescale(
 class _Rule(NamedTuple):
     kind: Any
     fields: Mapping[str, str]
-    """The options of `bandit` that it reads, and their names in its message."""
+    """Options of `bandit` that the rule reads, with the names of their fields in the rule's protobuf message."""
 
 
 _DISCOUNTED = {"discount": "discount", "exploration": "exploration"}
@@ -315,9 +315,9 @@ def forgetting(
 ) -> Policy:
     """Returns a policy of domains in succession, the least forgotten first (Omni-Thinker 4.3).
 
-    `transfers`: by the domain that was trained on, the change of each other's score, after minus before; a negative
-    change is forgetting. Domains come in descending order of their mean change. `most_forgotten_first` reverses the
-    order: the paper's ablation.
+    `transfers`: for each domain that was trained on, the changes of the scores of the other domains, after minus
+    before. A negative change is forgetting. Domains come in descending order of their mean change.
+    `most_forgotten_first` reverses the order: the paper's ablation.
     """
     if not (transfers is None or isinstance(transfers, Mapping)):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Values of policies. `gradus.policies` has functions that make them; the contract gives their meaning."""
+"""Dataclasses of policies. `gradus.policies` has functions that make them; curriculum.proto gives their meaning."""
 
 from __future__ import annotations
 

@@ -25,7 +25,10 @@ class RowRates(dict[int, float]):
     pool_digest: str = ""
 
     def of(self, digests: Iterable[object]) -> RowRates:
-        """Returns the rates with the digest that all of their rows name. Raises ValueError if there are two."""
+        """Returns the rates with the pool digest of their rows, if they have one.
+
+        Raises ValueError for different digests.
+        """
         named = sorted({digest for digest in digests if isinstance(digest, str) and digest})
         if len(named) > 1:
             message = f"its rows are of two pools, with the digests {named[0]} and {named[1]}"

@@ -43,7 +43,7 @@ class PolicyTurn:
         Number of tokens of this completion alone. A rollout adds those of the episode's earlier completions. None: not
         known.
     message
-        Message for the conversation, if it has more than text and calls. None: it is made from these.
+        Message for the conversation, if it has more than text and calls. None: it is made of `text` and `tool_calls`.
 
     """
 
@@ -75,7 +75,7 @@ class PolicyTurn:
         return cls(f"<think>{thoughts}</think>{content}" if thoughts else content, calls, message=made, **more)
 
     def after(self, tokens: int | None) -> Self:
-        """Returns the completion with the tokens of the episode's earlier completions, `tokens`; None: not known."""
+        """Returns the completion with `tokens`, those of the episode's earlier completions, added; None: not known."""
         own = 0 if self.tokens is None and not self.text and not self.tool_calls else self.tokens
         return replace(self, tokens=None if own is None or tokens is None else own + tokens)
 
@@ -148,7 +148,7 @@ class EpisodePosition:
     calls_left
         Number of calls that are left; 0: the task has no turns.
     sample_key
-        Random name of a sample whose index is not known; "": the index is known.
+        Random name of a sample whose index in its group is not known; "": the index is known.
 
     """
 

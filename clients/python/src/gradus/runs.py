@@ -17,16 +17,16 @@ from gradus.v1 import outcome_pb2
 
 @dataclass(frozen=True)
 class RowLearnability(Value, message=cur.RowLearnability):
-    """Interest in a row of pass rate p: (4p(1 - p)) to a power."""
+    """Rule that prefers rows with a pass rate p near one half: the interest in a row is (4p(1 - p)) to a power."""
 
     sharpness: int | None = None
 
 
 @dataclass(frozen=True)
 class RowTarget(Value, message=cur.RowTarget):
-    """Interest as a bell curve around a pass rate, which moves from `start` to `end` over the run.
+    """Rule that prefers rows near a target pass rate, which moves from `start` to `end` over the run.
 
-    `end` None: it stays at `start`.
+    The interest in a row is a bell curve around the target. `end` None: the target stays at `start`.
     """
 
     start: float | None = None
@@ -71,7 +71,7 @@ class GrownLevel(Value, message=cur.GrownLevel):
     share
         Share of the level in the arm's tasks of the next update batch.
     success
-        Expected success of the level's next group, in [0, 1]; 0: it has had no group.
+        Expected success of the level's next group of completions, in [0, 1]; 0: it has had no group.
     retired
         The level is solved, and drawn only seldom.
 

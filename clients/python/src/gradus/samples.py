@@ -32,7 +32,7 @@ class SampleFilter(TypedDict, total=False):
 
 
 def filter_proto(options: Any) -> outcome_pb2.SampleFilter:
-    """Returns the message of the options that belong to a filter."""
+    """Returns the protobuf message SampleFilter with the conditions among the options."""
     given = {name: options[name] for name in SampleFilter.__annotations__ if options.get(name) is not None}
     given["verdicts"] = [value_in(outcome_pb2.Verdict.DESCRIPTOR, name) for name in given.get("verdicts", ())]
     return message_of(outcome_pb2.SampleFilter, **given)

@@ -12,13 +12,13 @@ from gradus.errors import DeadlineExceededError, GradusError, UnavailableError
 from gradus.groups import RunGroup
 
 GATHER_SECONDS = 0.2
-"""Seconds between the server's answer and the end of the call's timeout."""
+"""Seconds before the end of a call's timeout at which the server must have answered."""
 
 ASK_SECONDS = 5.0
 """Maximum seconds, after the call's own timeout, to find out which groups the run waits for."""
 
 NOTICE_SECONDS = 30.0
-"""Seconds of a stall before a warning."""
+"""Seconds that a call waits for feedback on a run before a warning."""
 
 _GROUPS_NAMED = 3
 

@@ -83,7 +83,7 @@ class Evaluation(EvaluationHandle):
 class Client(ClientHandle):
     """`gradus.Client` for asyncio, with the same parameters.
 
-    Several event loops may use it, in succession or concurrently: each has its own connection.
+    Several event loops may use one client, in succession or concurrently: each has its own connection.
     """
 
     get_server_info = awaiting(ClientCore.get_server_info)

@@ -24,7 +24,7 @@ class AsyncIo:
 
     @property
     def reached(self) -> bool:
-        """Implements the member of `Io`."""
+        """Implements `Io.reached`."""
         return self.address.reached.yes
 
     def channel(self) -> grpc.aio.Channel:
@@ -32,7 +32,7 @@ class AsyncIo:
         return self.channels.get(asyncio.get_running_loop())
 
     async def exchange(self, call: Call[Any], timeout: float) -> Any:
-        """Implements the member of `Io`."""
+        """Implements `Io.exchange`."""
         channel, began = self.channel(), time.monotonic()
         method = channel.unary_unary(
             call.method,
@@ -50,27 +50,27 @@ class AsyncIo:
         return response
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
-        """Implements the member of `Io`."""
+        """Implements `Io.begin`."""
         begun = asyncio.ensure_future(self.exchange(call, timeout))
         return lambda: begun
 
     async def explain(self, error: GradusError) -> GradusError:
-        """Implements the member of `Io`."""
+        """Implements `Io.explain`."""
         return await asyncio.to_thread(explained, error, self.address)
 
     async def sleep(self, seconds: float) -> None:
-        """Implements the member of `Io`."""
+        """Implements `Io.sleep`."""
         await asyncio.sleep(seconds)
 
     def open(self, method: str, request: Any, response: Any) -> Any:
-        """Implements the member of `Io`."""
+        """Implements `Io.open`."""
         stream = self.channel().unary_stream(
             method, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
         )
         return stream(request, metadata=self.address.metadata_for(request))
 
     async def receive(self, stream: Any) -> Any:
-        """Implements the member of `Io`."""
+        """Implements `Io.receive`."""
         try:
             message = await stream.read()
         except grpc.RpcError as failure:

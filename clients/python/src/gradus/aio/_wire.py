@@ -1,4 +1,4 @@
-"""Carries a stream of steps with asyncio tasks."""
+"""Carries the messages of a StreamSteps call, with asyncio tasks."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class TaskWire:
                 self._call.cancel()
 
     def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
-        """See Wire."""
+        """Implements `Wire.open`."""
         loop = asyncio.get_running_loop()
         if fresh:
             self._channels.renew(self._channel, loop)
@@ -94,7 +94,7 @@ class TaskWire:
         ]
 
     def send(self, message: environment_pb2.StreamStepsRequest) -> None:
-        """See Wire."""
+        """Implements `Wire.send`."""
         self._outgoing.put_nowait(message)
 
     def release(self) -> None:

@@ -1,4 +1,4 @@
-"""Base of both environments: gets tasks and scores completions."""
+"""Common part of `TextEnv` and `TextVectorEnv`: gets tasks and scores completions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FAMILY = frozenset(SpecOptions.__annotations__)
 """Names of the options of a family of tasks."""
 
 _SEED_END = 2**63
-"""Upper bound of drawn seeds, because numpy's numbers are below it."""
+"""Upper bound of random seeds of tasks, because numpy's random integers are below it."""
 
 
 class Shown:
@@ -54,7 +54,7 @@ class Shown:
         return Place(self.task, self.sample_index or 0, size, self.task.task_id)
 
     def info(self) -> dict[str, Any]:
-        """Returns facts for the policy, in a new dictionary, because the caller may change it."""
+        """Returns Gymnasium's `info` about the task, as a new dictionary, because the caller may change it."""
         task = self.task
         return {
             "environment": task.environment,
@@ -163,7 +163,7 @@ class _Family:
         return [self._shown(each.result()) for each in results]
 
     def put_back(self, shown: Sequence[Shown]) -> None:
-        """Does nothing, because nothing waits for a task outside of a run."""
+        """Does nothing: outside of a run nobody waits for a task's completion."""
 
     def _shown(self, task: Task) -> Shown:
         return Shown(task, TaskReference.of(task, self._address, 1), 0)
@@ -182,7 +182,7 @@ class _Run:
         self._fit(run.get().config_now)
 
     def _fit(self, config: RunConfig) -> None:
-        """Checks and stores the run's current shape, because `Run.update_shape` may change it at any time."""
+        """Checks and stores the run's current shape (its arms and sizes), because `Run.update_shape` may change it."""
         check_scored_by_step(config)
         check_batches(config, self._at_once, "num_envs", of_a_prompt=config.num_generations)
         self._size = config.num_generations
@@ -204,7 +204,7 @@ class _Run:
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:
-    """Returns facts about a completion. Unknown facts have no key."""
+    """Returns Gymnasium's `info` about a scored completion. A fact that is not known has no key."""
     if outcome.turn is not None:
         turn = outcome.turn
         reported = {} if turn.turn_reward is None else {"turn_reward": turn.turn_reward}
