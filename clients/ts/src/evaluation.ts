@@ -156,7 +156,7 @@ async function held(transport: Transport, evaluationId: string, { timeoutMs, sig
     await replies.next();
   } catch (cause) {
     if (late?.aborted !== true) throw cause;
-    const message = `the server did not say within ${timeoutMs} ms whether another client works on the evaluation`;
+    const message = `the server did not say within ${timeoutMs} ms whether another client holds the evaluation: retry`;
     throw new GradusError("DEADLINE_EXCEEDED", message, { cause });
   } finally {
     for (const each of given) each.removeEventListener("abort", leave);

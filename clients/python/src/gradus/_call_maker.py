@@ -115,9 +115,9 @@ class CallMaker:
         raise (yield self.io.explain(failure)) from None
 
     def followed(self, method: str, request: Any, response: Any, read: Callable[[Any], T]) -> Each[T]:
-        """Yields the responses of a stream like `replies`, but reopens a broken stream.
+        """Yields the responses of a stream like `replies`, but reopens the stream when it breaks.
 
-        It is reopened for as long as a call would be retried.
+        The stream is reopened for as long as a call would be retried.
         """
         timeout, retries = self.limits({})
         tries, deadline = 0, Deadline(timeout)

@@ -148,7 +148,7 @@ _pools: weakref.WeakSet[ChannelPool[Any]] = weakref.WeakSet()
 
 
 _uncollected = False
-"""Whether asyncio channels were opened since garbage was last collected before a fork."""
+"""Whether asyncio channels were opened since the last fork, before which garbage is collected."""
 
 
 def _before_fork() -> None:
@@ -185,7 +185,10 @@ class ChannelPool(Generic[C]):
         _pools.add(self)
 
     def drop_dead(self) -> bool:
-        """Drops channels of closed loops. Returns whether this process has other channels that belong to a loop."""
+        """Drops channels of closed event loops.
+
+        Returns whether this process has channels of event loops that are open.
+        """
         looped = [key for key in [*self._channels, *(key for key, _ in self._left)] if key[1] is not None]
         dead = [(process, loop) for process, loop in looped if loop is not None and loop.is_closed()]
         for key in dead:

@@ -41,7 +41,7 @@ class FeedbackLog:
         return dict(counts)
 
     def note_group(self, run_id: str, group: GroupOutcome) -> FeedbackError | None:
-        """Counts the outcomes of a group, at little cost if the run recorded all of them."""
+        """Counts the outcomes of a group like `note`, but faster if the run recorded all of them."""
         statuses = group.statuses()
         if any(each not in _EXPECTED for each in statuses):
             return self.note(run_id, group.outcomes)
@@ -52,7 +52,7 @@ class FeedbackLog:
         return None
 
     def note(self, run_id: str, outcomes: Iterable[Outcome | Reward]) -> FeedbackError | None:
-        """Counts outcomes of one run. Warns once about unexpected ones, or returns the error to raise."""
+        """Counts outcomes of one run. Warns once if the run did not record one, or returns the error to raise."""
         thread = threading.get_ident()
         unexpected: Outcome | Reward | None = None
         for outcome in outcomes:

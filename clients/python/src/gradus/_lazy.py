@@ -61,7 +61,7 @@ class _Field:
 
 
 def read_late(kind: type[Lazy], fields: Mapping[str, Read]) -> None:
-    """Makes a dataclass read these fields late; all fields of the class must be named."""
+    """Makes a dataclass read these fields at their first use; all fields of the class must be named."""
     kind._fields = fields
     for name, read in fields.items():
         setattr(kind, name, _Field(name, read))

@@ -1,7 +1,8 @@
 """Replaces parts of completions that UTF-8 cannot hold.
 
 A Python string may hold half of a UTF-16 surrogate pair, and a careless tokenizer writes one. No right answer has such
-a half, so a replacement changes no reward. One odd token must not end a training.
+a half, so a replacement changes no reward. The client replaces the half and only warns, because one odd token must not
+end a training.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import sys
 def trace_context() -> tuple[tuple[str, str], ...]:
     """Returns the headers of the active trace; none if there is no trace.
 
-    A caller with a trace has loaded OpenTelemetry already, so no other caller waits for it to load.
+    OpenTelemetry is not imported here: a caller with a trace has loaded it, and others need not wait for it.
     """
     if "opentelemetry.trace" not in sys.modules:
         return ()

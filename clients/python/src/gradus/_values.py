@@ -45,12 +45,12 @@ class Value:
 
     @classmethod
     def from_proto(cls, proto: Any) -> Self:
-        """Reads a message of `gradus.v1`."""
+        """Returns the dataclass for its protobuf message."""
         made: Any = cls
         return cls(**{name: read(proto) for name, read in _readers(made)})
 
     def to_proto(self) -> Any:
-        """Returns the message of `gradus.v1`."""
+        """Returns the protobuf message for the dataclass."""
         kind: Any = type(self)
         given = ((name, write(getattr(self, attribute))) for attribute, name, write in _writers(kind))
         return message_of(self.message, **{name: value for name, value in given if value is not None})
@@ -76,7 +76,7 @@ class Derived:
 
 
 def message_of(kind: Callable[..., M], **fields: Any) -> M:
-    """Returns a message with these fields.
+    """Makes a protobuf message with these fields.
 
     Raises TypeError or ValueError with the name of the field that protobuf refuses.
     """
@@ -95,7 +95,7 @@ def message_of(kind: Callable[..., M], **fields: Any) -> M:
 
 
 def proto_of(value: Any, kind: type[Value], place: str) -> Any:
-    """Returns the message of a value; raises TypeError, with the remedy, for a value of another type."""
+    """Returns the protobuf message of a value; raises TypeError, with the remedy, for a value of another type."""
     if isinstance(value, kind):
         return value.to_proto()
     raise TypeError(f"{place}: want {made_by(kind)}; got {shown(value)}")

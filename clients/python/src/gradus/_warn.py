@@ -1,4 +1,4 @@
-"""Warnings that point at the caller's line."""
+"""Warnings that name the line of the caller's code, and not one of this package."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ _READER_SECONDS = 5.0
 class ThreadWire:
     """Carries a stream's messages: gRPC's thread reads the outgoing queue, and our own thread reads the replies.
 
-    Another thread adds the caller's groups, at most `window` ahead of their results. Use it as a context: its end says
-    that no more will be sent, and cancels the call if it is left early. The end of the process does the same.
+    Another thread adds the caller's groups, at most `window` ahead of their results. Use it as a context: its end ends
+    the requests, and cancels the call if the context is left early. The end of the process does the same.
     """
 
     def __init__(

@@ -101,7 +101,7 @@ def arm(
     tools: Iterable[str] = (),
     reply_detail: str = "",
 ) -> Arm:
-    """Returns an arm: a set of tasks that a policy chooses among others.
+    """Returns an arm: a set of tasks, one of those among which the policy of a run chooses.
 
     The id defaults to "environment/level/source", of the parts that are given. An environment with "*", which matches
     anything but "/", makes a family: `arm("np/*")` is one arm for each level of each environment of the server that

@@ -111,7 +111,7 @@ class AxisParameter(Value, message=environment_pb2.AxisParameter):
 
 @dataclass(frozen=True)
 class GrowthAxis(Value, message=environment_pb2.GrowthAxis):
-    """An axis along which an arm may grow (`gradus.grow`): a greater value never makes tasks easier.
+    """An axis of difficulty along which an arm may grow (`gradus.grow`): a greater value never makes tasks easier.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class Environment(Value, message=environment_pb2.Environment):
 
 @dataclass(frozen=True)
 class PortInfo(Value, message=environment_pb2.PortInfo):
-    """A service outside of the server that verifiers and generators call.
+    """A service outside of the server that verifiers and generators call, e.g. a judge or a sandbox.
 
     `missing`: reason for which the server has none; "": it has one. `down`: reason for which it is not called now; "":
     it is called. `running`, `waiting`: numbers of its calls.

@@ -123,12 +123,12 @@ class Sample(Value, message=evaluation_pb2.Sample):
 class ReportRow(Value, message=evaluation_pb2.ReportRow):
     """Figures of a part, an environment, a category or the whole suite.
 
-    `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto defines each. A
-    task counts once, whatever its number of samples; tasks without a sample are left out. A sample without a reward
-    counts in no figure but `no_reward_rate`. `samples_without_reward` counts these samples. `tasks_left_out` counts, by
-    figure, the tasks that a figure leaves out because of them, e.g. {"pass@4": 3}. `standard_errors` follow from the
-    spread over the tasks. `tasks_in_every_split` of the tasks lie in every split, because there are fewer than 1,000
-    like them: the model may have been trained on them.
+    `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto defines each.
+    Each task has the same weight, whatever its number of samples; tasks without a sample are left out. A sample without
+    a reward counts in no figure but `no_reward_rate`. `samples_without_reward` counts these samples. `tasks_left_out`
+    counts, by figure, the tasks that a figure leaves out because of such samples, e.g. {"pass@4": 3}. `standard_errors`
+    follow from the spread over the tasks. `tasks_in_every_split` of the tasks lie in every split, because there are
+    fewer than 1,000 like them: the model may have been trained on them.
     """
 
     name: str
@@ -144,7 +144,7 @@ class ReportRow(Value, message=evaluation_pb2.ReportRow):
 
 @dataclass(frozen=True)
 class Report(Value, message=evaluation_pb2.Report):
-    """Results of an evaluation. `baseline` describes the reference of ratios.
+    """Results of an evaluation. `baseline` describes the values to which ratios compare answers.
 
     Read `warnings` before any figure, e.g. that more than 1% of the samples have no reward.
     """

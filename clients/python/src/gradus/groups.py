@@ -1,4 +1,4 @@
-"""Groups of a run, and its history."""
+"""Groups of a run (the completions of each prompt), and the run's history."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
     reward_mean: float | None = None
 
     def to_proto(self) -> cur.GroupAdvantages:
-        """Returns the message of `gradus.v1`."""
+        """Converts the advantages to their protobuf message."""
         # protobuf would read None as an empty list, which would mean that the group teaches the run nothing.
         advantages = listed(self.advantages, float, "advantages")
         return message_of(

@@ -1,4 +1,4 @@
-"""Results of calls before training: tried answers, solutions, checked and simulated runs."""
+"""Results of calls for interactive use: tried answers, solutions, checked and simulated runs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class SimulatedPoint(Value, message=curriculum_pb2.SimulatedPoint):
 
 @dataclass(frozen=True)
 class SimulatedRun(Value, message=curriculum_pb2.SimulateRunResponse):
-    """Draws and results of a simulated run, and the results of one with equal shares of all arms."""
+    """Draws and results of a simulated run, and the results of a run that draws all arms equally."""
 
     points: tuple[SimulatedPoint, ...]
     outcome: SimulatedOutcome

@@ -56,7 +56,7 @@ def constraints(
     hard_share_min: float | None = None,
     hard_warmup_batches: int | None = None,
 ) -> BatchConstraints:
-    """Returns hard constraints on each update batch, as shares of its tasks; quotas round up (ADSC 3.3)."""
+    """Returns hard constraints on each update batch, as shares of its tasks, rounded up to whole tasks (ADSC 3.3)."""
     return BatchConstraints(
         real_share_min=real_share_min,
         synthetic_share_max=synthetic_share_max,
@@ -69,9 +69,9 @@ def constraints(
 def task_filter(*, skip_solved: bool = False, skip_failed_after: int = 0, ranks: Ranks | None = None) -> TaskFilter:
     """Returns a filter of instances that are passed over, under any policy, by the outcomes of the run's own groups.
 
-    `skip_solved` passes over instances of which every sample was solved the last time. `skip_failed_after` passes over
-    instances of which no sample was solved in this many groups in succession; 0: never. `ranks` is as in `stage`. The
-    filter has an effect if instances come again: real pools in their second epoch, and replays.
+    `skip_solved` passes over instances of which all samples of the latest group were solved. `skip_failed_after` passes
+    over instances of which no sample was solved in this many groups in succession; 0: never. `ranks` is as in `stage`.
+    The filter has an effect if instances come again: real pools in their second epoch, and replays.
     """
     return TaskFilter(skip_solved=skip_solved, skip_failed_after=skip_failed_after, ranks=_rank_range(ranks))
 
@@ -88,8 +88,8 @@ def signal_rescale(
 ) -> SignalRescale:
     """Returns a rescaling of a bandit's signals to [-1, 1] (Graves et al. 2017, section 3.1).
 
-    -1 is at or below the low quantile (None: 0.2) of the last `window` signals of all arms (None: 512), and 1 at or
-    above the high one (None: 0.8).
+    A signal becomes -1 at or below the low quantile (None: 0.2) of the last `window` signals of all arms (None: 512),
+    and 1 at or above the high quantile (None: 0.8).
     """
     return SignalRescale(low_quantile=low_quantile, high_quantile=high_quantile, window=window)
 

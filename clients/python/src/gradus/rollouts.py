@@ -80,7 +80,7 @@ class PolicyTurn:
         return replace(self, tokens=None if own is None or tokens is None else own + tokens)
 
     def to_message(self) -> ChatMessage:
-        """Returns the message for the conversation."""
+        """Returns the completion as a chat message of the conversation."""
         if self.message is not None:
             return self.message
         message: ChatMessage = {"role": "assistant", "content": self.text}
@@ -97,7 +97,7 @@ class PolicyTurn:
         transcript: Sequence[task_pb2.ChatMessage] = (),
         share: int = 1,
     ) -> environment_pb2.Completion:
-        """Returns the message of `gradus.v1` for a sample, by its index or its key.
+        """Converts the completion to the protobuf message Completion, for the sample with this index or key.
 
         `transcript`: messages between the prompt and the completion. `share`: number of samples that are sent together.
         """

@@ -130,7 +130,7 @@ class RunPool(Value, message=cur.RunPool):
 
 @dataclass(frozen=True)
 class Arm(Value, message=cur.Arm):
-    """An arm, a set of tasks that a policy chooses among others; `gradus.arm` makes one.
+    """An arm: a set of tasks, one of those among which a run's policy chooses; `gradus.arm` makes one.
 
     `weight` None means 1. `kl_coefficient` None: the trainer uses its own. Rows of all arms with the same `rank_group`
     are ranked together; "": with those of all arms without a group. `rows` None: the arm goes through its rows in turn.
@@ -298,7 +298,7 @@ class RunConfig(Value, message=cur.RunConfig):
     trainer: TrainerSettings | None = None
 
     def to_proto(self) -> cur.RunConfig:
-        """Returns the message of `gradus.v1`."""
+        """Converts the configuration to the protobuf message RunConfig."""
         proto: cur.RunConfig = super().to_proto()
         if self.feedback_lag == "unbounded":
             proto.feedback_unbounded = True

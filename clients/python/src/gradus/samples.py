@@ -1,4 +1,4 @@
-"""Completions that runs keep, and filters of completions of runs and evaluations."""
+"""Completions that runs keep for people to read, and filters of completions of runs and evaluations."""
 
 from __future__ import annotations
 

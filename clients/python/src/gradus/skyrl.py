@@ -49,7 +49,7 @@ def rows(address: str, spec: TaskSpec, seeds: Iterable[int]) -> list[dict[str, A
 
 
 def row_of(task: Task, address: str) -> dict[str, Any]:
-    """Returns the row of a task, e.g. of a run's task."""
+    """Returns the row for a task, whether the task belongs to a run or not."""
     prompt = [{"role": each["role"], "content": each["content"]} for each in task.prompt]
     return {"prompt": prompt, "env_class": "gradus", "gradus_task": task.to_json(), "gradus_address": address}
 
@@ -88,7 +88,7 @@ class TextEnv(BaseTextEnv):
         if self._place is None:
             raise ValueError("the episode is over: make another environment for the next one")
         turn = PolicyTurn(action, text_tools=self._text_tools)
-        # The place stays until the completion is scored, so a step that fails can be repeated.
+        # The episode's position stays until the completion is scored, so a step that fails can be repeated.
         self._place, outcome = self._place.after(self._client, turn, PATIENCE_SECONDS)
         if outcome.turn is not None:
             replies = [{"role": each["role"], "content": each["content"]} for each in outcome.turn.messages]

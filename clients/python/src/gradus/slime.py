@@ -111,7 +111,7 @@ class RunDataSource(DataSource):
                 "--num-rollout, or give the run a greater length"
             )
         groups += [self._group(task) for task in tasks]
-        # This comes last: if a call fails, the returned groups are still here.
+        # Drop these groups last. If a call fails before, the groups that slime gave back are still here.
         self._given_back = self._given_back[num_samples:]
         return groups
 
@@ -172,7 +172,7 @@ async def generate(args: Any, sample: Sample, sampling_params: dict[str, Any]) -
     The sample's metadata has the position, so that an episode that slime aborts can continue later. The server reads
     calls of tools from the text, in the format of Hermes.
     """
-    # Only slime's rollout workers have these.
+    # Import these here, because only slime's rollout workers have them.
     from slime.rollout.sglang_rollout import GenerateState  # noqa: PLC0415
     from slime.utils.http_utils import post  # noqa: PLC0415
 
@@ -219,7 +219,7 @@ async def generate(args: Any, sample: Sample, sampling_params: dict[str, Any]) -
 
 
 def _add(sample: Sample, ids: list[int], mask: int, logprobs: list[float]) -> None:
-    """Appends tokens of the policy (1) or of replies (0)."""
+    """Appends tokens to a sample's response. `mask`: 1 for tokens of the policy, 0 for those of replies."""
     sample.tokens += ids
     sample.loss_mask += [mask] * len(ids)
     sample.rollout_log_probs += logprobs

@@ -59,7 +59,7 @@ class ChatMessage(_RoleAndContent, total=False):
 
 
 def message_from(proto: task_pb2.ChatMessage) -> ChatMessage:
-    """Reads a message of `gradus.v1`. Empty fields are left out, because chat templates test for their presence."""
+    """Converts the protobuf message ChatMessage. Empty fields are left out: chat templates test for their presence."""
     message: ChatMessage = {"role": proto.role, "content": proto.content}
     if proto.tool_calls:
         message["tool_calls"] = [ToolCall.from_proto(each).openai() for each in proto.tool_calls]
@@ -71,7 +71,7 @@ def message_from(proto: task_pb2.ChatMessage) -> ChatMessage:
 
 
 def transcript_in(proto: Any) -> list[ChatMessage]:
-    """Reads the transcript of a kept sample."""
+    """Reads the transcript of a sample that the server keeps: the conversation before its completion."""
     return [*map(message_from, proto.transcript)]
 
 
@@ -206,13 +206,13 @@ class CompletionGroup:
     run_id: str = ""
 
     def to_proto(self) -> environment_pb2.CompletionGroup:
-        """Returns the message of `gradus.v1`."""
+        """Converts the group to the protobuf message CompletionGroup."""
         group = environment_pb2.CompletionGroup()
         self.write_to(group)
         return group
 
     def write_to(self, group: environment_pb2.CompletionGroup) -> None:
-        """Writes the group into an empty message of `gradus.v1`."""
+        """Writes the group into an empty protobuf message CompletionGroup."""
         try:
             group.task_id = self.task_id
             group.group_id = self.group_id

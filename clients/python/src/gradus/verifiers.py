@@ -141,7 +141,7 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
         check_scored_by_step(config)
         check_whole_groups(config, "rollouts fail or are cancelled in verifiers and prime-rl")
         for batch in run.batches(self.config.cursor):
-            # The current shape counts, because `Run.update_shape` may change it at any time.
+            # Read num_generations again for each batch, because `Run.update_shape` may change it at any time.
             size = run.get().config_now.num_generations
             for task in batch.tasks:
                 yield task, size
@@ -168,7 +168,7 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
 
 
 class GradusHarnessConfig(vf.HarnessConfig):
-    """See `GradusHarness`."""
+    """Configuration of `GradusHarness`."""
 
     id: str = ID
 
@@ -206,14 +206,14 @@ class GradusHarness(vf.Harness[GradusHarnessConfig]):
 
 
 class GradusEnvConfig(vf.EnvConfig):
-    """One agent, in this process."""
+    """Configuration of `GradusEnv`: one agent, which runs in this process."""
 
     taskset: GradusTasksetConfig = GradusTasksetConfig()
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
 class GradusEnv(vf.Env[GradusEnvConfig]):
-    """The tasks, each played once by the agent."""
+    """Environment for verifiers, in which one agent plays each task once."""
 
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:
         """Plays a task: one completion, or an episode."""

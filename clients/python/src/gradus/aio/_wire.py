@@ -22,7 +22,7 @@ _ASK_SECONDS = 2.0
 
 
 class TaskWire:
-    """Carries a stream's messages: one task writes the outgoing queue, and another reads the replies.
+    """Carries a stream's messages: one task writes messages from the outgoing queue, and another reads the replies.
 
     A third one adds the caller's groups, at most `window` ahead of their results. Use it as a context: its end ends the
     tasks and the call.

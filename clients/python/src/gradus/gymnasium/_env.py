@@ -84,7 +84,7 @@ class TextEnv(gym.Env[str, str]):
         """Scores a completion, a text or a `WrittenText`. After the last one the observation is empty."""
         if self._shown is None or self._place is None:
             raise gym.error.ResetNeeded("the episode is over: call reset() before the next step()")
-        # A step that fails can be repeated: the position stays until a completion is scored.
+        # The episode's position stays until the completion is scored, so a step that fails can be repeated.
         if not self._shown.task.calls_max:
             ((outcome, reward),) = self._game.play([self._shown], [action])
             self._place = None

@@ -38,7 +38,7 @@ _SEED_END = 2**63
 
 
 class Shown:
-    """A task that waits for a completion, with the completion's index in its group."""
+    """A task whose prompt was shown and has no completion yet, with the index of that completion in its group."""
 
     def __init__(self, task: Task, reference: TaskReference, sample_index: int | None) -> None:
         self.task = task
@@ -131,7 +131,7 @@ class Game:
         return Shown(place.task, TaskReference.of(place.task, self._at, place.size), place.sample_index)
 
     def put_back(self, shown: Sequence[Shown]) -> None:
-        """Takes back tasks, and shows those without an answer again, because a run would wait for them."""
+        """Takes back tasks. Shows those without a completion again later, because their run waits for it."""
         self._source.put_back([each for each in shown if not each.is_answered])
 
     def play(self, shown: Sequence[Shown], completions: Sequence[str]) -> list[tuple[Outcome, float]]:

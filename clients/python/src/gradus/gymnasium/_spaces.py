@@ -1,4 +1,4 @@
-"""Gymnasium spaces of texts of any Unicode characters."""
+"""Gymnasium spaces whose elements are texts of any Unicode characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""python -m gradus.serve: an environment over gRPC; with `new` before a file, it writes a first one."""
+"""The program `python -m gradus.serve FILE`, which serves the environments of a file over gRPC.
+
+`python -m gradus.serve new FILE` writes an example environment to a new file.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def terms_of(asked: argparse.Namespace) -> Terms:
-    """Returns the terms of a host from the options."""
+    """Returns the settings of the host, which runs the environments, from the command line options."""
     allowed: dict[str, list[str]] = {"read": [], "net": []}
     for part in [each for given in asked.allow for each in re.split(r",(?=(?:read|net)=)", given)]:
         kind, _, value = part.partition("=")
@@ -87,7 +90,7 @@ def terms_of(asked: argparse.Namespace) -> Terms:
 
 
 def token_of(asked: argparse.Namespace) -> str:
-    """Returns the token from its file, or from the environment variable."""
+    """Returns the token from the file of --token-file, or from the environment variable GRADUS_TOKEN."""
     return Path(asked.token_file).read_text().strip() if asked.token_file else os.environ.get("GRADUS_TOKEN", "")
 
 

@@ -30,7 +30,7 @@ ANSWER = 3
 
 
 class Alone:
-    """Starts, in a worker, the process that forks one process for each answer."""
+    """Starts, in a worker, a helper process that forks one process for each answer to verify."""
 
     def __init__(self, catalogue: Catalogue, walls: Walls, verify_ms: int, connection: socket.socket) -> None:
         self._link, theirs = socket.socketpair()
@@ -42,7 +42,10 @@ class Alone:
         theirs.close()
 
     def verify(self, request: pb.VerifyRequest, answer: pb.ProvidedAnswer) -> pb.VerifyResponse:
-        """Returns the result of an answer from another process, or the failure with which that process ended."""
+        """Returns the result of an answer, verified in a process of its own.
+
+        If that process dies, returns a failure.
+        """
         asked = pb.VerifyRequest(environment=request.environment, instance=request.instance, answers=[answer])
         ours, theirs = socket.socketpair()
         with ours:
@@ -61,7 +64,7 @@ class Alone:
 
 
 def _exchange(there: socket.socket, data: bytes) -> bytes:
-    """Sends data, and returns what the other end sends until it closes or has sent too much."""
+    """Sends data over a socket. Returns the reply, up to the end of the connection or to a maximum size."""
     try:
         there.sendall(data)
     except OSError:
@@ -97,7 +100,10 @@ def _fork_for_each(catalogue: Catalogue, walls: Walls, verify_ms: int, link: soc
 
 
 def keep_forks() -> None:
-    """Refuses `os.fork` to the environment's code, with the kernel's error in other workers. `_fork` still forks."""
+    """Makes `os.fork` raise PermissionError, as the kernel does in other workers.
+
+    `_fork` of this module still forks.
+    """
 
     def refuse() -> int:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
@@ -112,7 +118,7 @@ def failure_of_end(status: int) -> pb.ProviderFailure:
 
 
 def kind_of_end(status: int) -> tuple[pb.ProviderFailureKind, str]:
-    """Returns the kind of the failure, and its text."""
+    """Returns the kind and the text of the failure for the end of a process with this status."""
     if status in (-signal.SIGPROF, -signal.SIGXCPU):
         return pb.PROVIDER_FAILURE_KIND_TIMEOUT, "it used more processor time than allowed"
     if status == MEMORY_STATUS:

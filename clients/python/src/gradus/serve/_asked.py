@@ -12,9 +12,10 @@ Find = Callable[[str], "pb.ProvidedFacts | pb.ProviderFailure"]
 
 
 def verifier(served: Served, instance: bytes) -> Find:
-    """Returns the function that verifies an answer's text.
+    """Returns a function that verifies the text of an answer to the instance.
 
-    It raises nothing but MemoryError, which ends the process (run_worker).
+    The function returns failures of the environment as messages. It raises only MemoryError, which ends the process
+    (run_worker).
     """
     try:
         verify = served.verifier(instance)

@@ -1,4 +1,4 @@
-"""Loads the mounted environments: those of a file, or those of another library by an adapter."""
+"""Loads the environments of a target: a Python file, or by an adapter those of another library."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ ADAPTERS = {
 
 
 class TargetError(Exception):
-    """A target cannot be mounted. The message has the reason and the remedy."""
+    """A target (a file, or e.g. "reasoning-gym:names") cannot be mounted. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Needs:
-    """Access to the machine that an adapter needs for its target."""
+    """Files and network access that an adapter needs for its target, e.g. "nemo-gym:http://host,rows=file"."""
 
     read: list[str] = field(default_factory=list)
     network: bool = False
@@ -43,12 +43,12 @@ class Needs:
 
 @dataclass
 class Offer:
-    """Environments, and those that are not served, by name with the reason."""
+    """Environments that a target offers, and the names of those that cannot be served, with the reason."""
 
     environments: list[Environment]
     left_out: dict[str, str] = field(default_factory=dict)
     tried_here: bool = True
-    """Whether a host tries all levels before it reports its environments.
+    """Whether the host tries to make instances of all levels before it reports its environments.
 
     False if there are hundreds of levels, some of which take minutes. The server that mounts them then tries each level
     before its first task. The digests do not depend on it.
@@ -64,7 +64,7 @@ class Catalogue:
     tried_here: bool = True
 
     def describe(self) -> provider_pb2.DescribeResponse:
-        """Returns the description as a message of the contract."""
+        """Returns the protobuf message DescribeResponse: the environments, and those left out."""
         return provider_pb2.DescribeResponse(
             protocol=PROTOCOL,
             host=versions(),
@@ -84,7 +84,7 @@ def adapter_of(target: str) -> tuple[ModuleType, str] | None:
 def needs_of(target: str, folder: str) -> Needs:
     """Returns the file and network access that an adapter's target needs.
 
-    Changes into `folder`, if it is given, because the file may be relative to it.
+    Makes `folder` the working directory, if it is given, because paths in the target may be relative to it.
     """
     adapter = adapter_of(target)
     if adapter is None or not hasattr(adapter[0], "needs"):
@@ -101,7 +101,10 @@ def folder_of(target: str) -> Path | None:
 
 
 def load(target: str) -> Catalogue:
-    """Loads the target's environments, without invalid ones. Raises TargetError if it cannot, or none is left."""
+    """Loads the environments of a target, and leaves out invalid ones.
+
+    Raises TargetError if it cannot, or none is left.
+    """
     adapter = adapter_of(target)
     folder = folder_of(target)
     if adapter is None:
@@ -110,8 +113,8 @@ def load(target: str) -> Catalogue:
         module, rest = adapter
         offer = module.offer(rest)
     if "numpy" in sys.modules:
-        # The environment imports this module late, and its random state could not be set before the first item that
-        # does.
+        # An environment may import numpy.random only while it makes or verifies an item. The random state could then
+        # not be seeded before that item.
         import_module("numpy.random")
     sources = sources_of(folder)
     served: dict[str, Served] = {}

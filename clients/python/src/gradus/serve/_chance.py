@@ -1,4 +1,4 @@
-"""Makes random numbers repeatable that code draws from `random`, numpy or torch: they are seeded before each item.
+"""Seeds `random`, numpy and torch before each item, so that code which draws from them gives repeatable results.
 
 Seeding `random` takes longer than many verifiers, and few of them use it. So a host replaces its generator by one that
 is seeded at the first draw.
@@ -17,9 +17,9 @@ class Late(random.Random):
     _due: int | None = None
 
     def begin_with(self, seed: int) -> None:
-        """Makes the next draw the first one of this seed."""
+        """Makes the next random number the first one of this seed."""
         self._due = seed
-        # `gauss` may have kept a number from earlier draws.
+        # `random.gauss` makes two numbers at a time, and may have kept the second.
         self.gauss_next = None
 
     def _begin(self) -> None:

@@ -81,9 +81,9 @@ class Environment:
     """Names of the components of graded answers, with their weights in [0, 1] (1 if left out). An answer is right if
     the first one is 1. Not needed if `verify` returns numbers: these are the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
-    """Goal for the objective of a feasible answer."""
+    """Whether an answer is only right or wrong ("satisfy"), or its objective is to be small or large."""
     answer_formats: ClassVar[Sequence[str]] = ()
-    """Accepted answer formats, the default first, as in `gradus.enums.AnswerFormat`.
+    """Answer formats that tasks may have, the default first, as in `gradus.enums.AnswerFormat`.
 
     Empty: all.
     """
@@ -103,12 +103,12 @@ class Environment:
     calls: ClassVar[int] = 0
     """Default maximum of calls of an episode; 0: `calls_max`."""
     tools: ClassVar[Sequence[Tool]] = ()
-    """Tools that the policy may call. Empty: each call is a marked answer."""
+    """Tools that the policy may call. Empty: each call of an episode is a message with a marked answer."""
     needs_tools: ClassVar[bool] = False
-    """Whether no task can be solved without the tools, so that every task has all of them."""
+    """Whether tasks cannot be solved without the tools. Every task then has all of them."""
     replay: ClassVar[bool] = False
-    """Whether states stay in this process, as any objects. The task id then contains only the calls, and where the
-    object is missing, `start` and `advance` are repeated."""
+    """Whether states may be any objects, which stay in the process. Task ids then contain only the calls so far, and a
+    process without the state repeats `start` and `advance`."""
     deterministic: ClassVar[bool] = True
     """Whether `advance` returns the same for the same state and action. False: e.g. a simulated user replies."""
     state_bytes: ClassVar[int] = 0
@@ -163,14 +163,15 @@ class Environment:
     def reference(self, instance: Any) -> str | None:
         """Returns a right answer, as a policy would write it; None: none is known. No policy ever sees it.
 
-        If an answer hangs or crashes `verify`, and this one does not, the answer is at fault.
+        If an answer hangs or crashes `verify`, and this reference does not, the answer is at fault, not the
+        environment.
         """
         return None
 
     def canonical(self, instance: Any) -> str | None:
-        """Returns the same text for two instances exactly if they are the same task.
+        """Returns a text that is equal for two instances if, and only if, they are the same task.
 
-        None: the values of the instances decide.
+        None: instances are the same task if their values are equal.
         """
         return None
 
@@ -191,5 +192,5 @@ class Environment:
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Returns whether a class overrides a default of the base class."""
+        """Returns whether the class overrides the method of `Environment` with this name."""
         return getattr(cls, name) is not getattr(Environment, name)

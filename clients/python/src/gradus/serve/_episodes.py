@@ -19,11 +19,12 @@ CALLS_MIN = 2
 CALLS_MAX = 512
 STATE_BYTES = 1024
 ACTION_BYTES = 256
-# Bytes of a task id that are left for an episode, and bytes that each call of a list takes beside its text.
+# Bytes of a task id that are left for an episode. With `replay` it lists the calls, and each takes CALL_BYTES beside
+# its text.
 ROOM_BYTES = 2900
 CALL_BYTES = 24
 REPLY_BYTES_MAX = 64 * 1024
-# Live states that a process keeps, for environments with `replay`.
+# Maximum number of states of episodes that a process keeps as objects, for environments with `replay`.
 LIVE_MAX = 256
 
 
@@ -56,12 +57,12 @@ class Episodes:
         return self._message(request, turn, state)
 
     def _begin(self, request: provider_pb2.EnvironmentProviderAdvanceRequest, instance: Any) -> tuple[Any, int]:
-        """Returns a state, and the number of the request's calls that it already includes."""
+        """Returns a state of the episode, and how many of the request's calls it already includes."""
         if request.HasField("state"):
             return read_state(request.state), 0
         earlier = len(request.calls) - 1
         if self._environment.replay and earlier > 0:
-            # The state leaves the table, because the call may change it.
+            # Remove the state from the table, because the call may change it.
             live = self._live.pop(_key(request, earlier), KEEP)
             if live is not KEEP:
                 return live, earlier
@@ -117,12 +118,12 @@ def write_state(state: Any, bytes_max: int) -> bytes:
 
 
 def read_state(data: bytes) -> Any:
-    """Returns the state of such bytes."""
+    """Returns the state from the bytes that `write_state` returned."""
     return data[1:] if data[:1] == b"b" else _json.load(data[1:])
 
 
 def describe_turns(environment: Environment) -> provider_pb2.ProvidedTurns | None:
-    """Returns the declaration of the turns as a message; None: tasks take one answer.
+    """Returns the protobuf message ProvidedTurns, which declares the turns; None: tasks take one answer.
 
     Raises MisshapenError if it is invalid.
     """

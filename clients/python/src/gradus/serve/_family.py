@@ -32,7 +32,7 @@ CONNECT_SECONDS = 10
 
 
 class Family:
-    """Services of the first process for the host's other processes."""
+    """Calls by which a host's other processes ask its first process for connections, and to end processes."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -52,11 +52,11 @@ class Family:
         self._control.close()
 
     def leave(self, number: int) -> None:
-        """Removes a process that has ended."""
+        """Tells the first process that the process with this number has ended."""
         self._control.send(REQUEST.pack(LEAVE, number))
 
     def end(self, number: int) -> None:
-        """Ends that process at once."""
+        """Asks the first process to end the process with this number at once."""
         self._control.send(REQUEST.pack(END, number))
 
 
@@ -70,7 +70,7 @@ def run(host: Host, without: Collection[str]) -> NoReturn:
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     receiving, forwarding = os.pipe()
     frames = os.dup(1)
-    # Printed text must not get between the frames.
+    # Send printed text to stderr, because stdout carries the frames (messages to the server).
     os.dup2(2, 1)
     pid = os.fork()
     if pid == 0:
@@ -91,7 +91,10 @@ def run(host: Host, without: Collection[str]) -> NoReturn:
 
 
 def _fork_under_reaper() -> int:
-    """Forks after becoming the parent of all orphans: the kernel gives it processes that forked twice."""
+    """Becomes the parent of all orphaned descendants (a "subreaper"), and forks.
+
+    No process can escape by a double fork.
+    """
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -127,9 +130,9 @@ class _First:
         self._control = control
         self._forwarding = forwarding
         self._start = pb.HostStart()
-        # Process ids of this namespace, by number.
+        # Process ids of registered processes, as this namespace knows them, by their number.
         self._entered: dict[int, int] = {}
-        # Numbers of processes that were to be ended before they had registered.
+        # Numbers of processes that are to be ended, but have not registered yet.
         self._doomed: set[int] = set()
 
     def serve(self) -> NoReturn:
@@ -165,8 +168,8 @@ class _First:
             write_all(self._forwarding, to_bytes(frame))
             os.set_blocking(self._forwarding, False)
         else:
-            # If the pipe is full, the frame is dropped, because the pipe then has enough requests. A frame is written
-            # whole or not at all.
+            # If the pipe is full, the frame is dropped, because enough requests for held results (TellHeld) then wait
+            # in the pipe. A frame is written whole or not at all.
             with contextlib.suppress(BlockingIOError):
                 os.write(self._forwarding, to_bytes(frame))
 
@@ -177,7 +180,7 @@ class _First:
             os.rmdir(os.path.dirname(self._start.socket))
 
     def _heed_family(self) -> bool:
-        """Serves a request of the other processes. False: none is left."""
+        """Serves a request of the host's other processes. Returns False if no other process is left."""
         said, ancillary, _, _ = self._control.recvmsg(REQUEST.size, socket.CMSG_SPACE(CREDENTIALS.size))
         if len(said) != REQUEST.size:
             return said != b""

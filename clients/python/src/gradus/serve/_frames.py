@@ -23,7 +23,7 @@ def to_bytes(frame: provider_pb2.ProviderFrame) -> bytes:
 
 
 def read_frame(read: Callable[[int], bytes]) -> provider_pb2.ProviderFrame | None:
-    """Returns the next frame, from a function that reads at most so many bytes; None: the stream has ended."""
+    """Returns the next frame; None: the stream has ended. `read(n)` must return at most n bytes."""
     head = _read_exactly(read, LENGTH.size)
     if head is None:
         return None

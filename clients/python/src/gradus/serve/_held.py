@@ -1,4 +1,4 @@
-"""Sends results of answers together. Until then the host can read them in shared memory, so none is lost."""
+"""Sends the results of verified answers in batches. Shared memory holds them until then, so that a crash loses none."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from google.protobuf.message import DecodeError
 from gradus.v1 import provider_pb2 as pb
 
 BYTES_MAX = 256 * 1024
-# Numbers at the beginning of the memory: the call, and the begin and the end of the held results.
+# Indices of the numbers at the beginning of the memory: number of the call, and start and end of the held results.
 _CALL, _BEGIN, _END = range(3)
 _HEAD_BYTES = 16
-# Time after which a reader of a number also sees what was written before it, on any processor.
+# Seconds after which a process that sees a written number also sees all that was written before it, on any processor.
 _SEEN_SECONDS = 0.001
 
 
 class Held:
-    """Memory for a worker's held results: made by the host before the fork, written by the worker, read by the host.
+    """Shared memory for results that a worker has not sent yet. The worker writes to it, and the host reads it.
 
-    Within a call nothing is overwritten: held results come after sent ones. So the host may read while the worker
-    writes.
+    The host makes the memory before it forks the worker. Within a call nothing is overwritten: held results come after
+    sent ones. So the host may read while the worker writes.
     """
 
     def __init__(self) -> None:
@@ -36,19 +36,20 @@ class Held:
         self._memory.close()
 
     def keep(self) -> None:
-        """Keeps the memory, in the worker, from processes that it forks."""
+        """Makes the kernel leave the memory out of processes that the worker forks."""
         self._memory.madvise(mmap.MADV_DONTFORK)
 
     def open(self, call: int) -> None:
         """Begins a call, with no held results."""
         self._end = _HEAD_BYTES
-        # The number changes first, so that a concurrent reader sees another call before anything is overwritten.
+        # The call's number changes first, so that the host, which may be reading, notices before anything is
+        # overwritten.
         self._numbers[_CALL] = 0
         self._numbers[_BEGIN] = self._numbers[_END] = _HEAD_BYTES
         self._numbers[_CALL] = call
 
     def add(self, piece: bytes) -> bool:
-        """Holds a piece of a VerifyResponses. False: there is no room."""
+        """Stores bytes of the protobuf message VerifyResponses. Returns False if there is no room."""
         begin, end = self._end, self._end + len(piece)
         if end > BYTES_MAX:
             return False
@@ -57,7 +58,7 @@ class Held:
         return True
 
     def take(self) -> bytes:
-        """Returns the held pieces, which count as sent from now on."""
+        """Returns the held results as bytes. They count as sent from now on."""
         told = self._memory[self._numbers[_BEGIN] : self._end]
         self._numbers[_BEGIN] = self._end
         return told
@@ -101,7 +102,7 @@ class Teller:
         """
         known = found.SerializeToString()
         if isinstance(found, pb.ProviderFailure):
-            # Facts may have the same bytes, but none begin with this prefix.
+            # A failure and facts may have equal bytes. The prefix tells them apart, because no facts begin with it.
             known = b"failure" + known
         piece = self._pieces.get(known) or self._begin(index, known, found)
         if not self._held.add(piece):
@@ -138,7 +139,7 @@ class Teller:
 
 
 def response(index: int, found: pb.ProvidedFacts | pb.ProviderFailure) -> pb.VerifyResponse:
-    """Returns the result as a message of the contract."""
+    """Returns the protobuf message VerifyResponse for the result of the answer with this index."""
     if isinstance(found, pb.ProviderFailure):
         return pb.VerifyResponse(index=index, failure=found)
     return pb.VerifyResponse(index=index, facts=found)

@@ -25,19 +25,19 @@ from gradus.serve.walls.places import RefusedError
 from gradus.v1 import provider_pb2 as pb
 
 MEMORY_MIB = 1024
-# Factor for the processor time of a level's trial, relative to one instance and one answer.
+# Processor time of a level's trial, as a multiple of the limits for one instance and one answer together.
 TRIAL_FACTOR = 2
 TRIAL_SECONDS = 30
-# Maximum number of workers in succession that cannot start.
+# Number of workers in succession that fail to start, after which the host ends.
 UNSTARTED_MAX = 10
 # Maximum length of HostReady.sources.
 SOURCES_MAX = 1024
 WALLS = 2
-"""Version of the server's requirements that these walls meet (HostReady.walls)."""
+"""Version of the walls (the isolation of mounted code), which the server checks (HostReady.walls)."""
 
 
 def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, without: Collection[str]) -> None:
-    """Serves the target of the first frame. No mounted code runs before the walls are up."""
+    """Serves the target that the first frame names. No mounted code runs before the walls (its isolation) are up."""
     frame = read_frame(lambda length: os.read(receiving, length))
     if frame is None:
         return None
@@ -47,7 +47,7 @@ def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, wi
         write_all(sending, to_bytes(frame))
 
     folder = folder_of(start.target)
-    # A link is resolved before the walls are up, because its own folder lies behind them.
+    # Resolve a symbolic link before the walls are up. They hide the folder of the link itself.
     target = start.target if folder is None else str(Path(start.target).resolve())
     try:
         needs = needs_of(start.target, start.start_folder)
@@ -132,7 +132,7 @@ class Workers:
             self._begin()
 
     def run(self) -> NoReturn:
-        """Runs until the server closes its end. The workers end with it."""
+        """Runs until the server closes its end of the connection. The workers end with this process."""
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._receiving:
@@ -169,7 +169,7 @@ class Workers:
                 self._tell_held(worker)
 
     def _tell_held(self, worker: Running) -> None:
-        """Sends the held results that an ended worker may not have sent itself."""
+        """Sends the results that a worker holds and may be unable to send itself, e.g. because it ended."""
         found = worker.held.read()
         if found is not None:
             call, verified = found

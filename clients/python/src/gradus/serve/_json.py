@@ -38,12 +38,12 @@ def dump(value: Any, *, sort: bool = False) -> bytes:
 
     TypeError names what cannot be written.
     """
-    # Texts of a policy may hold half of a character. json.loads reads it back in the same way.
+    # Texts of a policy may hold half of a surrogate pair. json.loads reads it back unchanged.
     return (_write_sorted if sort else _write)(_encode(value, "instance")).encode("utf-8", "surrogatepass")
 
 
 def load(data: bytes | str) -> Any:
-    """Returns the value of such bytes."""
+    """Returns the value that `dump` wrote as bytes or text."""
     return json.loads(data, object_hook=_decode)
 
 
@@ -81,7 +81,7 @@ def _encode_set(value: Any, place: str) -> list[Any]:
     return sorted(_encode_items(value, place), key=_write_sorted)
 
 
-# Writers by type: the key, and the content for a value.
+# For types without a form in JSON: the key of the object, and a function that returns its content.
 _WRITERS: tuple[tuple[type, str, Callable[[Any, str], Any]], ...] = (
     (tuple, "$tuple", _encode_items),
     (frozenset, "$frozenset", _encode_set),

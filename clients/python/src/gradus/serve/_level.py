@@ -1,4 +1,4 @@
-"""Calls of a host for one level from Python, for tests of mounted environments."""
+"""Makes and verifies tasks of one level by a host, for tests of mounted environments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gradus.v1 import provider_pb2 as pb
 
 
 class Asked:
-    """One level of an environment, for which a host was asked to make or verify tasks."""
+    """One level of an environment, whose tasks a host makes and verifies."""
 
     def __init__(self, environment: pb.ProvidedEnvironment, level: pb.ProviderLevel) -> None:
         self.environment = environment
         self.level = level
 
     async def make(self, host: Host, seeds: Sequence[int]) -> list[pb.GenerateResponse]:
-        """Returns the responses for seeds, in order."""
+        """Returns the host's responses for seeds, each an instance or a failure, in order."""
         request = pb.GenerateRequest(
             environment=self.environment.id,
             version=self.environment.version,
@@ -29,7 +29,7 @@ class Asked:
         return [made async for made in host.generate(request)]
 
     async def verify(self, host: Host, instance: bytes, texts: Sequence[str]) -> list[pb.VerifyResponse]:
-        """Returns the results of answers, in order."""
+        """Returns the host's results for answers, each facts or a failure, in order."""
         request = pb.VerifyRequest(
             environment=self.environment.id,
             version=self.environment.version,

@@ -1,4 +1,4 @@
-"""Calls a host from Python, for the server of `python -m gradus.serve --address`.
+"""Starts and calls a host, the processes that run mounted environments, for `python -m gradus.serve --address`.
 
 The server of Gradus calls hosts in the same way, in TypeScript.
 """
@@ -24,10 +24,11 @@ from gradus.v1 import provider_pb2 as pb
 
 GENERATE_MS = 30_000
 VERIFY_MS = 5_000
-# Wall time of a request: this factor of its processor time, plus these seconds. It may sleep, and the machine be busy.
+# Maximum wall time of a request: this factor of its limit of processor time, plus these seconds, because it may sleep
+# and the machine may be busy.
 WALL_FACTOR = 4
 WALL_SECONDS = 5
-# Environment variables that a server passes on.
+# Names of environment variables that a server passes on to a host.
 PASSED = ("PATH", "HOME", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TMPDIR", "LANG")
 GONE = "the host has ended: start it again"
 
@@ -38,7 +39,7 @@ class HostError(Exception):
 
 @dataclass(frozen=True)
 class Terms:
-    """Settings of a host."""
+    """Settings of a host, the processes that run mounted environments."""
 
     workers: int = 1
     read: Sequence[str] = ()
@@ -47,13 +48,13 @@ class Terms:
     """Network hosts that the host needs. Any entry opens the whole network."""
     memory_mib: int = 1024
     start_seconds: float = 600
-    """Maximum seconds for the imports and the trial."""
+    """Maximum seconds for imports and for the trial of all levels, before the host must be ready."""
     generate_ms: int = GENERATE_MS
     verify_ms: int = VERIFY_MS
     hidden: Sequence[str] = ()
-    """Files and folders that the host never sees, such as keys."""
+    """Files and folders that mounted code must never see, such as keys."""
     without: Sequence[str] = ()
-    """Walls not to use, in tests: "landlock" or "namespaces"."""
+    """Kinds of isolation not to use, in tests: "landlock" or "namespaces"."""
 
 
 @dataclass
@@ -66,22 +67,22 @@ class _Worker:
 
 @dataclass
 class _Connections:
-    """Free workers, and the reasons for which others ended."""
+    """Workers of a host that wait for a request, and the reasons for which others ended."""
 
     free: asyncio.Queue[_Worker | None] = field(default_factory=asyncio.Queue)
-    """Free workers. None: there are no more, because the host has ended."""
+    """Workers that wait for a request. None: there are no more, because the host has ended."""
     ended: dict[int, asyncio.Future[pb.WorkerEnded]] = field(default_factory=dict)
     is_gone: bool = False
 
     def end_of(self, number: int) -> asyncio.Future[pb.WorkerEnded]:
-        """Returns a future of the reason for which a worker ended."""
+        """Returns a future that gives the reason for which the worker with this number ended."""
         end = self.ended.setdefault(number, asyncio.get_running_loop().create_future())
         if self.is_gone and not end.done():
             end.set_result(pb.WorkerEnded(worker=number, kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE, how=GONE))
         return end
 
     def leave(self) -> None:
-        """Tells everything that waits for the host that it has ended."""
+        """Ends all waits for workers, because the host has ended."""
         self.is_gone = True
         for number in self.ended:
             self.end_of(number)
@@ -104,9 +105,9 @@ class Host:
 
     @classmethod
     async def start(cls, target: str, terms: Terms | None = None) -> Host:
-        """Starts a host of a file, or of a target such as "reasoning-gym:names".
+        """Starts a host for a Python file, or for a target such as "reasoning-gym:names".
 
-        HostError has the reason if it serves nothing.
+        Raises HostError with the reason if the target has nothing to serve.
         """
         terms = terms or Terms()
         folder = Path(tempfile.mkdtemp(prefix="gradus-"))
@@ -147,7 +148,7 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for writer in self._writers:
             writer.close()
-        # The event loop handles closed connections in its next turn.
+        # Let the event loop handle the closed connections, which takes one turn of it.
         await asyncio.sleep(0)
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -200,7 +201,7 @@ class Host:
         raise AssertionError("a request has an answer or a failure")
 
     async def draw(self, request: pb.DrawRequest) -> pb.DrawResponse:
-        """Returns a drawing, or the reason for which there is none."""
+        """Returns a picture of a task, or the reason for which there is none."""
         async for answer in self._ask_all(lambda _: pb.ProviderFrame(draw=request), 1, self._terms.generate_ms):
             return answer.drawn if isinstance(answer, pb.ProviderFrame) else pb.DrawResponse(failure=answer)
         raise AssertionError("a request has an answer or a failure")
@@ -210,7 +211,7 @@ class Host:
         await self._process.wait()
 
     async def kill_workers(self) -> None:
-        """Ends every free worker, for tests and checks; others start."""
+        """Ends every worker that waits for a request, for tests and checks. The host starts others."""
         while not (self._connections.is_gone or self._connections.free.empty()):
             worker = await self._take(fresh=False)
             if worker is not None:
@@ -236,7 +237,7 @@ class Host:
         assert self._process.stdout is not None
         frame = await read_frame(self._process.stdout)
         if frame is None:
-            raise HostError(f"the host of {target} ended while it loaded it")
+            raise HostError(f"the process that loads {target} ended meanwhile: its output above may say why")
         self.ready = frame.ready
         if frame.ready.refused:
             raise HostError(frame.ready.refused)
@@ -280,7 +281,7 @@ class Host:
         while True:
             worker = await self._connections.free.get()
             if worker is None or self._connections.is_gone:
-                # The entry goes back for the next caller.
+                # None means that the host has ended. It goes back into the queue for the next caller.
                 self._connections.free.put_nowait(None)
                 return None
             if worker.reader.at_eof():
@@ -295,7 +296,7 @@ class Host:
     ) -> AsyncIterator[pb.ProviderFrame | pb.ProviderFailure]:
         """Yields a response or a failure for each of `count` items, in order.
 
-        `frame_of` makes the request for the items from an index on.
+        `frame_of(i)` makes the request for item i and all later ones.
         """
         limit = WALL_SECONDS + WALL_FACTOR * cpu_ms / 1000
         done = 0
@@ -307,7 +308,7 @@ class Host:
                 yield pb.ProviderFailure(kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE, detail=GONE)
                 continue
             async for answer in self._ask(worker, frame_of(done), count - done, limit):
-                # Earlier items may have kept the memory that this one lacked.
+                # Retry in a fresh worker: earlier items may have kept the memory that this item lacked.
                 fresh = worker.has_served and _is_memory(answer)
                 if not fresh:
                     worker.has_served = True
@@ -317,7 +318,7 @@ class Host:
     async def _ask(
         self, worker: _Worker, frame: pb.ProviderFrame, count: int, limit: float
     ) -> AsyncIterator[pb.ProviderFrame | pb.ProviderFailure]:
-        """Yields the responses of a worker, in order. A failure ends them early."""
+        """Sends a frame to a worker and yields its `count` responses, in order. After a failure it yields no more."""
         self._calls += 1
         frame.call = self._calls
         is_whole = False

@@ -1,4 +1,4 @@
-"""gradus env new: a first environment, to be changed."""
+"""The command `gradus env new`: writes an example environment to a file, for the user to change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class {name}(Environment):
 
 
 def new(file: str) -> int:
-    """Writes a first environment, unless the file exists. Returns the exit status."""
+    """Writes an example environment to a file, unless the file exists. Returns the exit status."""
     path = Path(file)
     if path.suffix != ".py":
         print(f"gradus: {file}: a Python file's name ends with .py", file=sys.stderr)

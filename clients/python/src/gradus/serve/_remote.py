@@ -1,4 +1,4 @@
-"""A provider on another machine: the contract's EnvironmentProvider over gRPC, in front of a host."""
+"""Serves the gRPC service EnvironmentProvider, by which a Gradus server on another machine uses a host."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOPBACK = ("localhost:", "127.", "[::1]:")
 
 
 class OptionError(Exception):
-    """Options contradict each other. The message has the reason and the remedy."""
+    """Command line options are invalid, or contradict each other. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class TokenCheck(grpc.aio.ServerInterceptor):
 
 
 class Provider(rpc.EnvironmentProviderServicer):
-    """The provider's service."""
+    """The gRPC service EnvironmentProvider, which passes requests on to a host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -115,7 +115,7 @@ class Provider(rpc.EnvironmentProviderServicer):
     async def Verify(  # noqa: N802
         self, requests: AsyncIterator[pb.VerifyRequest], context: Any
     ) -> AsyncIterator[pb.VerifyResponse]:
-        """Yields the result of each answer."""
+        """Yields the result of each answer, facts or a failure."""
         first: pb.VerifyRequest | None = None
         async for request in requests:
             if first is None:
@@ -131,7 +131,7 @@ class Provider(rpc.EnvironmentProviderServicer):
                 yield found
 
     async def Draw(self, request: pb.DrawRequest, context: Any) -> pb.DrawResponse:  # noqa: N802
-        """Returns a drawing."""
+        """Returns a picture of a task, or a failure."""
         await self._find(request.environment, request.version, "", context)
         return await self._host.draw(request)
 

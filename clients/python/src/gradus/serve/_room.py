@@ -1,8 +1,8 @@
 """Checks how much memory a worker has left, before it begins another item.
 
-An environment may hold more and more memory. At its limit it need not fail: it may catch MemoryError and return a
-different result. So a fresh worker replaces one with half of its memory taken. Memory that is taken at once may be a
-table that all items need, and each new worker would load it again. It is accepted once.
+An environment may keep more and more memory. At its limit it need not fail: it may catch MemoryError and return a
+different result. So a fresh worker replaces a worker of which half the memory is taken. If one item took that half, it
+may be a table that all items need, and each new worker would load the table again. So this is accepted once.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 HALF = 1 / 2
 MORE = 3 / 4
-# Free shares of memory below one half to test for, in descending order.
+# Shares of memory below one half, in descending order, to find out how much of it is free.
 LESS = [sixteenths / 16 for sixteenths in range(7, 1, -1)]
 
 
 class Room:
-    """Free memory of one worker.
+    """Decides whether one worker has enough free memory for another item.
 
     `has_room` returns whether a share of its memory is free.
     """

@@ -1,4 +1,4 @@
-"""Reads rows from their usual sources."""
+"""Reads an environment's rows from a list, an iterable, a `datasets.Dataset` or a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS_MAX = 10_000_000
 
 
 def read_rows(source: Any, folder: Path) -> Sequence[Any]:
-    """Returns a list, or a sequence like one. ValueError says what cannot be read."""
+    """Returns an environment's rows as a sequence. Raises ValueError that says what cannot be read."""
     if isinstance(source, (str, Path)):
         return _read_file(folder / source)
     if isinstance(source, Mapping):
@@ -52,6 +52,6 @@ def _read_line(line: str, number: int, path: Path) -> Any:
 
 
 def digest_rows(rows: Sequence[Any], digest: Any) -> None:
-    """Adds every row to a digest."""
+    """Adds every row to a hash, so that changed rows give another digest."""
     for row in rows:
         digest.update(_json.dump(row, sort=True) + b"\n")

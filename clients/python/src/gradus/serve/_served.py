@@ -47,7 +47,7 @@ Kind = provider_pb2.ProviderFailureKind
 def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
     """Returns the failure message for an exception of an environment.
 
-    MemoryError is raised again, and ends the process: without memory everything later fails, too.
+    MemoryError is raised again, and ends the process: without memory, everything later fails too.
     """
     if isinstance(error, MemoryError):
         raise error
@@ -63,7 +63,7 @@ def sendable(text: str) -> str:
 
 
 def in_words(error: BaseException) -> str:
-    """Returns an exception's last line, after its type unless the message was written for users. Cuts long ones."""
+    """Returns the type and the last line of an exception, cut if long. Messages that are for users have no type."""
     said = sendable(str(error)).strip().split("\n")[-1]
     name = type(error).__name__
     if isinstance(error, (MisshapenError, UnavailableError)):
@@ -94,18 +94,18 @@ class Served:
         self.digest = self._digest()
 
     def drop(self, names: Sequence[str]) -> None:
-        """Removes levels that cannot be served."""
+        """Removes levels by name, because they cannot be served."""
         for name in names:
             self.levels.pop(name, None)
         self.digest = self._digest()
 
     def grade(self) -> None:
-        """Declares that answers get numbers, for an environment that names no component."""
+        """Declares the component "score", for an environment whose answers get numbers, unless it names components."""
         if not self.components:
             self.components = {ONLY_COMPONENT: 1.0}
 
     def describe(self) -> provider_pb2.ProvidedEnvironment:
-        """Returns the description as a message of the contract."""
+        """Returns the protobuf message ProvidedEnvironment, which describes the environment."""
         environment = self.environment
         doc = environment.description or (type(environment).__doc__ or "").strip().split("\n\n")[0]
         return provider_pb2.ProvidedEnvironment(
@@ -165,7 +165,7 @@ class Served:
 
         def find(text: str) -> provider_pb2.ProvidedFacts:
             nonlocal value
-            # A comparison takes a small part of the time of reading the instance again.
+            # Compare first, because this is much faster than to read the instance again for each answer.
             if not _is_same(value, untouched):
                 value = _json.load(instance)
             seed_chance(0)
@@ -208,7 +208,10 @@ class Served:
         return drawn
 
     def _present(self, data: bytes, value: Any) -> provider_pb2.ProvidedInstance:
-        """Makes the message from the encoded instance, so that the prompt shows exactly what is verified."""
+        """Makes the message ProvidedInstance.
+
+        The prompt is made from the encoded instance: it shows exactly what is verified.
+        """
         environment = self.environment
         made = provider_pb2.ProvidedInstance(
             instance=data,
@@ -236,7 +239,7 @@ class Served:
         return self._loop.run_until_complete(found)
 
     def describe_level(self, name: str) -> provider_pb2.ProviderLevel:
-        """Returns a level as a message of the contract."""
+        """Returns the protobuf message ProviderLevel, which describes a level."""
         level = self.levels[name]
         rows = self._rows.get(name)
         return provider_pb2.ProviderLevel(
@@ -248,7 +251,10 @@ class Served:
         )
 
     def _describe_axis(self, name: str) -> list[provider_pb2.ProvidedAxis]:
-        """Returns an axis as a message, up to the first level that is not served. Empty: it has no two levels."""
+        """Returns a growth axis as a message, up to its first level that is not served.
+
+        Empty: fewer than two levels are left.
+        """
         axis = self.environment.axes[name]
         levels = list(itertools.takewhile(self.levels.__contains__, axis.levels))
         if len(levels) < _AXIS_LEVELS_MIN:
@@ -289,9 +295,9 @@ def _is_same(value: Any, untouched: Any) -> bool:
 
 
 def facts_message(found: Any, components: Mapping[str, float], source: str = "verify") -> provider_pb2.ProvidedFacts:
-    """Converts a result of `verify`, or of another `source`, to a message. MisshapenError has the error in it.
+    """Converts a result of `verify`, or of the method `source`, to a message. Raises MisshapenError for an invalid one.
 
-    All results that are only right, or only wrong, share one message: copy it, and do not change it.
+    All results that say only "right", or only "wrong", share one message object: copy it, and do not change it.
     """
     if isinstance(found, bool) and not components:
         return _RIGHT if found else _WRONG
@@ -398,7 +404,9 @@ def _levels_of(environment: Environment) -> dict[str, Level]:
         raise MisshapenError(f"{environment.id}: {len(levels)} levels; there may be 1 to {LEVELS_MAX}")
     for name, level in levels.items():
         if not 1 <= len(name) <= LEVEL_LENGTH_MAX:
-            raise MisshapenError(f"{environment.id}: a level's name of {len(name)} characters")
+            raise MisshapenError(
+                f"{environment.id}: a level's name has {len(name)} characters; it must have 1 to {LEVEL_LENGTH_MAX}"
+            )
         if len(_json.dump(dict(level.parameters))) > PARAMETERS_BYTES_MAX:
             raise MisshapenError(f"{environment.id}: parameters of level {name} have more than 16 KiB")
     return levels

@@ -9,7 +9,7 @@ import traceback
 from importlib import metadata
 from pathlib import Path
 
-# Packages of this host. They decide what is served, but are not sources of an environment.
+# Packages of Gradus, its requirements and the installer. Their versions do not count as sources of an environment.
 _OURS = {"gradus", "gradus-gym", "grpcio", "protobuf", "pip", "setuptools"}
 
 
@@ -48,7 +48,7 @@ def files_of(folder: Path | None, error: BaseException | None = None) -> list[st
     }
     while error is not None:
         files.update(frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
-        # SyntaxError and OSError have this attribute.
+        # SyntaxError and OSError name the file in this attribute.
         if isinstance(file := getattr(error, "filename", None), str):
             files.add(file)
         if isinstance(error, ModuleNotFoundError) and error.name:

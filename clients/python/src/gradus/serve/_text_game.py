@@ -77,7 +77,7 @@ class TextGame(Environment):
         return _Playing(game)
 
     def advance(self, instance: Any, state: Any, action: Action) -> Turn:
-        """Plays an action. The reply to an invalid one says why, and the game stays as it is."""
+        """Plays an action. The reply to an invalid action says why it is invalid, and the game does not change."""
         try:
             chosen = self.action(state.game, action.text)
         except (ValueError, KeyError) as error:

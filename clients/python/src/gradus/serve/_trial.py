@@ -1,4 +1,4 @@
-"""Tries to make instances of every level, in processes with the same walls as workers.
+"""Tries to make and verify instances of every level, in processes that are isolated like workers.
 
 A level is left out, by name, if its generator raises, never ends, or takes all memory. The server that mounts the level
 tests the rules of provider.proto.
@@ -28,27 +28,27 @@ SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
 NONSENSE = "gradus-nonsense"
 # Answers of which most environments can read at least one.
 LIKELY = ("0", "a", "[]", "{}")
-# A level that is not done after this many seconds, and uses less than this share of the time, is asleep. A busy machine
-# takes longer.
+# A level counts as asleep, and ends, if it takes more than these seconds and uses less than this share of them as
+# processor time. A busy machine only takes longer.
 WALL_SECONDS_MAX = 60
 WORK_SHARE_MIN = 0.02
-# Seconds above which an instance is not made a second time.
+# Processor time of an instance, in seconds, above which no further instance of the level is made.
 CHEAP_SECONDS = 0.2
 # Seconds after which a level is tried no further, e.g. because it sleeps.
 SLOW_SECONDS = 5
-# Number of levels that may end their process. The later levels of their environment are not tried.
+# Number of levels of an environment that may end their process. After these, no further levels are tried.
 BROKEN_MAX = 3
-# These numbers are far from those of workers.
+# Numbers of trial processes, far above those of workers.
 _numbers = itertools.count(2**31)
 
 
 class UnlawfulError(Exception):
-    """A level breaks a rule."""
+    """A level breaks a rule for environments, e.g. no seed has an instance."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of a level: the reason for which it is not served, and whether its answers get numbers."""
+    """Result of a level's trial: why the level is not served, if so, and whether its answers get numbers."""
 
     level: str
     reason: str | None
@@ -125,7 +125,7 @@ class Trial:
         os.close(sending)
 
     def read(self) -> bool:
-        """Reads the process's messages. False: it has ended."""
+        """Reads messages from the trial's process. Returns False if the process has ended."""
         part = os.read(self.pipe, 65536)
         self._said += part
         *lines, self._said = self._said.split(b"\n")
@@ -146,9 +146,9 @@ class Trial:
             self._family.end(self._number)
 
     def restart(self) -> bool:
-        """Gives the level that ended the process a reason, and tries the next one in another process.
+        """Notes why a level ended the process, and tries the next level in another process.
 
-        False: all levels have a verdict.
+        Returns False if all levels have a verdict.
         """
         status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
         self._family.leave(self._number)
@@ -209,7 +209,7 @@ def try_level(served: Served, level: str) -> bool:
 
 
 def make(served: Served, level: str, seed: int) -> provider_pb2.ProvidedInstance:
-    """Returns the instance of a seed, or a row, of a level."""
+    """Returns the instance of a level for a seed, or a row of the level if it has rows."""
     described = served.describe_level(level)
     return served.make(level, described.parameters_json, seed % described.rows if described.rows else seed)
 

@@ -1,4 +1,4 @@
-"""Several turns of a task, as environments write them: tools, calls and their results."""
+"""Types by which environments define tasks of several turns: tools, calls and their results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Keep:
 
 
 KEEP: Any = _Keep()
-"""Value of `Turn.state` for the state that `advance` was given, with all changes that it made in it."""
+"""Value of `Turn.state` that keeps the state which `advance` was given, with the changes that `advance` made in it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,10 @@ class Turn:
     reply: str
     """Reply to the policy, at most 64 KiB. It must not reveal the solution. If the call is invalid, it says why."""
     state: Any = KEEP
-    """State after the call. By default the state that `advance` was given, with all changes that it made in it."""
+    """State after the call.
+
+    By default the state that `advance` was given, with the changes that `advance` made in it.
+    """
     over: bool = False
     """Whether the call ends the episode."""
     result: bool | float | Facts | None = None

@@ -27,7 +27,7 @@ UNSTARTED_STATUS = 72
 
 @dataclass(frozen=True)
 class Terms:
-    """Limits of the server for the workers of a host."""
+    """Time limits that the server sets for a host's workers."""
 
     generate_ms: int
     verify_ms: int
@@ -49,7 +49,7 @@ def run_worker(
         if os.getppid() != host:
             # The host ended before the kernel knew that this process must end with it.
             os._exit(status)
-        # This runs before any request is read: processes that run answers are forked from one that has seen none.
+        # Start the helper before any request is read, because processes that run answers must know of no other answer.
         alone = _alone.Alone(catalogue, walls, terms.verify_ms, connection) if runs_answers else None
         _alone.keep_forks()
         status = 1
@@ -104,7 +104,7 @@ class Worker:
         self._has_served = True
 
     def _need_room(self) -> None:
-        """Raises MemoryError if earlier items have left too little memory.
+        """Raises MemoryError if earlier requests have left too little memory.
 
         The caller then asks a fresh worker.
         """
@@ -166,8 +166,8 @@ class Worker:
     def _verify_together(self, call: int, request: pb.VerifyRequest, find: Find, limit: Limit) -> None:
         hold_seconds = self._terms.hold_ms / 1000
         teller = Teller(self._send, self._held, call, hold_seconds)
-        # A new limit costs more than many verifications, so results that are held together share one limit, with time
-        # added.
+        # Setting a time limit takes longer than many verifications. Answers whose results are sent together share one
+        # limit, with time added.
         is_told = True
         for answer in request.answers:
             if is_told:

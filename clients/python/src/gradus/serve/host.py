@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import sys
 
-# These are set before numpy and the like are imported: workers have one thread each.
+# Set these variables before numpy and other libraries are imported, because each worker has one thread.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 HASH_SEED = "0"
 FOLDER = "/proc"
-"""Folder in which a host starts. It can hold no module, because Python imports from this folder."""
+"""Folder in which a host starts. Python imports modules from this folder, and /proc can hold none."""
 
 
 def begin_again() -> None:
-    """Restarts this program if hashes of strings would differ from those of other hosts."""
+    """Restarts this program with PYTHONHASHSEED=0 if it hashes strings by random keys: all hosts must hash alike."""
     os.environ.update(ONE_THREAD)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     if sys.flags.hash_randomization:
@@ -28,11 +28,11 @@ def begin_again() -> None:
 def main() -> None:
     """Runs from the first frame until descriptor 0 closes.
 
-    Arguments name walls to go without, in tests.
+    In tests, arguments name kinds of isolation not to use.
     """
     sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]
     begin_again()
-    # This import comes late, because of all that it imports.
+    # Import these only after the restart, because they import many modules.
     from gradus.serve import _family, _hosting  # noqa: PLC0415
 
     os.setpgid(0, 0)

@@ -16,7 +16,7 @@ class Chat:
     Parameters
     ----------
     tokenizer
-        The trainer's.
+        The trainer's tokenizer.
     options
         The trainer's `chat_template_kwargs`.
     tools
@@ -76,7 +76,7 @@ class Chat:
             Whether the policy wrote its end token. If not, the returned tokens begin with the template's.
 
         """
-        # Templates may take the name of a tool, and its call's id, from the message before the reply.
+        # A template may take the name of a tool, and the id of its call, from the policy's message before the reply.
         calls = [
             {
                 "id": each.get("tool_call_id", ""),

@@ -1,7 +1,7 @@
 """Saves and restores a run with a trainer's checkpoint.
 
-A trainer that returns to a checkpoint trains on the same tasks again only if the run returns too. Otherwise what the
-run learned after the checkpoint would count twice, and other tasks would follow.
+A trainer that returns to a checkpoint trains on the same tasks again only if the run returns too. Otherwise the run
+would count the same training twice, and other tasks would follow.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class RunCheckpoint(TypedDict):
 
 def checkpoint_of(run: Run) -> RunCheckpoint:
     """Returns the run's present state, and the position of its handle."""
-    # The version is read before the export. If the run changes in between, its version differs at the restore, and the
-    # run is imported.
+    # Read the version before the export. If the run changes in between, `restore` sees another version, and imports the
+    # run.
     before = run.get().state
     state = run.export_state()
     return RunCheckpoint(

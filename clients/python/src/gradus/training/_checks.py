@@ -7,7 +7,7 @@ from math import lcm
 from gradus.runs import RunConfig
 
 _LAG = 1
-"""The contract's default of the feedback lag, in update batches."""
+"""Default of RunConfig.feedback_lag, the number of update batches that draws run ahead of feedback."""
 
 
 def check_generations(config: RunConfig, num_generations: int, option: str) -> None:
@@ -45,7 +45,7 @@ def check_scored_by_step(config: RunConfig) -> None:
 
 
 def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: int = 1) -> None:
-    """Raises ValueError if the trainer would wait for ever: a batch needs feedback that comes only after the batch.
+    """Raises ValueError if the trainer would wait for ever, for tasks that are drawn only after feedback on that batch.
 
     Parameters
     ----------
@@ -84,7 +84,10 @@ def check_length(config: RunConfig, prompts: int, option: str) -> None:
 
 
 def check_whole_groups(config: RunConfig, why: str) -> None:
-    """Raises ValueError unless the run has a `group_timeout`, which closes incomplete groups. `why`: their cause."""
+    """Raises ValueError unless the run has a `group_timeout`, which closes incomplete groups.
+
+    `why`: why there are some.
+    """
     if config.group_timeout is None:
         raise ValueError(
             f"{why}, so that groups stay incomplete, which the run would wait for: create it with group_timeout, in "

@@ -1,4 +1,4 @@
-"""Finds the index of a completion in its group: by its place on its rank, or any free index.
+"""Finds the index of a completion in its group: by its position on its rank, or any free index.
 
 When verl and verifiers score a completion, they do not know its index, and several processes score completions of one
 group. Each process counts up from 0. If another completion already has the index, the process asks the server for the
@@ -37,7 +37,7 @@ _GROUPS_MAX = 4096
 
 
 class SampleIndices:
-    """Indices of each group that are taken, as far as this process knows."""
+    """Indices of completions that are taken in each group, as far as this process knows."""
 
     def __init__(self) -> None:
         self._taken: OrderedDict[str, set[int]] = OrderedDict()

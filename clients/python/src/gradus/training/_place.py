@@ -48,7 +48,7 @@ class Place:
 
     @staticmethod
     def from_text(text: str) -> Place:
-        """Reads the text of `to_text`; raises ValueError for another text."""
+        """Returns the position from the text of `to_text`. Raises ValueError for any other text."""
         try:
             read: Any = json.loads(text)
             # Texts of older versions do not have the number of tokens.

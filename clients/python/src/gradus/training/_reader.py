@@ -33,7 +33,7 @@ def read_tasks(run: Run, cursor: int, count: int, **options: Unpack[CallOptions]
 
 
 def read_round(run: Run, arm_id: str, evaluation_round: int) -> list[Task]:
-    """Returns all tasks of a round of an evaluation arm, by position."""
+    """Returns all tasks of a round of an evaluation arm, in the order of their positions."""
     tasks: list[Task] = []
     while True:
         batch = run.next_evaluation(arm_id, evaluation_round, cursor=len(tasks))
@@ -77,7 +77,7 @@ class TaskReader:
         return tasks
 
     def repeat_open_groups(self) -> int:
-        """Makes tasks of incomplete groups before the handle's position come again. Returns their number.
+        """Makes `take` return tasks of incomplete groups before the handle's position again. Returns their number.
 
         For trainers whose checkpoints do not contain such tasks. The run would wait for their groups.
         """

@@ -128,7 +128,7 @@ class TaskReference:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Reads the row from `to_row`.
+        """Returns the reference from a row that `to_row` made.
 
         Raises
         ------

@@ -69,8 +69,8 @@ class Scorer:
         patience: float = PATIENCE_SECONDS,
         on_feedback: OnFeedback = "warn",
     ) -> None:
-        # If a completion is sent at two indices, the trainer sees only the last outcome, so the client ignores
-        # feedback.
+        # The client must not warn of unrecorded scores: a completion may be sent at two indices, and only its last
+        # outcome counts.
         self._client = address.aio_client("ignore", patience)
         self._feedback = FeedbackLog(on_feedback)
         self._window = window
@@ -123,7 +123,7 @@ class Scorer:
         if waiting.timer is not None:
             waiting.timer.cancel()
         task = asyncio.get_running_loop().create_task(self._carry(waiting.asked))
-        # A loop has only weak references to its tasks.
+        # Keep a reference to the task, because an event loop has only weak ones.
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 

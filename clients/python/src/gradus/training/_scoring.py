@@ -1,4 +1,4 @@
-"""Scores completions until each has a reward or a final reason; one operation for both kinds of I/O (0018)."""
+"""Scores completions until each has a reward or a final reason, for blocking code and asyncio (docs/decisions/0018)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def score(
     core
         Core of the client.
     places
-        Indices that this process knows to be taken.
+        Sample indices of groups that this process knows to be taken.
     written
         (n,), of any tasks.
     patience
@@ -159,12 +159,12 @@ def _index(written: WrittenCompletion, places: SampleIndices) -> int:
 
 
 def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Outcome]]:
-    """Returns the outcomes of tries, in their order."""
+    """Sends completions, each at the index of its try. Returns their outcomes in order."""
     groups: dict[tuple[str, int], list[_Try]] = {}
     seen: dict[tuple[str, int], int] = {}
     for each in tries:
         place = (each.written.task.task_id, each.index)
-        # A message may have each index of a group only once.
+        # A CompletionGroup may have each sample index only once, so a repeated index goes into another one.
         seen[place] = seen.get(place, -1) + 1
         groups.setdefault((each.written.task.task_id, seen[place]), []).append(each)
     by_position: dict[int, Outcome] = {}
@@ -197,7 +197,7 @@ def _give_up(core: ClientCore, task: TaskReference) -> Op[None]:
     if task.run_id:
         reason = "the trainer got no score in time"
         request = cur.CloseGroupsRequest(run_id=task.run_id, group_ids=[task.group_id], reason=reason)
-        # Nobody waits for a group of an evaluation arm, which cannot be closed, or of a deleted run.
+        # Ignore a group of an evaluation arm, which cannot be closed, or of a deleted run: nobody waits for these.
         with suppress(InvalidArgumentError, NotFoundError):
             yield from core.call(curriculum_call("CloseGroups", request, lambda _: None), {})
 

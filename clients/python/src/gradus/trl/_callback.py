@@ -36,7 +36,7 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._training.connect(args, processing_class)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Puts the run at the trainer's position: its beginning, or the checkpoint.
+        """Moves the run to the trainer's position: the beginning of the run, or that of the checkpoint.
 
         Does nothing after a finished training, and stops the trainer, which would otherwise make another step and
         checkpoint at each start of its script.
@@ -66,7 +66,7 @@ class GradusCallback(TrainerCallback, ExportableState):
             set_seed((args.seed + state.global_step * _STEPS_APART + args.process_index) % 2**32)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Counts the step."""
+        """Counts a finished optimizer step."""
         self._step = self._training.rewards.step = state.global_step
 
     def state(self) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def _steps_of(run: RunConfig, made: dict[str, Any]) -> int:
 
 
 def refuse(run: RunConfig, args: Any) -> None:
-    """Raises an error for settings with which a training would stall or mislead.
+    """Raises ValueError for settings with which a training would wait for ever, or train on other tasks than it seems.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def refuse(run: RunConfig, args: Any) -> None:
     Raises
     ------
     ValueError
-        With all reasons.
+        If there is such a setting. The message names all of them.
 
     """
     reasons = [*_of_run(run), *_of_settings(run, args), *of_shapes(run, args, Shape.of(args))]

@@ -58,7 +58,7 @@ def tokens_up_to(tokenizer: Any, ids: Sequence[int], end: int) -> Sequence[int]:
         return len(tokenizer.decode(ids[:kept], skip_special_tokens=True))
 
     if length(len(ids)) <= end:
-        # The end-of-sequence token belongs to a whole completion.
+        # The prefix is the whole completion, so keep its end-of-sequence token.
         return ids
     return ids[: bisect_left(range(len(ids) + 1), end, key=length)]
 
@@ -66,7 +66,7 @@ def tokens_up_to(tokenizer: Any, ids: Sequence[int], end: int) -> Sequence[int]:
 def rows_of(
     pairs: Sequence[ContrastPair], prompt: Sequence[int], completions: Mapping[int, Sequence[int]], tokenizer: Any
 ) -> list[PairRows]:
-    """Returns pairs of a group as tokens. Pairs with an empty side are left out.
+    """Returns contrast pairs of a group as tokens. Pairs in which one text is empty are left out.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def contrast_losses(model: Any, pairs: Sequence[PairRows], beta: float) -> Any:
 
 
 class PairQueue:
-    """Pairs of a generation batch, divided over the micro-batches that train on it."""
+    """Contrast pairs of a generation batch, divided over the micro-batches that train on the batch."""
 
     def __init__(self, contrast: Contrast) -> None:
         self.contrast = contrast
@@ -165,7 +165,7 @@ class PairQueue:
 
 
 def with_contrast(kind: type, queue: PairQueue) -> type:
-    """Returns a subclass of a trainer's class that adds the loss of the pairs."""
+    """Returns a subclass of a trainer's class whose loss includes that of the contrast pairs in the queue."""
 
     class WithContrast(kind):
         def compute_loss(self, model: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:

@@ -76,7 +76,10 @@ def tools_of(client: Client, config: RunConfig) -> tuple[bool, tuple[Tool, ...]]
 
 
 class RunTasks(datasets.IterableDataset):
-    """Tasks of a run in order, for a trainer. Outside a training, readers get sample tasks that are not the run's."""
+    """Tasks of a run in order, for a trainer.
+
+    Outside a training, readers get similar tasks that the run does not count.
+    """
 
     _training: Training
 
@@ -94,7 +97,7 @@ class RunTasks(datasets.IterableDataset):
             return super().__getitem__(key)
         columns = ", ".join(_FEATURES)
         raise IndexError(
-            f"want the number of a sample, from 0, or a column of {columns}; got {key!r}: there is no last one"
+            f"want the number of a sample, from 0, or a column of {columns}; got {key!r}: samples never end"
         )
 
     def __len__(self) -> int:
@@ -113,7 +116,7 @@ def train_dataset(training: Training) -> Any:
     made = datasets.IterableDataset.from_generator(
         _rows, features=_features(turns), gen_kwargs={"take": training.take, "turns": turns}
     )
-    # The library itself changes the class of its data sets in the same way when torch is loaded.
+    # Change the class of the data set, as `datasets` itself does if torch is loaded.
     made.__class__ = RunTasks
     made._training = training
     return made

@@ -23,7 +23,7 @@ _OVER = "over "
 
 
 class Rounds(Protocol):
-    """Has the current optimizer step, and finds the tasks of a step's evaluation round."""
+    """Knows the current optimizer step (`step`), and finds the tasks of a step's evaluation round."""
 
     step: int
 
@@ -32,7 +32,7 @@ class Rounds(Protocol):
 
 
 class Episode:
-    """An episode of a task, whose tools are methods of subclasses. TRL uses it for one completion after another.
+    """An episode of a task. Subclasses have the task's tools as methods. TRL uses one object for many completions.
 
     Attributes
     ----------
@@ -41,7 +41,8 @@ class Episode:
     outcome
         Outcome of the whole episode; None: it is not over.
     failure
-        Error that ended it. The reward function raises it, because TRL would show an exception to the policy.
+        Error that ended the episode, e.g. of the connection. The reward function raises it, because TRL would show an
+        exception to the policy.
 
     """
 
@@ -62,7 +63,10 @@ class Episode:
         self._pool.size = self._place + 1
 
     def _send(self, turn: PolicyTurn) -> str:
-        """Sends a completion. Returns the reply, or after the end or a failure a text that ends the episode."""
+        """Sends a completion.
+
+        Returns the reply to the policy. After the end or a failure, returns a text that stops TRL.
+        """
         if self.outcome is None and self.failure is None:
             try:
                 outcome = self._pool.step(self.task, self._task_id, self._place, turn)  # type: ignore[arg-type]
@@ -91,7 +95,7 @@ class Environments:
     patience
         Maximum seconds to wait for an unreachable server, and to send a completion again if the server asks for that.
     rounds
-        Finds the tasks of evaluation rounds.
+        Finds the task of an optimizer step's evaluation round.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ Jobs = SimpleQueue["Future[list[Task]] | None"]
 
 
 class Feed:
-    """Returns a fixed number of tasks at a time. One thread makes all calls, in order.
+    """Fetches a run's tasks ahead of the trainer, a fixed number at a time. One thread makes all calls, in order.
 
     Once scores have arrived, `ask` makes the thread fetch the next tasks. They arrive during the trainer's update,
     before the trainer needs them.
@@ -32,7 +32,7 @@ class Feed:
     run
         The run. The position of its handle does not change.
     prefetch
-        Whether tasks are fetched before `take`.
+        Whether tasks are fetched before the trainer asks for them by `take`.
     patience
         Maximum seconds to wait for tasks, not counting pauses of the run.
     check
@@ -135,7 +135,7 @@ class Feed:
                 misfit = self._look()
 
     def _look(self) -> ValueError | None:
-        """Logs the state of the arms. Returns an error if the trainer no longer fits the run.
+        """Stores the state of the run's arms for the log. Returns an error if the trainer no longer fits the run.
 
         A failure here is harmless: the next look repeats it.
         """

@@ -72,7 +72,7 @@ def context_length(trainer: Any) -> int:
 
 
 def parse(tokenizer: Any, ids: list[int], prefix: list[int], tools: list[Any]) -> dict[str, Any]:
-    """Returns the message of a completion, with its calls of tools. Unreadable calls stay in the text."""
+    """Returns the chat message of a completion, with its calls of tools. Unreadable calls stay in its text."""
     message: dict[str, Any] = chat_template_utils.parse_response(tokenizer, ids, prefix=prefix, tools=tools)
     return message
 

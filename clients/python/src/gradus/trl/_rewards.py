@@ -141,12 +141,15 @@ class Rewards:
         rewards = self._scorer.score(groups)
         self._log(tasks, rewards, time.perf_counter() - began, log_metric)
         if training:
-            # This comes last, because the feed's thread would slow this one down.
+            # Fetch the next tasks only now, because the feed's thread would slow this thread down.
             self._feed.ask()
         return [each.reward for each in rewards]
 
     def returns(self, rows: Sequence[str], outcomes: Sequence[Outcome], log_metric: LogMetric) -> list[float | None]:
-        """Returns the returns of finished episodes, (n,); None: there is none. Logs figures like `score`."""
+        """Returns the reward of each finished episode as a whole, (n,); None: it has none.
+
+        Logs figures like `score`.
+        """
         tasks = [Task.from_json(row) for row in rows]
         self._give_up(tasks, outcomes)
         self._log(tasks, outcomes, 0.0, log_metric)
@@ -163,14 +166,14 @@ class Rewards:
             task.group_id
             for task, each in zip(tasks, outcomes, strict=True)
             if each.no_reward is not None and each.no_reward.retry_delay is not None
-            # Nobody waits for groups of an evaluation arm.
+            # Leave out groups of evaluation arms, for which nobody waits.
             if task.evaluation_round is None
         }
         if lost:
             self._run.close_groups(sorted(lost), "the trainer got no score in time")
 
     def environments(self, client: Client, tools: Sequence[Tool], patience: float) -> Environments:
-        """Returns a maker of environments with these tools. The reward function ends their episodes."""
+        """Returns a factory of TRL environments with these tools. The reward function ends their episodes."""
         self._environments = Environments(client, tools, patience, self)
         return self._environments
 
@@ -207,7 +210,7 @@ class Rewards:
 
     def _finish_reasons(self, completion_ids: Sequence[Sequence[int]]) -> list[FinishReason]:
         """Returns why each generation ended: "length" if it has the maximum length and no end token, else "stop"."""
-        # These are looked up once, because a tokenizer is slow at it.
+        # Look these up once, because attributes of a tokenizer are slow.
         longest, end = self._args.max_completion_length, self._tokenizer.eos_token_id
         return ["stop" if len(ids) < longest or ids[-1] == end else "length" for ids in completion_ids]
 

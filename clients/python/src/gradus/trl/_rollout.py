@@ -48,7 +48,7 @@ class Tokens:
     messages: int = 0
 
     def add(self, ids: Sequence[int], mask: int, logprobs: Sequence[float] | None) -> None:
-        """Appends tokens of the policy (1) or of replies (0)."""
+        """Appends tokens to the completion. `mask`: 1 for tokens of the policy, 0 for those of replies."""
         self.completion += ids
         self.mask += [mask] * len(ids)
         if self.logprobs is not None:
@@ -57,7 +57,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class _Position(EpisodePosition):
-    """A position with the tokens of its episode."""
+    """Position of an episode, with the tokens of the episode so far."""
 
     tokens: Tokens = field(default_factory=Tokens)
 
@@ -70,7 +70,7 @@ class Rollouts:
     client
         Server of the tasks.
     rewards
-        Finds the tasks of evaluation rounds.
+        The reward function, which finds the task of an optimizer step's evaluation round.
     patience
         Maximum seconds to wait for an unreachable server, and to send a completion again if the server asks for that.
     text_tools
@@ -126,7 +126,7 @@ class Rollouts:
 
 
 class _Batch:
-    """Generates the completions of a batch's episodes."""
+    """Generates the completions of a batch's episodes, turn by turn."""
 
     def __init__(self, trainer: Any, starts: Sequence[_Position], text_tools: TextTools | None) -> None:
         self._trainer = trainer
@@ -154,7 +154,7 @@ class _Batch:
         return [next(turns) if has else PolicyTurn(end=True) for has in has_room]
 
     def wait_for_ranks(self) -> None:
-        """Generates as long as episodes of other ranks go on, because collective operations need all ranks."""
+        """Takes part in generation until all ranks are done, because collective operations need every rank."""
         if self._trainer.accelerator.num_processes > 1:
             while self._count(0):
                 _inside.generate(self._trainer, [self._spare])
@@ -165,7 +165,7 @@ class _Batch:
         return _inside.generate(self._trainer, prompts)
 
     def _count(self, mine: int) -> int:
-        """Returns how many ranks generate now."""
+        """Returns the number of ranks that still have episodes to generate."""
         accelerator = self._trainer.accelerator
         return int(accelerator.gather(torch.tensor([mine], device=accelerator.device)).sum())
 
@@ -180,7 +180,7 @@ class _Batch:
             if len(tokens.completion) + len(replies) >= self._room(tokens):
                 return False
             tokens.add(replies, 0, [0.0] * len(replies))
-        # The policy's own message comes next.
+        # Count the policy's next message too: its tokens are added when it is generated.
         tokens.messages = len(position.messages) + 1
         return True
 

@@ -136,7 +136,7 @@ class Scorer:
     def _give_up(self, groups: Sequence[CompletionGroup]) -> None:
         for run_id in {group.run_id for group in groups if group.run_id}:
             of_run = [group for group in groups if group.run_id == run_id]
-            # Nobody waits for groups of an evaluation arm, which cannot be closed.
+            # Ignore groups of an evaluation arm, which cannot be closed: nobody waits for these.
             with suppress(InvalidArgumentError):
                 self._client.run(run_id).close_groups(of_run, "the trainer got no score in time")
 
@@ -150,7 +150,7 @@ Found = dict[tuple[int, int], Reward]
 
 
 def _again(groups: Sequence[CompletionGroup], found: Found) -> tuple[list[tuple[int, CompletionGroup]], float]:
-    """Returns the samples to send again as groups, with the groups' positions, and the delay in seconds."""
+    """Returns the samples to send again, as groups with their positions in the list, and the delay in seconds."""
     delays: list[float] = []
     parts: list[tuple[int, CompletionGroup]] = []
     for place, group in enumerate(groups):

@@ -27,7 +27,7 @@ _TAKEN = {
 """TRL's names of settings of a run's trainer."""
 
 _OF_GRPO_ALONE = frozenset(["importance_sampling_level", "entropy_coef"])
-"""Settings that RLOOConfig lacks."""
+"""TRL settings that GRPOConfig has and RLOOConfig lacks."""
 
 _OPTIMIZERS = {"adamw": "adamw_torch"}
 """TRL's names of optimizers, if they differ."""
@@ -41,7 +41,7 @@ _ELSEWHERE = {
     "judge_model": "the server's --judge-model",
     "judge_temperature": "the server's --judge-temperature",
 }
-"""Place of each setting that is not in TRL's configuration."""
+"""Where each setting of the `trainer:` block is set, if not in GRPOConfig or RLOOConfig."""
 
 
 def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tuple[dict[str, Any], Mapping[str, str]]:
@@ -50,7 +50,7 @@ def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tu
     Parameters
     ----------
     trainer
-        The block, e.g. `spec.run_config.trainer`.
+        The `trainer:` block of a run, e.g. `spec.run_config.trainer`.
     config
         GRPOConfig or RLOOConfig; None: only settings that both have.
 
@@ -78,5 +78,5 @@ def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tu
 
 
 def words_of(left: Mapping[str, str]) -> str:
-    """Returns a text that lists such settings, e.g. for a log."""
+    """Returns the settings that `trainer_settings` left over as a text, e.g. for a log."""
     return ", ".join(f"{name} ({place})" if place else f"{name} (TRL has none)" for name, place in left.items())

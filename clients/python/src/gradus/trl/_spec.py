@@ -179,7 +179,7 @@ class GradusSpec:
             taken, left = trainer_settings(block, kind)
             settings = {**taken, **settings}
             if left:
-                _LOG.warning("of the run's trainer: block these are not set here: %s", words_of(left))
+                _LOG.warning("TRL's configuration lacks these settings of the run's trainer: block: %s", words_of(left))
         if _datasets.have_turns(self.client, self.run_config):
             # Replies may repeat text of the policy, and its control tokens must stay text.
             rendering = {"sanitize_control_tokens": True, **(settings.get("chat_template_kwargs") or {})}

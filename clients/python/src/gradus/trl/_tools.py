@@ -28,7 +28,7 @@ def method_of(tool: Tool) -> Callable[..., str]:
     if tool.name in ("reset", "get_reward") or tool.name.startswith("_") or not tool.name.isidentifier():
         raise ValueError(f"tool {tool.name!r} cannot be a method, which environment_factory needs: use rollout_func")
 
-    # All arguments are accepted, because the server replies to wrong ones.
+    # Accept any arguments: the server tells the policy which ones are wrong.
     def call(self: Any, /, **arguments: Any) -> str:
         reply: str = self._send(PolicyTurn(tool_calls=(ToolCall("", tool.name, json.dumps(arguments)),)))
         return reply
@@ -36,11 +36,11 @@ def method_of(tool: Tool) -> Callable[..., str]:
     wanted = tool.openai()
     schema = wanted["function"]["parameters"]
     properties, required = schema.get("properties", {}), schema.get("required", ())
-    # Only names of positional parameters may be words of Python, such as "from".
+    # Positional-only parameters, because only their names may be keywords of Python, such as "from".
     kind = inspect.Parameter.POSITIONAL_ONLY
     parameters, lines = [inspect.Parameter("self", kind)], []
     for name, each in properties.items():
-        # transformers wants a description of each argument.
+        # Add a description to each argument, because transformers requires one.
         each.setdefault("description", f"The {name}.")
         call.__annotations__[name] = _hint(each)
         lines.append(f"    {name}: {each['description']}")
@@ -72,7 +72,7 @@ _TYPES: dict[str, Any] = {
 
 
 def _hint(schema: Mapping[str, Any]) -> Any:
-    """Returns the type of an argument."""
+    """Returns the Python type for the JSON Schema of an argument."""
     if "enum" in schema:
         return Literal[tuple(schema["enum"])]
     kind = schema.get("type")

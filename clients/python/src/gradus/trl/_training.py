@@ -52,7 +52,7 @@ class Training:
         self.run_config: RunConfig = self._create().config_now
         self._feed = Feed(self.run, prefetch=prefetch, patience=patience, check=self._fit)
         self.rewards = Rewards(client, self.run, self._feed, patience, pairs)
-        # Start of the training: an optimizer step, and the cursor of its first task.
+        # Where the training began: the optimizer step, and the cursor of the first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None
         self._args: Any = None
@@ -79,7 +79,7 @@ class Training:
         return self._feed.take() if self.is_training else []
 
     def place_run(self, saved: Mapping[str, Any] | None) -> None:
-        """Puts the run at the checkpoint's position or its beginning. Called on one rank, before any rank has tasks.
+        """Moves the run to the checkpoint's position, or to its start. Called on one rank, before any rank has tasks.
 
         A call whose reply was lost is repeated, because importing or deleting twice is harmless.
         """
@@ -111,7 +111,7 @@ class Training:
         self.run_config = now.config_now
         refuse(self.run_config, self._args)
         self.is_training = True
-        # Groups of an older shape are closed by now, and the tasks after them come next.
+        # Open groups of an older shape have been closed, so the run may go on after the checkpoint's cursor.
         cursor = max(saved["cursor"], now.state.first_open_cursor) if saved else 0
         self._origin = (step, cursor)
         self._feed.begin(cursor, self._shape.prompts, self._shape.taken_at_once + 1)

@@ -23,7 +23,7 @@ __all__ = ["AgentLoop", "RewardManager", "RunDataset", "compute_score"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports these classes late, because they import parts of verl that a data loader does not need."""
+    """Imports `AgentLoop` or `RewardManager` at its first use: a data loader needs neither, nor what they import."""
     if name == "AgentLoop":
         from gradus.verl._agent_loop import AgentLoop  # noqa: PLC0415
 

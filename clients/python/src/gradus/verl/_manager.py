@@ -26,7 +26,7 @@ class RewardManager(NaiveRewardManager):
         written = _written(last)
         row = last.non_tensor_batch["extra_info"][0]
         told = {**row, FINISH_REASON: self._finish_reason(last, written), TOKENS: written}
-        # The dict is copied, because completions of a prompt may share the dict of its row.
+        # Copy `extra_info`, because the completions of a prompt may share the dict of its row.
         extra_info = np.empty(1, dtype=object)
         extra_info[0] = told
         last.non_tensor_batch = {**last.non_tensor_batch, "extra_info": extra_info}

@@ -14,10 +14,10 @@ TASK = "gradus_task"
 """Key of a row's `extra_info` that holds the task as JSON, for `gradus.verl.AgentLoop`."""
 
 FINISH_REASON = "gradus_finish_reason"
-"""Key of `extra_info` for the reason why generation ended; set by `gradus.verl.RewardManager`."""
+"""Key of a row's `extra_info` for the reason why generation ended, which `gradus.verl.RewardManager` sets."""
 
 TOKENS = "gradus_tokens"
-"""Key of `extra_info` that holds the number of the completion's tokens, if `gradus.verl.RewardManager` calls."""
+"""Key of a row's `extra_info` for the completion's number of tokens, which `gradus.verl.RewardManager` sets."""
 
 
 async def compute_score(

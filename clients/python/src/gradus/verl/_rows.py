@@ -74,7 +74,7 @@ class TrainingRows:
 
 
 class EvaluationRows:
-    """Rows of an evaluation arm. When a row is read again, the next round begins."""
+    """Rows of an evaluation arm. When any row is read a second time, the next evaluation round begins."""
 
     def __init__(self, address: RunAddress) -> None:
         self._address = address

@@ -21,8 +21,8 @@ _WORD = re.compile(r"-?\d+(?:\.\d+)?|[^\W\d_]{1,24}")
 class Answers:
     """Answers in the order in which they are tried, each once.
 
-    A server often reveals the right answer after a step. So `shown` gets each reply: words by which two replies to one
-    answer differ are tried next, because such an answer would be right only at times.
+    A server often reveals the right answer after a step. So `shown` gets each reply. Words in which two replies to one
+    answer differ are tried as answers next: if one is right only at times, the server ignores the seed.
     """
 
     def __init__(self, schema: dict[str, Any], field: str, observation: Any) -> None:
@@ -47,7 +47,10 @@ class Answers:
                 yield answer
 
     def shown(self, observation: Any) -> None:
-        """Takes a reply to the current answer. Words in which two replies differ may be secrets, and are tried next."""
+        """Takes a reply to the current answer.
+
+        Words in which two replies differ may be solutions, and are tried next.
+        """
         words = set(_words(observation))
         before = self._before
         self._before = words if before is None else before

@@ -13,7 +13,7 @@ _WRAPPINGS = {"plain": "{}", "boxed": "\\boxed{{{}}}", "tag": "<answer>{}</answe
 
 @dataclass(frozen=True)
 class Target:
-    """The part of a target after "nemo-gym:" and the like: a name or an address, and options after commas."""
+    """A target without its adapter's prefix, e.g. "nemo-gym:": a name or an address, and options after commas."""
 
     name: str
     options: dict[str, str]
@@ -32,7 +32,7 @@ class Target:
         return cls(name, options)
 
     def wrapped(self, answer: str) -> str:
-        """Returns the answer with the marks that the other side expects. Gradus has removed its own."""
+        """Returns the answer with the marks that the other library expects. Gradus has removed its own marks."""
         return _WRAPPINGS[self.options.get("wrap", "plain")].format(answer)
 
     def share(self, reward: float) -> float:
@@ -50,6 +50,6 @@ class Target:
 
 
 def slug_of(name: str) -> str:
-    """Returns a name in the form of ids."""
+    """Returns a name in the form of an id: lower-case letters and digits, joined by "-"."""
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name.lower()).split()
     return "-".join(words) or "unnamed"

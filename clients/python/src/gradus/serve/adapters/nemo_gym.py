@@ -32,7 +32,7 @@ _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant"
 
 
 def needs(rest: str) -> Needs:
-    """Returns the access needed: the rows' file and the network."""
+    """Returns the access that a target needs: the file of its rows, and the network."""
     rows = Target.parse(rest, ["rows", "name"]).options.get("rows")
     return Needs(read=[os.path.abspath(rows)] if rows else [], network=True)
 
@@ -60,7 +60,7 @@ def offer(rest: str) -> Offer:
 
 
 def refusal_of(row: Any) -> str | None:
-    """Returns the reason for which a row is no task of one turn; None: it is one."""
+    """Returns the reason for which a row cannot be a task of one turn; None: it can."""
     asked = row.get("responses_create_params") if isinstance(row, dict) else None
     if not isinstance(asked, dict) or not asked.get("input"):
         return "it has no responses_create_params.input"

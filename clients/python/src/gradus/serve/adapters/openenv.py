@@ -32,7 +32,7 @@ PLAYS = 12
 CHECK_SECONDS = 10
 """Seconds after which no further answer is tried, except for the first ANSWERS_MIN."""
 ANSWERS_MIN = 4
-# Error codes about the server's own state, and not about the answer. The same answer may be scored later.
+# Error codes of an OpenEnv server about its own state. The answer is not at fault, and may be scored later.
 _AWAY = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR", "UNAVAILABLE", "RESOURCE_EXHAUSTED")
 
 
@@ -41,7 +41,7 @@ class RefusedError(ValueError):
 
 
 def needs(_: str) -> Needs:
-    """Returns the access needed: the network."""
+    """Returns the access that a target needs: the network."""
     return Needs(network=True)
 
 
@@ -155,7 +155,7 @@ class OpenEnvServer(Environment):
             try:
                 stepped = self._play(made, self._action(answer))
             except RefusedError:
-                # An answer that does not fit an action says nothing, however often it is played.
+                # The server refuses this answer as an action, so further plays of the answer would show nothing.
                 if not earned:
                     return
                 stepped = {"done": True, "reward": "an error"}

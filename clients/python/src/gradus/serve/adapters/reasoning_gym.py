@@ -139,7 +139,7 @@ class ReasoningGymSet(Environment):
 
     def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:
         """Returns a data set of one entry. If its construction does not depend on the seed, it is constructed once."""
-        # Some data sets change the decimal context of the whole process, and others round by it.
+        # Reset the decimal context of the process: some data sets change it, and others round by it.
         decimal.setcontext(decimal.Context())
         if not self._is_kept:
             return self._dataset(self._config(**parameters, seed=seed, size=1))
@@ -158,7 +158,7 @@ class ReasoningGymSet(Environment):
 
 
 def class_state(dataset: Any) -> dict[str, Any]:
-    """Returns state that a class shares between its objects. Some classes keep data of one level there."""
+    """Returns the class attributes that a data set may change. Some classes keep data of one level in them."""
     return {
         name: value
         for name, value in vars(dataset).items()
@@ -167,7 +167,7 @@ def class_state(dataset: Any) -> dict[str, Any]:
 
 
 def keeps_no_seed(dataset: Any) -> bool:
-    """Returns whether only `__getitem__` uses the seed, so that a data set can be given another one."""
+    """Returns whether a data set uses its seed only in `__getitem__`, so that its seed can be changed afterwards."""
     for name, member in vars(dataset).items():
         if name == "__getitem__" or not inspect.isfunction(member):
             continue

@@ -78,12 +78,12 @@ def refusal_of(task: Any) -> str | None:
 
 
 def scoring_of(task: Any) -> list[Any]:
-    """Returns the functions that measure and reward a task."""
+    """Returns a task's functions for metrics and rewards."""
     return [*task.hooks("metric"), *task.hooks("reward")]
 
 
 def needs_runtime(function: Any) -> bool:
-    """Returns whether a function needs a runtime."""
+    """Returns whether a reward function has a required argument `runtime` (e.g. a sandbox of verifiers)."""
     runtime = inspect.signature(function).parameters.get("runtime")
     return runtime is not None and runtime.default is inspect.Parameter.empty
 

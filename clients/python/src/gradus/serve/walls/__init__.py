@@ -1,4 +1,4 @@
-"""Locks in a host and its workers, with the same system calls as the server's sandbox for programs.
+"""Isolates a host (mounted code) and its workers, with the same system calls as the server's sandbox for programs.
 
 kernel.py and filter.py are links to the sandbox's own files. The walls hold before the first line of mounted code runs,
 for the host's process and all that it forks. Nothing can be written. Nothing can be read but Python, its packages, the
@@ -28,27 +28,27 @@ from gradus.serve.walls.places import Places, RefusedError
 MiB = 1024**2
 OPEN_FILES_MAX = 256
 
-# Shared libraries, and files that the C library reads.
+# Shared libraries and system files that the C library reads, which every host may read.
 SYSTEM = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache"]
 SYSTEM += ["/etc/localtime", "/dev/null", "/dev/urandom"]
 # Python's mimetypes opens each of these that exists, and raises if it may not.
 SYSTEM += map(str, mimetypes.knownfiles)
-# Files for resolving host names, and certificates.
+# Files for resolving host names, and certificates, which a host with network access may read.
 RESOLVING = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services"]
 RESOLVING += ["/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd"]
 
-# Namespaces of a host: its own files, shared memory and names.
+# Linux namespaces of a host: mounts, System V shared memory (IPC) and host name (UTS).
 OF_HOST = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Facts about the machine that a host gets. Paths are absolute."""
+    """Files, network access and memory that a host gets. Paths are absolute."""
 
     own: Path | None
     """Folder of the mounted file; None: no file is mounted."""
     read: Sequence[str] = ()
-    """Files and folders that were allowed by name."""
+    """Files and folders that the operator allowed by name (--allow read=PATH)."""
     hidden: Sequence[str] = ()
     """The server's files and folders, which are hidden wherever they lie."""
     start_folder: str = ""
@@ -56,11 +56,11 @@ class Asked:
     network: bool = False
     memory_mib: int = 1024
     without: Collection[str] = field(default_factory=frozenset)
-    """Walls not to use, in tests, although the kernel has them: "landlock" or "namespaces"."""
+    """Kinds of isolation not to use, in tests, although the kernel has them: "landlock" or "namespaces"."""
 
 
 class Namespaces:
-    """Puts this process's children into namespaces of their own, if the kernel allows it. `are_there`: it does."""
+    """Puts this process's children into new Linux namespaces. `are_there`: whether the kernel allows this."""
 
     def __init__(self, without: Collection[str]) -> None:
         self.are_there = False
@@ -93,7 +93,7 @@ def enter_processes(flags: int) -> None:
 
 
 class Walls:
-    """Walls of a host: `enter` locks it in, and `lock_worker` locks a forked process in further."""
+    """Isolation of a host: `enter` restricts the host, and `lock_worker` restricts a forked process further."""
 
     def __init__(self, asked: Asked, namespaces: Namespaces) -> None:
         machine = filter.machine()
@@ -104,7 +104,7 @@ class Walls:
         self._namespaces = namespaces.are_there
         self._landlock = 0 if "landlock" in asked.without else kernel.landlock_version()
         if self._landlock == 0 and not self._namespaces:
-            raise RefusedError("this kernel has neither Landlock (Linux 5.13 and newer) nor namespaces for it")
+            raise RefusedError("neither Landlock (Linux 5.13) nor namespaces isolate code on this kernel: enable one")
         self._memory_bytes = asked.memory_mib * MiB
         self._places = places_of(asked)
         self._pages = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
@@ -115,7 +115,7 @@ class Walls:
         self._loader = kernel.make_filter(filter.program(machine, network=network, children=True, loads=True))
 
     def enter(self) -> None:
-        """Locks in this process and all that it starts."""
+        """Restricts this process and all processes that it starts."""
         readable, listable = self._places.readable, self._places.listable
         if self._namespaces:
             kernel.unshare(OF_HOST | (0 if self._asked.network else kernel.CLONE_NEWNET))
@@ -152,7 +152,7 @@ class Walls:
         memory = pages * os.sysconf("SC_PAGE_SIZE") + self._memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES_MAX, OPEN_FILES_MAX))
-        # This comes late, because the host's own errors may go to a file.
+        # Forbid writing to files only now, because the host's own errors before this may go to a file.
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         kernel.install_filter(self._parent if forks else self._strict)
 
@@ -200,7 +200,7 @@ def without_caches() -> None:
 
 
 def places_of(asked: Asked) -> Places:
-    """Returns all that a host may read. RefusedError: something that it needs lies among the server's secrets."""
+    """Returns all that a host may read. Raises RefusedError if a path that it needs lies among the server's secrets."""
     hidden = [Path(path) for path in asked.hidden]
     start = Path(asked.start_folder) if asked.start_folder else None
     places = Places(hidden)
@@ -217,7 +217,7 @@ def places_of(asked: Asked) -> Places:
         packages.show(Path(folder))
     places.join(packages)
     if asked.own is None and start is not None:
-        # An adapter's target may be relative to this folder, so the folder exists, and is empty.
+        # Make this folder visible, but empty, because paths in an adapter's target may be relative to it.
         places.listable.append(str(start))
     return places
 

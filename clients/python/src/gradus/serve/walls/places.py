@@ -1,4 +1,7 @@
-"""Files and folders that a host may read. Landlock cannot take a part of a folder back: parts are named one by one."""
+"""Files and folders that a host may read.
+
+Landlock cannot exclude parts of a folder, so allowed parts are listed singly.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +19,20 @@ class Places:
     """Files and folders that can be read, and folders of which only the file names can be listed."""
 
     def __init__(self, hidden: Sequence[Path], start_folder: Path | None = None) -> None:
-        # The path as given, and the path that it resolves to.
+        # Hidden paths, both as given and with symbolic links resolved.
         self._hidden = {Path(os.path.abspath(path)) for path in hidden} | {path.resolve() for path in hidden}
-        # This folder is never shown as a whole, only paths in it.
+        # The start folder is never shown as a whole, only paths in it.
         start = {start_folder, start_folder.resolve()} if start_folder is not None else set()
         self._left_out = self._hidden | start
-        # A hidden file may have a second name.
+        # Device and inode of hidden files, because a file may have a second name (hard link).
         self._files = {identity for path in hidden if (identity := _identity(path)) is not None}
         self.readable: list[str] = []
         self.listable: list[str] = []
 
     def show(self, path: Path, what: str = "") -> None:
-        """Adds a file or folder without what is hidden in it.
+        """Adds a file, or a folder without the hidden files in it.
 
-        If it lies in something hidden, raises RefusedError with `what` as its name, or leaves it out if that is "".
+        If the path lies in a hidden folder, raises RefusedError that calls it `what`, or leaves it out if `what` is "".
         """
         covering = next((each for each in self._hidden if _is_in(path, each) or _is_in(path.resolve(), each)), None)
         if covering is None:
@@ -39,7 +42,7 @@ class Places:
         return None
 
     def join(self, other: Places) -> None:
-        """Adds everything that another one shows."""
+        """Adds all files and folders of another `Places`."""
         self.readable += other.readable
         self.listable += other.listable
 
@@ -52,7 +55,7 @@ class Places:
         self.listable.append(str(path))
         with contextlib.suppress(OSError):
             for child in path.iterdir():
-                # A link is shown only if it stays in its folder, and shows nothing more than that does.
+                # A symbolic link is shown only if its target lies in the same folder, so that it shows nothing more.
                 target = child.resolve()
                 if not child.is_symlink() or (real in target.parents and not self._is_around(target)):
                     self._add(child)
