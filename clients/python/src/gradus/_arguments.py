@@ -52,9 +52,9 @@ def check_seconds(seconds: float, place: str) -> None:
 
 
 def channel_options(options: Any) -> tuple[tuple[str, Any], ...]:
-    """Returns the channel arguments of gRPC.
+    """Converts a client's `options` to channel arguments of gRPC.
 
-    Raises TypeError, with the remedy, unless they are a mapping or a list of pairs of name and value.
+    Raises TypeError, with the remedy, unless `options` are a mapping or a list of pairs of name and value.
     """
     pairs = listed(options, tuple, "options") if not isinstance(options, Mapping) else list(options.items())
     for pair in pairs:
@@ -160,7 +160,7 @@ def check_id(given: str, place: str) -> str:
 def listed(values: Any, kind: Any, place: str) -> list[Any]:
     """Returns the values of an iterable as a list.
 
-    Raises TypeError for a single value, a text, a value without an order, and anything that is not iterable.
+    Raises TypeError for a single value, a text, a set or another iterable without an order, and all else.
     """
     if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
         return list(values)

@@ -19,7 +19,7 @@ from gradus.errors import GradusError
 T = TypeVar("T")
 
 Page = Callable[[str], Call[tuple[list[T], str]]]
-"""Returns the call for the page with a token. The call returns the items and the token of the next page."""
+"""Makes the call for the page of a list with this token. The call returns its items, and the next page's token."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class CallMaker:
         self._io_of = io_of
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Returns the constructor with the settings."""
+        """Pickles the settings alone: returns the class, and the settings to call it with."""
         return type(self), (self._io_of, self.settings)
 
     def limits(self, options: CallOptions) -> tuple[float, int | None]:

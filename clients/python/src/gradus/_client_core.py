@@ -227,7 +227,7 @@ class ClientCore(PlanCore, RolloutCore):
         options: CallOptions,
         read: Callable[[Any], tuple[Reward, ...]] = rewards_of,
     ) -> Op[list[tuple[Reward, ...]]]:
-        """Scores groups, with one call for each message, all at once. Reads only what a reward function needs.
+        """Scores groups by one concurrent call for each message of groups. Reads only what a reward function needs.
 
         Trainers wait for this call. So a message is sent while the next one is made, and no other thread is involved.
         Reading whole outcomes would take ten times as long. `read` may read more of a group's message than its rewards.
@@ -286,7 +286,7 @@ class ClientCore(PlanCore, RolloutCore):
         return self.whole(page, options)
 
     def list_suites(self, **options: Unpack[CallOptions]) -> Op[list[Suite]]:
-        """Lists the suites that the server can issue, by id."""
+        """Lists the suites (fixed sets of tasks for evaluations) of the server, by id."""
 
         def page(token: str) -> Call[tuple[list[Suite], str]]:
             request = message_of(evaluation_pb2.ListSuitesRequest, page_token=token)

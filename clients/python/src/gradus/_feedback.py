@@ -1,4 +1,4 @@
-"""Counts the feedback statuses of scores, and warns about unexpected ones."""
+"""Counts whether runs recorded a client's scores (by feedback status), and warns of scores that they did not record."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class RunHandle(Handle[WholeRunCore]):
     def cursor(self) -> int | None:
         """Position of the next batch, in tasks from 0; None: the first update batch that is not closed.
 
-        It may be kept in a checkpoint and set again.
+        A trainer may keep the position in a checkpoint, and set it again.
         """
         return self._core.cursor
 

@@ -1,4 +1,4 @@
-"""Finds out what listens at an address. Called only after a failure, to explain it."""
+"""Finds out which kind of program listens at an address. Called only after a failure, to explain it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 _PATIENCE = 1.0
-"""Seconds that each exchange may take."""
+"""Maximum seconds for each exchange of bytes with the program at an address."""
 
 _REPLY_BYTES_MAX = 4096
-"""Number of bytes of a reply that are enough to recognize it."""
+"""Number of bytes of a reply that are enough to recognize its protocol."""
 
 _NONSENSE = b"?\r\n\r\n"
 """Text that web servers refuse at once, even if the program behind them is slow."""
@@ -27,7 +27,7 @@ Protocol = Literal["http1", "http2", "other", "silent"]
 
 @dataclass(frozen=True)
 class Listener:
-    """Listener at a port, as far as a first exchange shows.
+    """Program that listens at a port, as far as a first exchange of bytes shows.
 
     `gradus`: it answers like the HTTP port of a Gradus server.
     """
@@ -38,7 +38,7 @@ class Listener:
 
 
 def listener_at(host: str, port: int) -> Listener | None:
-    """Returns what listens at an address; None: nothing accepts connections."""
+    """Returns which kind of program listens at an address; None: nothing accepts connections."""
     try:
         reply, closed = _exchange(_connect(host, port), _question(host, port))
         if not reply and not closed:
@@ -72,7 +72,7 @@ def certificate_problem(host: str, port: int, context: ssl.SSLContext, shown: st
     context.set_alpn_protocols(["h2"])
     try:
         with context.wrap_socket(_connect(host, port), server_hostname=host) as secret:
-            # A server that refuses a certificate may close the connection only now.
+            # A server that refuses the client's certificate may close the connection only after the handshake.
             secret.sendall(_PREFACE)
             refused = not secret.recv(_REPLY_BYTES_MAX)
     except ssl.SSLCertVerificationError as error:
@@ -95,7 +95,7 @@ _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, _SETTINGS, 0, 0
 
 
 def _secret(host: str, port: int, protocols: list[str]) -> ssl.SSLSocket:
-    """Opens a TLS connection with one of the protocols, whatever the server's certificate."""
+    """Opens a TLS connection that offers these protocols (ALPN), and accepts any certificate of the server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -112,7 +112,7 @@ class RolloutCore(CallMaker):
     ) -> Op[list[PlayedEpisode]]:
         """Plays episodes of any tasks together, see `rollout`. Each task's group has `size` samples; 0: the run's.
 
-        The Io awaits what `generate` returns if necessary.
+        For asyncio, `generate` may return an awaitable.
         """
         going = [_Going(place, each, each.task.task_id) for place, each in enumerate(starts)]
         played: dict[int, PlayedEpisode] = {}

@@ -90,7 +90,7 @@ class RunCore:
         AlreadyExistsError
             If it exists with another configuration; the message names the field that differs.
         InvalidArgumentError
-            If the configuration breaks the contract.
+            If a field of the configuration is invalid; the message names the field.
         TypeError
             If there is no such option; the message suggests the nearest.
 
@@ -158,7 +158,7 @@ class RunCore:
         Warns
         -----
         StallWarning
-            Once, if it has waited for half a minute.
+            Once, if the call has waited for half a minute.
 
         """
         given = options.get("timeout")

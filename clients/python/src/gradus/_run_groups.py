@@ -247,8 +247,8 @@ class WholeRunCore(RunCore):
     ) -> Op[ImportedRun]:
         """Replaces what this run has learned by an exported state (a new epoch), or creates the run from it.
 
-        An existing run keeps its control: pause, weights, policy, arms and shape. A new run takes it from the export,
-        and is never paused. The handle continues at the first update batch that is not closed.
+        An existing run keeps its control: pause, weights, policy, arms and shape. A new run takes its control from the
+        export, but is never paused. The handle continues at the first update batch that is not closed.
 
         Parameters
         ----------
@@ -268,9 +268,9 @@ class WholeRunCore(RunCore):
         Raises
         ------
         InvalidArgumentError
-            If `state` is no export, or one of servers with another key.
+            If `state` is not an export, or comes from a server with another key.
         FailedPreconditionError
-            If an arm of the run has another task spec than the exported arm of its id.
+            If an arm of the run and the exported arm with the same id have different task specs.
         GradusError
             With PERMISSION_DENIED, if `restore_control` is asked for and the token is not an operator's.
 

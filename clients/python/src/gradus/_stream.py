@@ -105,7 +105,7 @@ class Together:
         return left
 
     def message(self, first: env.StreamStepsRequest, waiting: Waiting) -> env.StreamStepsRequest:
-        """Returns the next message, which begins with a taken request."""
+        """Returns the next message: `first`, a request taken from the queue, and waiting requests that fit."""
         if self.more_bytes == 0 or waiting.empty():
             return first
         bytes_max = min(_TOGETHER_BYTES, self.more_bytes)
@@ -134,7 +134,7 @@ class Wire(Protocol):
     """Sends the messages of a stream and reports its events. No method blocks."""
 
     def open(self, number: int, first: env.StreamStepsRequest, *, fresh: bool) -> None:
-        """Starts a call in place of the one before; if `fresh`, on a new connection. Its events carry this number.
+        """Starts a call in place of the previous one; if `fresh`, on a new connection. Its events carry this number.
 
         `first` is the message that will be sent first.
         """
@@ -144,7 +144,7 @@ class Wire(Protocol):
 
 
 def check_stream(groups: Any, window: int, *, asynchronous: bool) -> None:
-    """Raises TypeError or ValueError for arguments that make no stream."""
+    """Raises TypeError or ValueError for invalid arguments of `stream_steps`."""
     if not is_whole(window) or window < 1:
         raise ValueError(f"window: want a whole number of groups, at least 1; got {shown(window)}")
     if isinstance(groups, AsyncIterable):
@@ -180,8 +180,8 @@ class StepStream:
     ) -> None:
         self._wire = wire
         self._timeout = timeout
-        # Groups by request id, in the order in which they were added. All have the same timeout, so the first is late
-        # first.
+        # Groups by request id, in the order in which they were added. All have the same timeout, so the first one times
+        # out first.
         self._pending: dict[str, _Pending] = {}
         # Refused requests by the time at which they are sent again, as a heap. Some may have a result by now.
         self._refused: list[tuple[float, str]] = []

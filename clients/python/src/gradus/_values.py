@@ -1,4 +1,4 @@
-"""Messages of the contract as frozen dataclasses, read and written by the types of their fields.
+"""Protobuf messages of gradus.v1 as frozen dataclasses, read and written by the types of their fields.
 
 A class names its message. A field is read from the message's field with the same name, or with the name in `Named`. A
 field whose type allows None is None if the message's field is unset. Durations are seconds, times are datetimes in UTC,

@@ -84,7 +84,7 @@ class ThreadWire:
         self._end(cancel=True)
         if self._reader is not None:
             self._reader.join(_READER_SECONDS)
-        # The end of a call in gRPC needs the lock as well.
+        # Free the call now, while the threads of gRPC still exist, because freeing a call needs a lock of the call.
         self._call = None
 
     def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
@@ -108,7 +108,8 @@ class ThreadWire:
         self._reader = threading.Thread(target=self._read, args=(self._call, number, together), daemon=True)
         self._reader.start()
         if self._stopped:
-            # Another thread, which saw the previous call, may have put the end mark meanwhile.
+            # Another thread ended the stream meanwhile, but saw only the previous call and its queue. End this call,
+            # too.
             self._outgoing.put(None)
             self._call.cancel()
 
@@ -172,8 +173,8 @@ _open: weakref.WeakSet[ThreadWire] = weakref.WeakSet()
 def _end_all() -> None:
     """Ends streams that were left open, e.g. by a `break`, while threads can still be waited for.
 
-    Python's own end comes too late: a generator that it closes then waits for ever for a lock of the call, whose thread
-    no longer exists.
+    When Python itself exits, it is too late: it closes generators, which then wait for ever for a lock of the call,
+    whose thread no longer exists.
     """
     for wire in list(_open):
         with contextlib.suppress(Exception):

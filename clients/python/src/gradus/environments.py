@@ -28,7 +28,7 @@ class ParameterInfo(Value, message=environment_pb2.ParameterInfo):
 
 @dataclass(frozen=True)
 class LevelInfo(Value, message=environment_pb2.LevelInfo):
-    """A level: parameters with a name.
+    """A level of difficulty: generator parameters under a name, e.g. "easy".
 
     Attributes
     ----------

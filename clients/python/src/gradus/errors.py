@@ -77,7 +77,7 @@ class UnauthenticatedError(GradusError):
 
 
 class ResourceExhaustedError(GradusError):
-    """The server is full, or a message is over its limit."""
+    """The server has too much work at present, or a message is over its limit of bytes."""
 
 
 class UnavailableError(GradusError):

@@ -17,7 +17,7 @@ from gradus.v1 import evaluation_pb2
 
 @dataclass(frozen=True)
 class SuitePart(Value, message=evaluation_pb2.SuitePart):
-    """Tasks of one environment at one difficulty; `level` is "" where the suite gives parameters.
+    """Tasks of one environment at one difficulty; `level` is "" if the suite gives parameters.
 
     `calls`: maximum number of calls of an episode; 0: the tasks have no turns. `tools`: those that the model may call.
     """

@@ -51,7 +51,7 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
 
 @dataclass(frozen=True)
 class RecordedSample(Value, message=cur.RecordedSample):
-    """A sample of a group, as recorded.
+    """A sample of a group (one completion), as the run recorded it.
 
     `reward` None: the sample never gets one, for the reason in `no_reward`. Advantages are None while the group is
     open. `policy_version` is None if the completion had none.
@@ -114,7 +114,7 @@ class RunGroup(Value, message=cur.RunGroup):
 
 @dataclass(frozen=True)
 class BatchRecord(Value, message=cur.BatchRecord):
-    """An update batch. Lists are by arm, (arms,), in the configuration's order.
+    """An update batch in a run's history. Lists have an entry for each arm, (arms,), in the configuration's order.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ def _kind(proto: cur.HistoryRecord) -> str:
 class HistoryRecord(Value, message=cur.HistoryRecord):
     """An entry of the history: `kind` says which of `batch`, `control` and `evaluation` is set.
 
-    `rolled_back`: an import has undone it.
+    `rolled_back`: an import of an earlier state has undone the entry.
     """
 
     kind: Annotated[Literal["batch", "control", "evaluation"], Derived(_kind)]

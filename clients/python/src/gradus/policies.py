@@ -56,7 +56,7 @@ def constraints(
     hard_share_min: float | None = None,
     hard_warmup_batches: int | None = None,
 ) -> BatchConstraints:
-    """Returns hard constraints on each update batch, as shares of its tasks, rounded up to whole tasks (ADSC 3.3)."""
+    """Returns hard constraints on each update batch, as shares of its tasks (ADSC 3.3). Minimum numbers round up."""
     return BatchConstraints(
         real_share_min=real_share_min,
         synthetic_share_max=synthetic_share_max,

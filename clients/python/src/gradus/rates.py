@@ -51,7 +51,8 @@ def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> RowRate
     Raises
     ------
     ValueError
-        The file is neither. The message names the line or the field, and what is expected.
+        The file is neither such a CSV file nor such a report. The message names the line or the field, and what is
+        expected.
     OSError
         The file cannot be read.
 

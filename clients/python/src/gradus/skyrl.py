@@ -57,8 +57,8 @@ def row_of(task: Task, address: str) -> dict[str, Any]:
 class TextEnv(BaseTextEnv):
     """One episode of a task: a step is a completion, as raw text.
 
-    SkyRL-gym adds up the rewards of steps, so the last one has the return of the episode, and the others 0. Each
-    episode has a random key, because an environment does not know the index of its sample.
+    SkyRL-gym adds up the rewards of steps, so the last step has the reward of the whole episode, and the others have 0.
+    Each episode has a random key, because an environment does not know the index of its sample.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class StallWarning(UserWarning):
 def is_stall(error: GradusError) -> bool:
     """Returns whether the call may have failed because the run waits for feedback."""
     if isinstance(error, UnavailableError):
-        # A server that is older than this reason gives it only in its message.
+        # Older servers do not send the reason FEEDBACK_DUE, so recognize the text of their error.
         return error.reason == "FEEDBACK_DUE" or _WAITS.search(error.message) is not None
     return isinstance(error, DeadlineExceededError) and error.mistake is None
 

@@ -23,7 +23,7 @@ _FINISH_REASON = environment_pb2.Completion.DESCRIPTOR.fields_by_name["finish_re
 
 
 def finish_reason_value(reason: FinishReason | None) -> Any:
-    """Returns the contract's value for a reason; None gives the unspecified one."""
+    """Returns the protobuf enum value of a finish reason; None gives 0, unspecified."""
     return value_in(_FINISH_REASON, reason)
 
 
@@ -117,8 +117,8 @@ class TaskSpec(Value, message=task_pb2.TaskSpec):
     """A family of tasks: all settings of a task except its seed; `gradus.task_spec` makes one.
 
     None: the environment's default. `calls`: maximum number of calls of an episode; 0: the environment's. `tools`:
-    names of the tools that the policy may call. `reply_detail`: how much the replies to several tries say, "verdict",
-    "reason" or "distance"; "": "distance".
+    names of the tools that the policy may call. `reply_detail`: how much the reply to each try reveals, if a task
+    allows several: "verdict", "reason" or "distance" (see `SpecOptions`).
     """
 
     environment: str

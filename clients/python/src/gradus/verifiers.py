@@ -84,7 +84,7 @@ class GradusTask(vf.Task[GradusTaskData]):
     def key(self) -> str:
         """Returns the task's position in the run, or its seed.
 
-        Other data of the task change when a run is imported.
+        verifiers knows a task by this key, because other data of the task change when the run is imported.
         """
         key: str = self.data.id or super().key
         return key
@@ -106,7 +106,7 @@ class GradusTask(vf.Task[GradusTaskData]):
         return value
 
     def _of_episode(self, trace: vf.Trace) -> float:
-        """Returns the return of the episode that `GradusHarness` played."""
+        """Returns the reward of the whole episode that `GradusHarness` played."""
         played = trace.info.get("gradus", {})
         if played.get("reward") is None:
             why = played.get("no_reward") or "no harness of gradus.verifiers played it"

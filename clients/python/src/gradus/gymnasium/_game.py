@@ -118,7 +118,7 @@ class Game:
     ) -> tuple[Place | None, Outcome, float]:
         """Plays a step of an episode. Returns the next position (None: it was the last step), outcome and reward.
 
-        The last step's reward is the return of the episode. The other steps have reward 0.
+        The last step has the reward of the whole episode. The other steps have reward 0.
         """
         reason, end = getattr(text, "finish_reason", None), getattr(text, "end", False)
         turn = PolicyTurn(check_text(text, "action"), finish_reason=reason, end=end, text_tools=text_tools)

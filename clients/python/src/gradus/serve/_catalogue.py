@@ -51,7 +51,7 @@ class Offer:
     """Whether the host tries to make instances of all levels before it reports its environments.
 
     False if there are hundreds of levels, some of which take minutes. The server that mounts them then tries each level
-    before its first task. The digests do not depend on it.
+    before its first task. The environments' digests do not depend on this flag.
     """
 
 

@@ -1,4 +1,4 @@
-"""Carries out calls of episodes, and declares the turns of an environment. States are bytes or live objects."""
+"""Carries out calls of episodes, and declares the turns of an environment. States are bytes, or objects in memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIVE_MAX = 256
 
 
 class Episodes:
-    """Carries out calls of episodes of one environment, and keeps live states."""
+    """Carries out calls of episodes of one environment, and keeps states that are objects in memory."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Episodes:
 
 
 def _key(request: provider_pb2.EnvironmentProviderAdvanceRequest, count: int) -> bytes:
-    """Returns a key of the state after the first `count` calls of a request."""
+    """Returns the key under which the state after the first `count` calls of a request is kept."""
     part = provider_pb2.EnvironmentProviderAdvanceRequest(instance=request.instance, calls=request.calls[:count])
     return part.SerializeToString(deterministic=True)
 
@@ -125,7 +125,7 @@ def read_state(data: bytes) -> Any:
 def describe_turns(environment: Environment) -> provider_pb2.ProvidedTurns | None:
     """Returns the protobuf message ProvidedTurns, which declares the turns; None: tasks take one answer.
 
-    Raises MisshapenError if it is invalid.
+    Raises MisshapenError if the declaration is invalid.
     """
     if not has_turns(environment):
         return None

@@ -40,7 +40,7 @@ class Held:
         self._memory.madvise(mmap.MADV_DONTFORK)
 
     def open(self, call: int) -> None:
-        """Begins a call, with no held results."""
+        """Begins a call of the server, for which no results are held yet."""
         self._end = _HEAD_BYTES
         # The call's number changes first, so that the host, which may be reading, notices before anything is
         # overwritten.
@@ -82,14 +82,14 @@ class Held:
 
 
 class Teller:
-    """Sends the results of a call's answers in order: together, if they follow each other quickly."""
+    """Sends the results of a call's answers in order, in one message if they follow each other quickly."""
 
     def __init__(self, send: Callable[[pb.ProviderFrame], None], held: Held, call: int, hold_seconds: float) -> None:
         self._send = send
         self._held = held
         self._call = call
         self._hold_seconds = hold_seconds
-        # Piece that refers to each held result, by the bytes of the result.
+        # For each result of the batch: the bytes that refer to it, so that equal results are held only once.
         self._pieces: dict[bytes, bytes] = {}
         self._count = 0
         self._since = time.monotonic()
@@ -122,7 +122,7 @@ class Teller:
         self._pieces.clear()
 
     def _begin(self, index: int, known: bytes, found: pb.ProvidedFacts | pb.ProviderFailure) -> bytes:
-        """Returns the piece of a result that is not held yet."""
+        """Returns the bytes that hold a result which the batch does not have yet."""
         place = pb.VerifyResponses(places=[len(self._pieces)]).SerializeToString()
         first = pb.VerifyResponses(results=[response(index, found)])
         if not self._pieces:

@@ -106,7 +106,7 @@ class Running:
 
 
 class Workers:
-    """A fixed number of workers. When one ends, the server is told and another starts."""
+    """A fixed number of worker processes. When one ends, another starts, and the server gets the reason."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Workers:
         self._unstarted = 0
         self._poll = select.poll()
         self._poll.register(self._receiving, select.POLLIN)
-        # Workers by the descriptor of their process.
+        # Workers by the descriptor (pidfd) of their process.
         self._running: dict[int, Running] = {}
         for _ in range(count):
             self._begin()

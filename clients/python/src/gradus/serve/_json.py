@@ -36,7 +36,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 def dump(value: Any, *, sort: bool = False) -> bytes:
     """Returns a value as bytes; with `sort`, equal values give equal bytes.
 
-    TypeError names what cannot be written.
+    Raises TypeError that names a value that cannot be written.
     """
     # Texts of a policy may hold half of a surrogate pair. json.loads reads it back unchanged.
     return (_write_sorted if sort else _write)(_encode(value, "instance")).encode("utf-8", "surrogatepass")

@@ -138,7 +138,7 @@ class Host:
             self._process.kill()
 
     async def close(self) -> None:
-        """Ends the host with its workers."""
+        """Ends the host and its workers, and waits for their end."""
         for task in self._tasks:
             task.cancel()
         if self._server is not None:

@@ -1,4 +1,4 @@
-"""Serves one environment: calls its methods for messages of the contract, and makes messages of their results."""
+"""Serves one environment: calls its methods for protobuf requests, and converts their results to responses."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Kind = provider_pb2.ProviderFailureKind
 
 
 def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
-    """Returns the failure message for an exception of an environment.
+    """Returns the protobuf message ProviderFailure for an exception in an environment's code.
 
     MemoryError is raised again, and ends the process: without memory, everything later fails too.
     """
@@ -154,9 +154,9 @@ class Served:
         return self._present(data, _json.load(data))
 
     def verifier(self, instance: bytes) -> Callable[[str], provider_pb2.ProvidedFacts]:
-        """Returns the function that verifies answers to an instance.
+        """Returns a function that verifies answers to an instance.
 
-        It raises the environment's exceptions.
+        The function raises the environment's exceptions.
         """
         value, untouched = _json.load(instance), _json.load(instance)
         environment = self.environment

@@ -21,7 +21,7 @@ from gradus.serve._served import Served, failure_of, sendable
 from gradus.serve.walls import Walls
 from gradus.v1 import provider_pb2 as pb
 
-# Exit status of a worker that could not start.
+# Exit status of a worker process that failed before it could read requests.
 UNSTARTED_STATUS = 72
 
 
@@ -39,7 +39,7 @@ def run_worker(
 ) -> NoReturn:
     """Serves until the server closes the connection, or the host, a process, ends.
 
-    The process always ends here, whatever happens.
+    This function never returns: the process ends in it, whatever happens.
     """
     status = UNSTARTED_STATUS
     try:

@@ -1,7 +1,7 @@
 """A host: processes that import the mounted code once, and fork the workers that serve requests (ProviderFrame).
 
 A server starts it as `python -m gradus.serve.host`, in a folder without files, and exchanges frames over descriptors 0
-and 1. Printed text is dropped, and cannot get between the frames.
+and 1. Printed text cannot get between the frames: at imports it goes to stderr, and workers drop it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Renders conversations as tokens: prompts, and replies after what the policy wrote."""
+"""Renders conversations as tokens by a chat template: prompts, and replies to the policy's messages."""
 
 from __future__ import annotations
 

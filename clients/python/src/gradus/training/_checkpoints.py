@@ -51,7 +51,7 @@ def checkpoint_of(run: Run) -> RunCheckpoint:
 
 
 def restore(run: Run, saved: RunCheckpoint) -> bool:
-    """Restores the handle's position, and what the run had learned if it has changed since or was deleted.
+    """Restores the position of the run's handle, and the run's state if the run has changed since or was deleted.
 
     Returns whether it restored the run. Tasks that were issued before then no longer count ("stale_epoch"). Changes by
     an operator (pause, weights, policy, arms, shape) stay; see `leave_old_shape`.
@@ -150,7 +150,7 @@ def state_from_text(text: str) -> bytes:
 def retry_while_away(work: Callable[[], object], patience: float) -> None:
     """Calls `work`, and again every second while the server cannot be reached, for up to `patience` seconds.
 
-    For calls that the client does not retry, because a second call has another effect, if that is harmless here.
+    For calls that the client does not retry, because a second call would act again, if that is harmless here.
     """
     deadline = time.monotonic() + patience
     while True:

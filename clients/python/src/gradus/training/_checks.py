@@ -45,7 +45,9 @@ def check_scored_by_step(config: RunConfig) -> None:
 
 
 def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: int = 1) -> None:
-    """Raises ValueError if the trainer would wait for ever, for tasks that are drawn only after feedback on that batch.
+    """Raises ValueError if the trainer takes tasks that the run draws only after feedback on the same batch.
+
+    The trainer would then wait for ever.
 
     Parameters
     ----------

@@ -152,7 +152,10 @@ def _resolve(asked: _Asked, outcome: Outcome) -> None:
 _Scorers = dict[RunAddress, Scorer]
 
 _scorers: dict[asyncio.AbstractEventLoop, _Scorers] = {}
-"""Scorers by event loop. Those of closed loops are removed; weak references would not do, as connections keep loops."""
+"""Scorers by event loop.
+
+Those of closed loops are removed: connections refer to loops, so weak references would not.
+"""
 
 
 async def score_one(written: WrittenCompletion) -> Outcome:

@@ -33,7 +33,7 @@ Without "duplicate", the group would wait for ever for a completion that nobody 
 
 
 class UnscoredError(Exception):
-    """A completion has no reward, through no fault of the policy, and its trainer cannot leave it out."""
+    """A completion has no reward, e.g. because the judge failed, and its trainer cannot leave it out."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class WrittenCompletion:
     tokens: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises TypeError unless the completion is a text. Later, its whole message would fail."""
+        """Raises TypeError unless the text is a str. Found only later, it would fail all completions of its message."""
         place = "text" if self.sample_index is None else f"text of sample {self.sample_index}"
         text = sendable(self.text, place, f"group {self.task.group_id}")
         object.__setattr__(self, "text", text)

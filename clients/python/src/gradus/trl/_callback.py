@@ -20,10 +20,10 @@ _STEPS_APART = 100_003
 
 
 class GradusCallback(TrainerCallback, ExportableState):
-    """Callback of a `GradusSpec`, in its `callbacks`.
+    """TrainerCallback of a `GradusSpec`, which lists it in `callbacks`.
 
-    The run's state is part of the checkpoint's trainer_state.json. So a checkpoint never lacks it, even after a kill,
-    and can be moved.
+    The run's state is part of the checkpoint's trainer_state.json. So a checkpoint always contains the run, even after
+    a kill, and can be moved.
     """
 
     def __init__(self, training: Training, reproducible: bool) -> None:

@@ -1,4 +1,4 @@
-"""Computes how many tasks TRL takes and when, and checks its settings for a run."""
+"""Computes when TRL takes how many tasks of a run, and checks TRL's settings for it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ REQUIRED: dict[str, tuple[Any, str]] = {
         "callbacks would be replaced by new ones without a connection; the run's state is restored in any case",
     ),
 }
-"""Settings with one valid value, and the effect of another value."""
+"""TRL settings that a run requires: the only valid value, and what another value would cause."""
 
 
 def settings(run: RunConfig, given: dict[str, Any]) -> dict[str, Any]:

@@ -133,7 +133,7 @@ class PairQueue:
         Raises
         ------
         ValueError
-            If the pairs before were never used: the trainer was not made by `with_contrast`.
+            If the pairs of the batch before were never used: the trainer was not made by `with_contrast`.
 
         """
         if not self._is_used:

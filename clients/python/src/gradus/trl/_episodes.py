@@ -59,7 +59,8 @@ class Episode:
         self.task = self._pool.task_of(gradus_task)
         self._task_id = self.task.task_id
         self.outcome = self.failure = None
-        # TRL resets the environments of a batch in order, before it writes anything.
+        # TRL resets the environments of a batch in order, before it generates. So the last reset tells the batch's
+        # size.
         self._pool.size = self._place + 1
 
     def _send(self, turn: PolicyTurn) -> str:
@@ -135,7 +136,10 @@ class Environments:
 
     @property
     def last_words(self) -> str:
-        """A tool's result that is longer than a completion may be. TRL leaves it out, and ends the completion."""
+        """A tool's result that is longer than the maximum of a completion.
+
+        TRL drops such a result, and ends the completion.
+        """
         length: int = self._args.max_completion_length
         return _OVER * (length + 1)
 

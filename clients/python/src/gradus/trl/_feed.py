@@ -137,7 +137,7 @@ class Feed:
     def _look(self) -> ValueError | None:
         """Stores the state of the run's arms for the log. Returns an error if the trainer no longer fits the run.
 
-        A failure here is harmless: the next look repeats it.
+        If the server does not answer, nothing is stored: the next call tries again.
         """
         with contextlib.suppress(GradusError):
             info = self._run.get(retries=0)

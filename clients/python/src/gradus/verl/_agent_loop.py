@@ -41,7 +41,7 @@ class AgentLoop(AgentLoopBase):
         self._unscored = unscored
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
-        """Plays the episode of a row, and returns its tokens, their mask and its return."""
+        """Plays the episode of a row, and returns its tokens, their mask and the reward of the whole episode."""
         told = row["extra_info"]
         if TASK not in told:
             raise ValueError("the row has no task, so it is not of gradus.verl.RunDataset: see data.custom_cls")

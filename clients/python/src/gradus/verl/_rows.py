@@ -157,7 +157,7 @@ def _check(run: RunConfig, data: Any, max_samples: int) -> None:
 
 
 def _select(data: Any, *path: str) -> Any:
-    """Returns a value of the configuration that contains `data`; None: there is none, or `data` stands alone."""
+    """Returns a value of verl's whole configuration, of which `data` is a part; None: there is none."""
     node = data._get_root() if hasattr(data, "_get_root") else None
     for name in path:
         node = None if node is None else node.get(name)

@@ -183,7 +183,7 @@ class OpenEnvServer(Environment):
         return stepped
 
     def _talk(self, messages: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-        """Returns the replies on a new connection.
+        """Opens a new connection, sends the messages, and returns their replies.
 
         A worker may start no thread, so this event loop is the only one.
         """

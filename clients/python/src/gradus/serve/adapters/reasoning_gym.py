@@ -22,7 +22,7 @@ PREFIX = "reasoning-gym/"
 SEED_BITS = 32
 """Number of bits of a seed: numpy accepts no more, and some data sets seed it."""
 
-# Functions that run text. A scorer with one of them scores each answer in its own process.
+# Matches calls that run a text as code. If a scorer has one, each answer is scored in a process of its own.
 _RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
 _LEFT_OUT = {
     "codeio": "some of its programs read the clock or the system's random numbers, so that one seed may give two tasks",

@@ -131,7 +131,7 @@ class VerifiersTaskset(Environment):
     async def verify(self, instance: Any, answer: str) -> Facts:  # type: ignore[override]
         """Returns the weighted sum of the task's rewards, and each of them.
 
-        Raises ValueError if one of them was not measured.
+        Raises ValueError if one of the rewards was not measured.
         """
         from verifiers.v1 import AssistantMessage, Trace  # noqa: PLC0415
         from verifiers.v1.graph import MessageNode  # noqa: PLC0415

@@ -31,7 +31,7 @@ OPEN_FILES_MAX = 256
 # Shared libraries and system files that the C library reads, which every host may read.
 SYSTEM = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache"]
 SYSTEM += ["/etc/localtime", "/dev/null", "/dev/urandom"]
-# Python's mimetypes opens each of these that exists, and raises if it may not.
+# Python's module mimetypes opens each of these files that exists, and raises if it may not read one.
 SYSTEM += map(str, mimetypes.knownfiles)
 # Files for resolving host names, and certificates, which a host with network access may read.
 RESOLVING = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services"]
@@ -84,7 +84,7 @@ class Namespaces:
 def enter_processes(flags: int) -> None:
     """Makes the next forked process the first one of a namespace of process ids.
 
-    When it ends, all others in the namespace end.
+    When that process ends, the kernel ends all others in the namespace.
     """
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.CLONE_NEWPID | flags)
@@ -132,7 +132,8 @@ class Walls:
             os.close(rules)
         kernel.install_filter(self._loader)
         without_caches()
-        # Code may open files by names relative to its own folder.
+        # Change into the mounted file's folder, or else into the start folder, because code may open files by relative
+        # names.
         for folder in (self._asked.own, self._asked.start_folder, "/"):
             with contextlib.suppress(OSError):
                 if folder:
@@ -140,9 +141,9 @@ class Walls:
         return None
 
     def lock_worker(self, *, forks: bool = False) -> None:
-        """Locks in a forked process, once its streams are in place.
+        """Isolates a forked process further, and connects stdin, stdout and stderr to /dev/null.
 
-        `forks`: it forks processes that do the work.
+        `forks`: whether the process may fork processes that do its work.
         """
         for stream in (0, 1, 2):
             os.dup2(self._null, stream)
@@ -169,12 +170,15 @@ class Walls:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def lock_alone(self) -> None:
-        """Locks in a process that a worker forked, and that forks none itself."""
+        """Isolates a process that a worker forked. The process can fork none itself."""
         self.end_with_parent()
         kernel.install_filter(self._strict)
 
     def in_words(self) -> str:
-        """Returns the walls in words for the operator."""
+        """Returns the isolation and limits in use as text for the operator, e.g.
+
+        "seccomp, Landlock 4, no network; …".
+        """
         parts = ["seccomp"]
         if self._landlock:
             parts.append(f"Landlock {self._landlock}")
@@ -187,7 +191,7 @@ class Walls:
 def without_caches() -> None:
     """Lets matplotlib work without a folder for its caches.
 
-    Its import fails if it finds no writable one.
+    Otherwise the import of matplotlib fails, because no folder is writable.
     """
     folder = sysconfig.get_paths()["stdlib"]
     may = os.access

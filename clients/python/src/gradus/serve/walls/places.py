@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class RefusedError(Exception):
-    """This kernel cannot lock in a host, or a path to be shown lies among the server's secrets."""
+    """This kernel cannot isolate a host, or a path that the host must read lies among the server's secrets."""
 
 
 class Places:
