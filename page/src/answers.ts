@@ -16,7 +16,7 @@ export interface Answer<T> {
 interface Known<T> {
   readonly value?: T;
   readonly error?: Error;
-  /** Identifies the request that gave this result. */
+  /** Object that stands for the request which gave this result. */
   readonly of?: object;
 }
 
@@ -48,7 +48,7 @@ export function useAnswer<T>(
   const [known, setKnown] = useState<Known<T>>({});
   const [times, setTimes] = useState(0);
   const client = gradus.value;
-  // Identifies the request: the object stays the same while the inputs do.
+  // Object that stands for the request. It stays the same while the inputs do.
   const question = useMemo(() => ({}), [...inputs, client, returns.value, times, ask === undefined]);
   const holding = useRef(holds);
   holding.current = holds;

@@ -171,7 +171,7 @@ interface Fault {
   readonly at: Address;
 }
 
-/** Shows an error that a view threw in place of the view. Navigation keeps working. */
+/** If a view throws an error, shows the error in place of the view. Navigation keeps working. */
 class Guard extends Component<object, { readonly fault: Fault | undefined }> {
   override state: { readonly fault: Fault | undefined } = { fault: undefined };
 

@@ -3,8 +3,8 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { watchConnection, whenThere } from "./session.ts";
 
-// Reload if a file cannot be loaded. A server of another version has files with other names, and a server that is down
-// has none until it returns.
+// Reload the page if one of its scripts cannot be loaded. A server of another version has files with other names, and a
+// server that is down has none until it returns.
 addEventListener("vite:preloadError", () => void whenThere().then(() => location.reload()));
 
 watchConnection();

@@ -43,7 +43,7 @@ interface TokenWanted {
 /** Reason why the page asks for a token. Undefined if no token is needed. */
 export const tokenWanted = signal<TokenWanted | undefined>(undefined);
 
-/** Stores a token, or shows why the text is not one. */
+/** Stores a token that the reader entered, or shows why the text cannot be a token. */
 export function giveToken(text: string): void {
   try {
     const given = tokenOf(text) ?? "";

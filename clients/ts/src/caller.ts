@@ -1,4 +1,4 @@
-/** Makes calls with deadlines and retries over a transport. */
+/** Makes calls with deadlines and retries over a transport (gRPC or Connect). */
 import { create } from "@bufbuild/protobuf";
 import type {
   DescMessage,

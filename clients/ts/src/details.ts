@@ -12,7 +12,7 @@ export interface ErrorReason {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** Metadata key of the failure's reason in plain text. */
+/** Metadata key under which the server also sends the reason of a failure as plain text. */
 export const waitReasonKey = "wait-reason";
 
 /** Type name of the status detail that contains the reason. */

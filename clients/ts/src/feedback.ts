@@ -1,4 +1,6 @@
-/** Counts the scores of a client by feedback status, and warns about unexpected statuses. */
+/**
+ * Counts whether runs recorded a client's scores (by feedback status), and warns of scores that they did not record.
+ */
 import { ON_FEEDBACK } from "./defaults.ts";
 import { GradusError } from "./errors.ts";
 import type { FeedbackStatusName, Outcome } from "./outcomes.ts";
@@ -48,7 +50,7 @@ const reasons: Partial<Record<FeedbackStatusName, string>> = {
   stale_epoch: "its task is from before an import of the run, or of a run that was deleted",
 };
 
-/** Returns a new log for a client. Throws INVALID_ARGUMENT if `onFeedback` is not one of the choices. */
+/** Returns an object that counts the scores of one client. Throws INVALID_ARGUMENT for an unknown `onFeedback`. */
 export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
   if (!choices.includes(onFeedback))
     throw new GradusError("INVALID_ARGUMENT", `onFeedback: want ${choices.join(", ")}; got ${String(onFeedback)}`);
@@ -82,7 +84,7 @@ export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
   };
 }
 
-/** Counts an outcome. Returns whether its status is unexpected. */
+/** Counts an outcome by its feedback status. Returns whether the status needs a warning. */
 function count(counted: Counted, runId: string, outcome: Outcome): boolean {
   if (outcome.feedback === undefined) return false;
   const { status } = outcome.feedback;

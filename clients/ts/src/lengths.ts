@@ -12,7 +12,7 @@ export interface LengthFigure {
   readonly share: number;
 }
 
-/** Returns the total and mean length. Undefined: no sample has a length. */
+/** Returns the total and mean length of completions. Undefined: no completion has a length. */
 export function lengthFigure(lengths: CompletionLengths | undefined): LengthFigure | undefined {
   if (lengths === undefined) return undefined;
   const { tokens, tokenSamples, characters, characterSamples } = lengths;

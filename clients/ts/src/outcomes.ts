@@ -1,4 +1,6 @@
-/** Outcomes as unions on `kind`, with names in place of the contract's enum numbers. */
+/**
+ * Types of outcomes (results of scoring completions): unions on `kind`, with names in place of protobuf enum numbers.
+ */
 import { NoRewardReason, Proof, Verdict, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type {
   ContrastPair,

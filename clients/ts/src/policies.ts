@@ -26,8 +26,8 @@ import {
 import type { Policy, Stage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 /**
- * Rules of the bandit policy. `case` is the message field that holds a rule. `numbers` maps the names of its parameters
- * here to those of the contract.
+ * Rules of the bandit policy. `case` is the protobuf field that holds a rule. `numbers` maps the names of the rule's
+ * parameters in this client to protobuf fields.
  */
 const rules = {
   ema_softmax: { case: "emaSoftmax", numbers: { alpha: "alpha", tau: "tau" } },
@@ -134,7 +134,7 @@ export interface ForgettingChoice {
   readonly domains: readonly {
     readonly name: string;
     readonly weights: ArmWeights;
-    /** Share of the run's length. Defaults to an equal part of the length that is left. */
+    /** Share of the run's length. Domains without a share divide the rest of the length evenly. */
     readonly share?: number;
   }[];
   /** Changes of the scores of other domains, by the domain that was trained on. A negative change means forgetting. */

@@ -87,7 +87,8 @@ function tasks({ unary, attempting, transport }: Caller, runId: string, position
       try {
         await unary(method.deleteRun, { runId }, options, asked);
       } catch (error) {
-        // Forget the position: another process deleted the run, or this call did and its reply was lost.
+        // Forget the handle's position, because the run is gone: another process deleted it, or this call did before
+        // its reply was lost.
         if (asGradusError(error).code === "NOT_FOUND") position.at = undefined;
         throw error;
       }

@@ -20,7 +20,7 @@ export interface StepChannel {
   cancel(): void;
 }
 
-/** Way to reach a server. Every failure is a GradusError. */
+/** Sends calls to one server and returns its replies. Every failure is a GradusError. */
 export interface Transport {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,

@@ -16,7 +16,7 @@ interface Piece {
   readonly span: AnswerSpan | undefined;
 }
 
-/** Splits a part of the text into pieces, each inside one answer or outside of all. */
+/** Splits a part of a completion into pieces, each within one marked answer or outside of all answers. */
 function piecesOf(points: readonly string[], spans: readonly AnswerSpan[], from: number, to: number): readonly Piece[] {
   const pieces: Piece[] = [];
   let at = from;

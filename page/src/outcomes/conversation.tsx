@@ -18,8 +18,8 @@ const SHOWN = 40;
 const SHORT = 4_000;
 
 /**
- * Returns the messages of an episode: the transcript and its last completion. Some trainers send the prompt, or the
- * last completion, within the transcript.
+ * Returns the messages of an episode after the prompt: the transcript and the last completion. Some trainers repeat the
+ * prompt, or the last completion, in the transcript. The result has neither twice.
  */
 export function messagesOf(
   transcript: readonly ChatMessage[],

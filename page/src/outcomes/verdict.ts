@@ -1,4 +1,4 @@
-/** Maps verdicts to tones and words. Words always accompany the colour. */
+/** Maps verdicts to tones (colours) and words. The page never shows a colour without the words. */
 import type { Outcome, VerdictName } from "../../../clients/ts/src/outcomes.ts";
 import type { Tone } from "../ui/tone.ts";
 

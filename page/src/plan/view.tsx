@@ -26,7 +26,7 @@ export function PlanView() {
       client.unary(CurriculumService.method.checkRun, { source: { case: "file", value: settled } }, options),
     [settled],
   );
-  // Use no result of an earlier check if the check failed, so that nothing can be started.
+  // If the newest check of the plan failed, use no earlier result, so that nothing can be started.
   const known = checked.error === undefined ? checked.value : undefined;
   const area = useRef<HTMLTextAreaElement>(null);
   return (

@@ -123,8 +123,8 @@ function readPolicy(text: string): { readonly policy?: Policy; readonly problem?
 }
 
 /**
- * Dialog that deletes a run after the reader types its name. The server is not asked for an effect, because everything
- * is deleted.
+ * Dialog that deletes a run after the reader types its name. Unlike other dialogs, it does not ask the server for the
+ * effect first, because everything is deleted.
  */
 function Deletion({ run: { runId, state }, onClose }: ActionProps) {
   const [typed, setTyped] = useState("");

@@ -6,7 +6,7 @@ import { Table } from "../ui/table.tsx";
 import { clock, count, counted, figure } from "../words.ts";
 import { policyName } from "./state.ts";
 
-/** Shows the changes. `records` is undefined until the history is loaded. */
+/** Shows the changes in a run's history. `records` is undefined until the history is loaded. */
 export function Changes({ records }: { readonly records: readonly HistoryRecord[] | undefined }) {
   if (records === undefined) return <p class="waiting">Reading what was changed…</p>;
   const changes = records.filter(({ kind }) => kind.case === "control").reverse();
@@ -31,13 +31,16 @@ export function Changes({ records }: { readonly records: readonly HistoryRecord[
   );
 }
 
-/** Returns who made a change: a caller, or the server, e.g. for masks. Without tokens, callers have no names. */
+/**
+ * Returns who made a change: a caller, or the server, e.g. if it excludes an arm. Without tokens, callers have no
+ * names.
+ */
 function callerOf({ by, kind }: ControlRecord): string {
   if (by !== "") return by;
   return hasToken.value || /mask/.test(kind) ? "the server" : "–";
 }
 
-/** Describes the whole new shape. The shape before it is in an earlier record. */
+/** Describes the sizes of a run after a change. The sizes before the change are in an earlier record. */
 function shapeInWords({ numGenerations, promptsPerUpdate, length }: RunShape): string {
   const end = length === 0n ? "no end" : counted(Number(length), "task");
   return `${counted(promptsPerUpdate, "prompt")} an update, ${counted(numGenerations, "completion")} each, ${end}`;

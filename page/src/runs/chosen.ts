@@ -1,6 +1,6 @@
 /** Encodes the chosen groups of a list in the address, by their positions in the run, e.g. "0-3,7". */
 
-/** Returns the chosen positions as ranges, in the shortest form. */
+/** Returns positions as a text of ranges, in the shortest form, e.g. "0-3,7". */
 export function rangesOf(places: readonly number[]): string {
   const ranges: [from: number, to: number][] = [];
   for (const place of [...new Set(places)].sort((a, b) => a - b)) {
@@ -11,7 +11,7 @@ export function rangesOf(places: readonly number[]): string {
   return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(",");
 }
 
-/** Returns a function that tells whether a position is chosen. Ignores invalid parts of the text. */
+/** Returns a function that tells whether a position is in a text of ranges, e.g. "0-3,7". Ignores invalid parts. */
 export function chosenIn(text: string): (place: number) => boolean {
   const ranges = text.split(",").flatMap((part) => {
     const found = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part);

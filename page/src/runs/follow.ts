@@ -12,9 +12,9 @@ import { watchRun } from "./watch.ts";
  * change faster.
  */
 const PAUSE_MS = 2_000;
-/** Delay before a broken watch is restarted, in milliseconds. */
+/** Delay before a broken stream of a run's states is opened again, in milliseconds. */
 const AGAIN_MS = 2_000;
-/** Codes of errors that a retry would give again. */
+/** Codes of errors that are final: a retry would give the same error. */
 const FINAL: readonly string[] = [
   "NOT_FOUND",
   "INVALID_ARGUMENT",
@@ -62,8 +62,8 @@ export function useRun(runId: string, q: string): Followed {
     follow(client, { runId, signal, tell, watched }).catch((error: unknown) => {
       if (signal.aborted) return;
       tell({ error: noteFailure(error) });
-      // Restart if the server ended the call but still answers, e.g. behind a load balancer. session.ts waits for a
-      // server that is down.
+      // Open the stream again if the server ended it but still answers, e.g. behind a load balancer. session.ts waits
+      // for a server that is down.
       if (!isFinal(error)) waiting = setTimeout(() => setBegun((times) => times + 1), AGAIN_MS);
     });
     return () => {
@@ -101,7 +101,7 @@ interface Following {
   readonly search: (q: string) => void;
 }
 
-/** Reads the history when there is more of it or other lines are shown, one read at a time. */
+/** Reads a run's history whenever it has grown or other lines are shown, one read at a time. */
 function watchHistory(
   client: Gradus,
   runId: string,

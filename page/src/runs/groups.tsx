@@ -22,7 +22,7 @@ export function Groups({ run }: { readonly run: ReadRun }) {
     (client, options) => client.run(run.runId).groups({ which: isNumber ? BigInt(batch) : "open" }, options),
     [run.runId, batch, asOf],
   );
-  // Ask for a new version only when the previous request is done. Otherwise a slow request would restart with every
+  // Request the groups again only when the previous request is done. Otherwise a slow request would restart with every
   // change of the run and never finish.
   useEffect(() => {
     if (!answer.waiting) setAsOf(version);
@@ -125,7 +125,7 @@ interface Shown {
   readonly runId: string;
   readonly now: number;
   readonly isChosen: (place: number) => boolean;
-  /** Marks a group for an action. Undefined if the caller may not change groups. */
+  /** Selects (`on`) or deselects a group for an action. Undefined if the caller may not change groups. */
   readonly pick: ((group: RunGroup, on: boolean) => void) | undefined;
 }
 

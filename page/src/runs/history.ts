@@ -16,7 +16,10 @@ export interface History {
   readonly lines: readonly Line[];
   /** Number of update batches that are merged into one step. */
   readonly merged: number;
-  /** Incarnation of the run. An import changes it and invalidates the settled records. */
+  /**
+   * Random name of the run since its creation or last import. An import changes it, and the records read before are
+   * invalid.
+   */
   readonly incarnation: string;
   /**
    * Number of records, from the first on, that will not change any more. A request with `resumeToken` returns the later
@@ -28,7 +31,10 @@ export interface History {
 
 interface Reading {
   readonly runId: string;
-  /** Newest state of the run. It decides how many batches are merged, and whether an earlier history can be continued. */
+  /**
+   * Newest state of the run. It decides how many update batches are merged into a step, and whether an earlier history
+   * can be continued.
+   */
   readonly state: Pick<RunState, "batchesDrawn" | "incarnation">;
   readonly steps: number;
   readonly signal: AbortSignal;

@@ -1,11 +1,11 @@
-/** Dialog that sets pass rates for an arm's rows, pasted from gradus pools profile or gradus eval. */
+/** Dialog that sets pass rates of an arm's rows, from a pasted file of gradus pools profile or gradus eval. */
 import { useState } from "preact/hooks";
 import { readRates, type RowRates } from "../../../clients/ts/src/rates.ts";
 import { gradus } from "../session.ts";
 import { counted } from "../words.ts";
 import { type ActionProps, ChangeDialog, type Effect } from "./change.tsx";
 
-/** Default number of samples that a pass rate counts as. */
+/** Default number of samples that each pass rate counts for. */
 const WORTH = 8;
 
 export function RatingDialog({ run: { runId, config }, armId, onClose }: ActionProps & { readonly armId: string }) {

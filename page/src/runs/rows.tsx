@@ -12,8 +12,8 @@ import { RatingDialog } from "./rating.tsx";
 import type { ReadRun } from "./state.ts";
 
 /**
- * Returns the arms that choose among their rows by pass rates, and all arms added later, of which only the server knows
- * whether they do.
+ * Returns the arms that choose among their rows by pass rates, and all arms that were added after the run's creation,
+ * of which the page does not know whether they do.
  */
 export function armsWithRows({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
   const created = new Map(config.arms.map((arm) => [arm.id, arm]));
@@ -75,7 +75,10 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 type Order = (one: RowState, other: RowState) => number;
 
-/** Orders of the table, by name in the address. Without a function, rows keep the arm's order. */
+/**
+ * Orders in which the table can be sorted, by their names in the address. Without a function, rows keep the arm's
+ * order.
+ */
 const orders: Readonly<Record<string, readonly [text: string, order?: Order]>> = {
   row: ["row"],
   lowest: ["lowest pass rate", (one, other) => one.passRate - other.passRate],

@@ -5,7 +5,7 @@ import { CopyButton, Facts, Panel } from "../ui/parts.tsx";
 import { count } from "../words.ts";
 import { policyName, type ReadRun, shapeOf } from "./state.ts";
 
-/** Returns the level of an arm. Undefined if the arm has parameters instead, or was added later. */
+/** Returns the level of an arm. Undefined if the arm has parameters instead, or was added after the run's creation. */
 export function levelOf({ arms }: RunConfig, armId: string): string | undefined {
   const difficulty = arms.find(({ id }) => id === armId)?.spec?.difficulty;
   return difficulty?.case === "level" ? difficulty.value : undefined;

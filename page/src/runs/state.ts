@@ -54,7 +54,9 @@ export function readRun({ runId, config, state }: Run): ReadRun | undefined {
   return config === undefined || state === undefined ? undefined : { runId, config, state };
 }
 
-/** Returns the environment of each arm. For arms added later, derives it from the id. */
+/**
+ * Returns the environment of each arm. For arms that were added after the run's creation, derives it from the arm's id.
+ */
 export function familiesOf({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
   const environments = new Map(config.arms.map(({ id, spec }) => [id, spec?.environment]));
   return state.arms.map(({ armId }) => environments.get(armId) ?? armId.replace(/\/[^/]*$/, ""));

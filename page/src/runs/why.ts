@@ -11,13 +11,13 @@ export interface Why {
   readonly next: string;
 }
 
-/** If the largest share is below this multiple of an equal share, the arms count as drawn alike. */
+/** If the largest share of an arm is below this multiple of an equal share, all arms count as drawn alike. */
 const ALIKE = 1.25;
 
-/** Number of arms that are named in addition to the first. */
+/** Maximum number of arms that an explanation names in addition to the most drawn arm. */
 const NAMED = 3;
 
-/** Number of closed groups of an arm behind its recent means (ArmState.recent_solved_share). */
+/** Number of last closed groups of an arm that its recent means cover (ArmState.recent_solved_share). */
 export const RECENT_GROUPS = 256;
 
 /** Returns the arm drawn most, with a reason. Undefined if no arm can be drawn. */

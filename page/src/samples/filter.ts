@@ -1,4 +1,4 @@
-/** Converts the filter in the address into a filter of samples. */
+/** Converts the filter in the page's address into the protobuf message SampleFilter. */
 import { create } from "@bufbuild/protobuf";
 import { SampleFilterSchema, Verdict } from "../../../clients/ts/src/public.ts";
 import type { SampleFilter } from "../../../clients/ts/src/public.ts";

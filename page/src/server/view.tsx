@@ -92,7 +92,7 @@ function Ports({ server: { ports } }: { readonly server: ServerInfo }) {
   );
 }
 
-/** Kinds of work in threads beside the event loop, by their names in the contract. */
+/** Descriptions of the kinds of work that the server does outside of its event loop, by their names in ServerInfo. */
 const WORK: Readonly<Record<string, string>> = {
   tasks: "making tasks",
   aside: "drawing, solving and checking for people",

@@ -1,4 +1,4 @@
-/** Converts between addresses and tasks. */
+/** Converts between the page's address and the task that it shows. */
 import type { AnswerFormatName, SourceName, SplitName, TaskChoice } from "../../../clients/ts/src/choices.ts";
 import { answerFormatNames, sourceNames, splitNames } from "../../../clients/ts/src/choices.ts";
 import { hrefOf } from "../address.ts";

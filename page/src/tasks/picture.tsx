@@ -1,4 +1,4 @@
-/** Shows a picture drawn by the server as an image, so that nothing in it can run or affect the page. */
+/** Shows an SVG picture from the server as an image, so that nothing in it can run or affect the page. */
 import { useEffect, useState } from "preact/hooks";
 import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { CallOptions } from "../../../clients/ts/src/caller.ts";

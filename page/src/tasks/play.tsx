@@ -1,4 +1,7 @@
-/** Lets the reader play a task with turns call by call. No run records the calls, and the server stores no episode. */
+/**
+ * Lets the reader play a task of several turns call by call. No run records the calls, and the server stores no
+ * episode.
+ */
 import { useState } from "preact/hooks";
 import type { ChatMessage, SolveTaskResponse, Task, Tool, TryAnswerRequest } from "../../../clients/ts/src/public.ts";
 import { EnvironmentService } from "../../../clients/ts/src/public.ts";

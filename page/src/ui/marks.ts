@@ -15,7 +15,7 @@ export interface Spot {
 
 const isKnown = (spot: Spot | undefined): boolean => Number.isFinite(spot?.y);
 
-/** Returns whether a line through the spots would show anything. */
+/** Returns whether any spot has a value, so that a line through the spots shows something. */
 export function hasValues(spots: readonly Spot[]): boolean {
   return spots.some(isKnown);
 }
@@ -52,7 +52,7 @@ export interface Layer {
   readonly spots: readonly Spot[];
 }
 
-/** Returns the spots with the last value repeated at `end`, up to which it holds. */
+/** Returns the spots of a line with the last value repeated at `end`, because the value holds up to there. */
 export function held(spots: readonly Spot[], end: number): readonly Spot[] {
   const last = spots.at(-1);
   return last === undefined ? [] : [...spots, { ...last, x: end }];

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /**
- * Returns whether an element has been visible, or nearly, so that its content can be loaded late. `place` is for the
- * element's `ref`.
+ * Returns whether an element has been in sight, or nearly, so that its content is loaded only when needed. `place` is
+ * for the element's `ref`.
  */
 export function useSeen<Kind extends Element>(): { readonly place: { current: Kind | null }; readonly seen: boolean } {
   const place = useRef<Kind | null>(null);

@@ -114,7 +114,7 @@ function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
 
 /** Channel that scores groups over one stream at a time. */
 interface SteppingStream extends StepChannel {
-  /** Gives up the open stream as if it were broken. Its waiting requests can be sent again on the next stream. */
+  /** Ends the open stream as if it were broken. Requests without a reply can be sent again on the next stream. */
   readonly leave: () => void;
 }
 

@@ -149,7 +149,10 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     wire.heard();
     return reached(reply);
   };
-  /** Runs `work` on the current connection and records its result. Calls `leave` if the connection is replaced. */
+  /**
+   * Runs `work` (a call) on the current connection. If the call shows that the connection is dead, replaces it and
+   * calls `leave`.
+   */
   const attempted = async <T>(work: (on: Client) => Promise<T>, leave?: () => void): Promise<T> => {
     const [used, begunAt] = [client(), performance.now()];
     try {
