@@ -146,9 +146,9 @@ export interface GrowthChoice {
   readonly axis: string;
   /** Value of the first level. Defaults to the axis's first value. */
   readonly start?: number | undefined;
-  /** Difference between the values of two levels. Defaults to 1. */
+  /** Difference between the values of two successive levels. Defaults to 1. */
   readonly step?: number | undefined;
-  /** Greatest value. Defaults to the axis's last value. */
+  /** Value of the last level, on which the growth ends. Defaults to the axis's last value. */
   readonly cap?: number | undefined;
 }
 

@@ -56,7 +56,7 @@ export interface CompletionChoice extends TurnChoice {
 
 /** Options of a call that reads a list. */
 export interface ListOptions extends CallOptions {
-  /** Number of items in each call. Defaults to 100. */
+  /** Number of items that each call requests. Defaults to 100. */
   readonly pageSize?: number | undefined;
 }
 

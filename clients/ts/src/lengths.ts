@@ -4,7 +4,7 @@ import type { CompletionLengths, HistoryRecord } from "../../../proto/gen/gradus
 export interface LengthFigure {
   /** "tokens" if any sample has them. Characters are UTF-16 code units. */
   readonly unit: "tokens" | "characters";
-  /** Sum over the samples with a length in this unit. */
+  /** Sum of the lengths of the samples that have a length in this unit. */
   readonly total: number;
   /** Mean length of the samples that `total` sums up. */
   readonly mean: number;

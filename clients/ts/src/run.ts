@@ -155,7 +155,7 @@ export interface RunHandle {
    * appear in the run's state and history. No policy learns from them.
    */
   nextEvaluation(choice: EvaluationRoundChoice, options?: CallOptions): Promise<NextEvaluationResponse>;
-  /** Reports advantages that the trainer computed (feedbackSource "reported"). */
+  /** Reports advantages that the trainer computed, for a run with the feedbackSource "reported". */
   reportAdvantages(
     groups: readonly MessageInitShape<typeof GroupAdvantagesSchema>[],
     options?: CallOptions,

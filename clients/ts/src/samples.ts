@@ -46,7 +46,7 @@ export interface RunSamplesChoice extends SampleFilterChoice, CallOptions {
   readonly tasks?: boolean | undefined;
   /** Whether to leave out the completions themselves. Defaults to false. */
   readonly brief?: boolean | undefined;
-  /** Number of completions in each call. Defaults to 100. */
+  /** Number of completions that each call requests. Defaults to 100. */
   readonly pageSize?: number | undefined;
 }
 

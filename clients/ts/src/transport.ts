@@ -32,7 +32,9 @@ export interface Transport {
     input: MessageShape<I>,
     attempt: Attempt,
   ): AsyncIterable<MessageShape<O>>;
-  /** Opens a channel for one stream of steps. If unset, the client makes BatchStep calls instead. */
+  /**
+   * Opens a channel that scores groups over one StreamSteps call. If unset, the client makes BatchStep calls instead.
+   */
   openSteps?(): StepChannel;
   close(): void;
 }

@@ -22,7 +22,10 @@ export interface TurnChoice {
 /** Maximum size of the texts of a transcript together, in bytes of UTF-8. The server refuses more. */
 const TRANSCRIPT_BYTES_MAX = 256 * 1024;
 
-/** Returns the fields of a completion's message. Of a transcript that is too long, the first messages are left out. */
+/**
+ * Returns the fields of the protobuf message Completion for a turn. If the transcript is too long, leaves out its first
+ * messages.
+ */
 export function turnFieldsOf(
   { toolCalls = [], hermes = false, finishReason, end = false }: TurnChoice,
   transcript: readonly ChatMessage[] = [],

@@ -8,7 +8,7 @@ import { verdictTone } from "./verdict.ts";
 
 /** Number of code points that are shown at first, because browsers need seconds to lay out a megabyte. */
 const SHOWN = 6_000;
-/** Number of code points to show before an answer, if the answer begins before the part that is shown. */
+/** Number of code points to show before the last answer, if the start of the completion is not shown at first. */
 const BEFORE = 200;
 
 interface Piece {

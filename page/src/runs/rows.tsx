@@ -12,8 +12,8 @@ import { RatingDialog } from "./rating.tsx";
 import type { ReadRun } from "./state.ts";
 
 /**
- * Returns the arms that choose among their rows by pass rates, and all arms that were added after the run's creation,
- * of which the page does not know whether they do.
+ * Returns the arms that choose among their rows by pass rates. Includes all arms that were added after the run's
+ * creation, because the page does not know how they choose.
  */
 export function armsWithRows({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
   const created = new Map(config.arms.map((arm) => [arm.id, arm]));

@@ -208,7 +208,7 @@ class EvaluationCore:
         return self.client.call(call, options)
 
     def report(self, **options: Unpack[CallOptions]) -> Op[Report]:
-        """Returns the current report."""
+        """Returns the current report: statistics of the samples scored so far."""
         request = message_of(ev.GetReportRequest, evaluation_id=self.evaluation_id)
         call = evaluation_call("GetReport", request, lambda got: Report.from_proto(got.report))
         return self.client.call(call, options)

@@ -10,7 +10,7 @@ from gradus.enums import FeedbackStatus
 
 
 class ClientHandle(Handle[ClientCore]):
-    """Client of a server, from which `Client` and its asynchronous form derive."""
+    """Base class of `Client` and its asyncio form."""
 
     @property
     def feedback_counts(self) -> dict[FeedbackStatus, int]:
@@ -23,7 +23,7 @@ class ClientHandle(Handle[ClientCore]):
 
 
 class RunHandle(Handle[WholeRunCore]):
-    """Handle of a run, from which `Run` and its asynchronous form derive."""
+    """Base class of `Run`, the handle of a training run, and its asyncio form."""
 
     @property
     def run_id(self) -> str:
@@ -57,7 +57,7 @@ class RunHandle(Handle[WholeRunCore]):
 
 
 class EvaluationHandle(Handle[EvaluationCore]):
-    """Handle of an evaluation, from which `Evaluation` and its asynchronous form derive."""
+    """Base class of `Evaluation`, the handle of an evaluation, and its asyncio form."""
 
     @property
     def evaluation_id(self) -> str:

@@ -26,7 +26,7 @@ _FOREIGN = (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN, grpc.StatusC
 """Status codes that calls get from servers other than Gradus, with or without gRPC."""
 
 _UNCONNECTED = re.compile(r"failed to connect|errors resolving|Deadline Exceeded", re.IGNORECASE)
-"""Matches gRPC's errors for a missing or doubtful connection."""
+"""Matches gRPC's errors for a call that may have had no connection to a server."""
 
 _GRPC_PORT = "give the server's gRPC port, 50051 by default"
 

@@ -35,7 +35,7 @@ class Notice:
         self._said_at = float("-inf")
 
     def waiting(self, error: GradusError) -> Op[None]:
-        """Logs or warns, if it is time, before a further try."""
+        """Called before each further try: warns of a long wait for feedback, or logs a pause, if it is time to."""
         now = time.monotonic()
         if isinstance(error, PausedError):
             self._paused(error, now)

@@ -226,13 +226,13 @@ class WholeRunCore(RunCore):
         return self.call(curriculum_call("Advance", request, _applies_from, repeatable=False), options)
 
     def pause(self, **options: Unpack[CallOptions]) -> Op[int]:
-        """Stops issuing update batches. Returns the first cursor that is not issued."""
+        """Pauses the run: it issues no further update batches. Returns the first cursor that is not issued."""
         return self.call(
             curriculum_call("Pause", message_of(cur.PauseRequest, run_id=self.run_id), _applies_from), options
         )
 
     def resume(self, **options: Unpack[CallOptions]) -> Op[int]:
-        """Issues update batches again. Returns the first cursor that is issued again."""
+        """Ends a pause of the run. Returns the first cursor that is issued again."""
         return self.call(
             curriculum_call("Resume", message_of(cur.ResumeRequest, run_id=self.run_id), _applies_from), options
         )

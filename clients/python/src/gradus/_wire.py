@@ -66,7 +66,7 @@ class ThreadWire:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Ends the threads and the call."""
+        """Ends the threads and the gRPC call of the stream."""
         self._end(cancel=kind is not None)
 
     def _end(self, *, cancel: bool) -> None:

@@ -146,9 +146,9 @@ def grow(axis: str, *, start: int = 0, step: int = 0, cap: int = 0) -> Growth:
     axis
         Name of the axis, e.g. "vertices".
     start, cap
-        Value of the first level, and the greatest value; 0: those of the axis.
+        Values of the first and of the last level; 0: those of the axis.
     step
-        Difference between the values of two levels; 0: 1.
+        Difference between the values of two successive levels; 0: 1.
 
     """
     return Growth(axis, start, step, cap)

@@ -115,7 +115,7 @@ class UnimplementedError(GradusError):
 
 
 class NoEffectWarning(UserWarning):
-    """A change of a run that has no effect on draws, e.g. of weights under a bandit."""
+    """A change of a run does not affect which tasks are drawn, e.g. new weights under a bandit."""
 
 
 class UnavailableWarning(UserWarning):

@@ -88,8 +88,8 @@ def signal_rescale(
 ) -> SignalRescale:
     """Returns a rescaling of a bandit's signals to [-1, 1] (Graves et al. 2017, section 3.1).
 
-    A signal becomes -1 at or below the low quantile (None: 0.2) of the last `window` signals of all arms (None: 512),
-    and 1 at or above the high quantile (None: 0.8).
+    A signal becomes -1 at or below the low quantile (None: 0.2), and 1 at or above the high quantile (None: 0.8). The
+    quantiles are of the last `window` signals of all arms (None: 512).
     """
     return SignalRescale(low_quantile=low_quantile, high_quantile=high_quantile, window=window)
 

@@ -110,7 +110,7 @@ class Stage(Value, message=cur.Stage):
 
 @dataclass(frozen=True)
 class StagedPolicy(Value, message=cur.StagedPolicy):
-    """A policy with stages in succession."""
+    """A policy that goes through stages one after the other, each with its own weights of arms."""
 
     stages: tuple[Stage, ...]
 

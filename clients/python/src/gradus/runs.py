@@ -95,7 +95,7 @@ class ArmGrowth(Value, message=cur.ArmGrowth):
 
 @dataclass(frozen=True)
 class RowState(Value, message=cur.RowState):
-    """What a run knows about a row.
+    """A row of an arm (e.g. of its data pool), with the pass rate that a run expects of it.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class EvaluationArm(Value, message=cur.EvaluationArm):
 
 @dataclass(frozen=True)
 class DynamicSampling(Value, message=cur.DynamicSampling):
-    """Settings for update batches of groups whose outcomes differ (DAPO 3.2).
+    """Settings of dynamic sampling (DAPO 3.2): updates train only on groups whose outcomes differ.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class TaskWire:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Ends the tasks and the call."""
+        """Ends the asyncio tasks and the gRPC call of the stream."""
         tasks = [*self._tasks, *([] if self._feeder is None else [self._feeder])]
         for task in tasks:
             task.cancel()

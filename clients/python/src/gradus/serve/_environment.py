@@ -68,7 +68,7 @@ class Environment:
     version: ClassVar[int] = 1
     """Version. A changed environment needs a new one: tasks of another version are not scored."""
     description: ClassVar[str] = ""
-    """Description of the tasks, one paragraph. Defaults to the first one of the docstring."""
+    """Description of the tasks, one paragraph. Defaults to the first paragraph of the class's docstring."""
     levels: ClassVar[Mapping[str, Mapping[str, Any] | Level]] = {"default": {}}
     """Levels by name, easiest first, each with arguments of `generate`."""
     axes: ClassVar[Mapping[str, Axis]] = {}

@@ -45,7 +45,7 @@ class Episodes:
         self._live: OrderedDict[bytes, Any] = OrderedDict()
 
     def advance(self, request: provider_pb2.EnvironmentProviderAdvanceRequest) -> provider_pb2.ProvidedTurn:
-        """Returns the result of the last call of a request. Raises the environment's exceptions."""
+        """Carries out the last call of a request and returns its result. Raises the environment's exceptions."""
         calls = request.calls
         if not calls:
             raise MisshapenError("EnvironmentProviderAdvanceRequest.calls must have at least one call; got none")

@@ -196,7 +196,7 @@ class Served:
         return False
 
     def advance(self, request: provider_pb2.EnvironmentProviderAdvanceRequest) -> provider_pb2.ProvidedTurn:
-        """Returns the result of the last call of a request. Raises the environment's exceptions."""
+        """Carries out the last call of a request and returns its result. Raises the environment's exceptions."""
         return self._episodes.advance(request)
 
     def draw(self, instance: bytes, answer: str | None) -> str:

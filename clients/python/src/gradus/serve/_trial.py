@@ -26,7 +26,7 @@ from gradus.v1 import outcome_pb2, provider_pb2
 
 SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
 NONSENSE = "gradus-nonsense"
-# Answers of which most environments can read at least one.
+# Answers to try: most environments can read at least one of them.
 LIKELY = ("0", "a", "[]", "{}")
 # A level counts as asleep, and ends, if it takes more than these seconds and uses less than this share of them as
 # processor time. A busy machine only takes longer.
@@ -56,7 +56,7 @@ class Verdict:
 
 
 def try_all(catalogue: Catalogue, walls: Walls, family: Family, processes: int, cpu_seconds_max: float) -> None:
-    """Removes levels that cannot be served from a catalogue.
+    """Tries all levels of a catalogue, and removes those that cannot be served.
 
     Tries `processes` environments at a time, each level within a limit of processor time.
     """

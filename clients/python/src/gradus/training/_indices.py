@@ -33,7 +33,7 @@ def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) 
 
 
 _GROUPS_MAX = 4096
-"""Maximum number of groups that are remembered. Older ones were complete long ago."""
+"""Maximum number of groups whose taken indices are remembered. Older groups were complete long ago."""
 
 
 class SampleIndices:

@@ -43,7 +43,7 @@ class RunAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parses the text of an address.
+        """Parses the text of an address, e.g. "gradus://localhost:50051/my-run".
 
         Raises
         ------

@@ -144,7 +144,7 @@ class Environments:
         return _OVER * (length + 1)
 
     def task_of(self, row: str) -> Task:
-        """Returns the task of a row."""
+        """Returns the task that a row of the data set holds as JSON."""
         return self._rounds.in_round(Task.from_json(row), self._rounds.step)
 
     def step(self, task: Task, task_id: str, place: int, turn: PolicyTurn) -> Outcome:

@@ -22,7 +22,7 @@ _PARAMETERS = {
     "add_response_schema": {"processing_class"},
     "get_training_chat_template": {"processing_class"},
 }
-"""Functions that are called here, with the parameters that they must have."""
+"""Functions of TRL that this module calls, with the parameters that they must have."""
 
 
 def check() -> None:

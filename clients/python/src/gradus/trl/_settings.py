@@ -24,13 +24,13 @@ _TAKEN = {
     "top_k": "top_k",
     "completion_length_max": "max_completion_length",
 }
-"""TRL's names of settings of a run's trainer."""
+"""Settings of the `trainer:` block of a run file, with their names in TRL."""
 
 _OF_GRPO_ALONE = frozenset(["importance_sampling_level", "entropy_coef"])
 """TRL settings that GRPOConfig has and RLOOConfig lacks."""
 
 _OPTIMIZERS = {"adamw": "adamw_torch"}
-"""TRL's names of optimizers, if they differ."""
+"""Optimizers of a run file that have another name in TRL, with that name."""
 
 _ELSEWHERE = {
     "algorithm": "the trainer's class",

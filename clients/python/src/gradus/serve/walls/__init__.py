@@ -175,10 +175,7 @@ class Walls:
         kernel.install_filter(self._strict)
 
     def in_words(self) -> str:
-        """Returns the isolation and limits in use as text for the operator, e.g.
-
-        "seccomp, Landlock 4, no network; …".
-        """
+        """Returns the isolation in use as text for the operator, e.g. "seccomp, Landlock 4, no network; …"."""
         parts = ["seccomp"]
         if self._landlock:
             parts.append(f"Landlock {self._landlock}")
