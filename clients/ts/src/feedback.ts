@@ -10,7 +10,7 @@ const choices = ["warn", "error", "ignore"] as const;
 /** Action if a run does not record a score: log a warning, throw a FeedbackError, or do nothing. */
 export type OnFeedback = (typeof choices)[number];
 
-/** Number of scores by feedback status, e.g. "recorded". */
+/** Number of scores by feedback status, which says whether the run recorded the score, e.g. "recorded". */
 export type FeedbackCounts = Readonly<Partial<Record<FeedbackStatusName, number>>>;
 
 /** Error for a score that its run did not record. Used only with `onFeedback: "error"`. */

@@ -33,7 +33,7 @@ export function Gallery() {
   );
 }
 
-/** Keeps the newest version of each environment, which the list has first. */
+/** Returns only the newest version of each environment, which comes first in the server's list. */
 function newest(environments: readonly Environment[]): readonly Environment[] {
   return environments.filter(({ id }, at) => environments.findIndex((other) => other.id === id) === at);
 }

@@ -65,7 +65,7 @@ def perform(
     waiting: Waiting | None = None,
     first: Callable[[], Any] | None = None,
 ) -> Op[T]:
-    """Makes a call until it succeeds, fails for good, or times out; raises GradusError.
+    """Repeats a call until it succeeds, fails with a final error, or times out; raises GradusError.
 
     A call that waits through pauses has its whole timeout and all retries again after a pause. `first` waits for the
     first try, if it has begun already (`Io.begin`).

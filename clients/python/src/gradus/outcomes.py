@@ -80,7 +80,7 @@ class AnswerSpan(Value, message=outcome_pb2.AnswerSpan):
 class Commit(Value, message=outcome_pb2.Commit):
     """The first right answer of a completion.
 
-    It has the index of the answer, its index in `Outcome.spans`, and the position at which its mark ends.
+    Its fields are the index of the answer, the index of its span in `Outcome.spans`, and the end of its closing mark.
     """
 
     answer: int

@@ -174,7 +174,7 @@ class _First:
                 os.write(self._forwarding, to_bytes(frame))
 
     def _clear(self) -> None:
-        """Removes the server's socket and its folder: a server that was killed could not."""
+        """Removes the server's socket and its folder, which a server that was killed could not remove."""
         with contextlib.suppress(OSError):
             os.unlink(self._start.socket)
             os.rmdir(os.path.dirname(self._start.socket))

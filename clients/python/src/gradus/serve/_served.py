@@ -327,7 +327,7 @@ _BOOLS_OF_NUMPY = ("bool_", "bool")
 
 
 def _facts_of(found: Any, components: Mapping[str, float], source: str) -> Facts:
-    """Returns the facts for a bool or a number."""
+    """Converts a result of `verify` that is a bool or a number to Facts."""
     if isinstance(found, bool) or type(found).__name__ in _BOOLS_OF_NUMPY:
         if components:
             return Facts.graded({next(iter(components)): 1.0 if found else 0.0})

@@ -37,7 +37,7 @@ class Terms:
 def run_worker(
     catalogue: Catalogue, walls: Walls, terms: Terms, connection: socket.socket, held: Held, host: int
 ) -> NoReturn:
-    """Serves until the server closes the connection, or the host, a process, ends.
+    """Serves requests until the server closes the connection, or the process with the id `host` ends.
 
     This function never returns: the process ends in it, whatever happens.
     """

@@ -93,7 +93,7 @@ class Chat:
         known = self._render(before)
         whole = self._render([*before, *replies], add_generation_prompt=True)
         ends = [place for place, token in enumerate(known) if token == self._tokenizer.eos_token_id]
-        # Templates write a line break after the end token, which the policy does not write.
+        # Drop the line break that templates write after the end token, because the policy does not write one.
         known = known[: ends[-1] + 1] if ends else known
         if whole[: len(known)] != known:
             raise ValueError(

@@ -28,9 +28,9 @@ MESSAGE_BYTES_MAX = 16 * 1024**2
 SEED_BITS = 31
 OPTIONS = ("name", "field", "prompt")
 PLAYS = 12
-"""Number of times that each answer to one seed is played at mounting."""
+"""Number of times that each answer to one seed is played when a server is mounted, to compare its rewards."""
 CHECK_SECONDS = 10
-"""Seconds after which no further answer is tried, except for the first ANSWERS_MIN."""
+"""Seconds after which a server at mounting is tested with no further answer, after at least ANSWERS_MIN."""
 ANSWERS_MIN = 4
 # Error codes of an OpenEnv server about its own state. The answer is not at fault, and may be scored later.
 _AWAY = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR", "UNAVAILABLE", "RESOURCE_EXHAUSTED")
@@ -63,7 +63,7 @@ def offer(rest: str) -> Offer:
 
 
 def schema_of(address: str) -> dict[str, Any]:
-    """Returns the schema of an action."""
+    """Fetches the JSON Schema of an action from the OpenEnv server at an address."""
     try:
         with urllib.request.urlopen(address.rstrip("/") + "/schema", timeout=SECONDS_MAX) as reply:
             found = json.loads(reply.read(MESSAGE_BYTES_MAX))
