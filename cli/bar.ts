@@ -21,8 +21,8 @@ export interface BarOptions {
   readonly done: number;
   readonly total: number;
   /**
-   * Format string of the cli-progress library. {left} stands for the remaining time. Other placeholders are fields of
-   * `payload`.
+   * Format string of the library cli-progress, where {left} stands for the remaining time. Other placeholders are
+   * fields of `payload`.
    */
   readonly format: string;
   readonly payload?: Payload;

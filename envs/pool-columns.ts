@@ -33,7 +33,7 @@ export interface PythonRow {
   readonly python: string;
 }
 
-/** What a sandbox found about the Python code in rows, by the row's index in its unit (part of the file). */
+/** Findings of a sandbox about the Python code in rows, by the row's index in its unit (part of the file). */
 export type FoundPython = ReadonlyMap<number, string>;
 
 const NOTHING_FOUND: FoundPython = new Map();

@@ -11,7 +11,7 @@ export interface BatchRequest {
   readonly version: number;
   /** Columns that have another name in the file than in the environment, as given by --column. */
   readonly names: ColumnNames;
-  /** What a sandbox found in the Python code of the rows. Undefined: no sandbox has parsed the code yet. */
+  /** Findings of a sandbox in the Python code of the rows. Undefined: no sandbox has parsed the code yet. */
   readonly found?: FoundPython;
 }
 

@@ -32,7 +32,7 @@ interface ChangeProps {
   /** Change to make. Undefined while the input is incomplete. */
   readonly change: Change | undefined;
   /**
-   * What the reader entered for the change, as text. When it changes, the dialog asks the server for the effect again.
+   * Text that the reader entered for the change. When it changes, the dialog asks the server for the effect again.
    */
   readonly given?: string;
   readonly tone?: Tone;

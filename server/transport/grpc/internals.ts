@@ -1,6 +1,6 @@
 /**
- * All code that relies on undocumented parts of grpc-js and Node, whose versions are pinned. At start, `checkInternals`
- * throws if such a part has changed. docs/decisions/0008-wire.md says what each use gains.
+ * All code that relies on undocumented parts of the libraries grpc-js and Node, whose versions are pinned. At start,
+ * `checkInternals` throws if such a part has changed. The file docs/decisions/0008-wire.md says what each use gains.
  */
 import type { Server, ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import { createRequire } from "node:module";

@@ -87,8 +87,8 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
 }
 
 /**
- * Returns a bind error with the operating system's error code, e.g. EADDRINUSE, in the field `code`. grpc-js puts this
- * code only into the message.
+ * Returns a bind error with the operating system's error code, e.g. EADDRINUSE, in the field `code`. The library
+ * grpc-js puts this code only into the message.
  */
 function systemErrorOf(error: Error): NodeJS.ErrnoException {
   const isUnknown = error.message.startsWith("Name resolution failed");
