@@ -62,16 +62,22 @@ function textOf(task: Task, sample: number): string {
   return `<think>Hm.</think><answer>${words.join(" ")}</answer>`;
 }
 
-/** Returns twenty-six trainers: of runs with every kind of arm, one of which asks a judge. */
+/** Returns thirty trainers: of runs with every kind of arm, of which one asks a judge and one has arms that grow. */
 function crewsOf(batches: number): readonly Crew[] {
   const crew = (run: string, trainers: number, choiceOf: (shape: ReturnType<typeof shapeOf>) => RunChoice): Crew => {
     const choice = choiceOf(shapeOf(trainers, batches * trainers * TASKS));
     return { run, trainers, choice, tasksOfEach: TASKS, textOf };
   };
   const arms = [...tiers, { id: "writing", environment: "writing", source: "real", weight: 0.1 }] as const;
+  const grown = [2, 3].map((start) => ({
+    id: `grown/${start}`,
+    environment: "countdown",
+    grow: { axis: "numbers", start },
+  }));
   return [
     ...["adsc-a", "adsc-b"].map((run) => crew(run, 10, (shape) => adscRun({ ...shape, policy: { kind: "bandit" } }))),
     crew("judged", 6, (shape) => ({ arms, policy: { kind: "mixture" }, seed: 7, ...shape })),
+    crew("growing", 4, (shape) => ({ arms: grown, policy: { kind: "frontier" }, seed: 9, ...shape })),
   ];
 }
 

@@ -104,6 +104,16 @@ const RETIRED_SHARE = 0.05;
  */
 const PEEK_SHARE = 0.1;
 
+/**
+ * Minimum difference of expected success at which a level that an arm tries (a peek) counts as easier to learn than the
+ * highest open level. A smaller difference may be noise of the verdicts.
+ */
+const LEARNABLE = 0.05;
+
+function isLearnable(peeked: Practised, top: Practised): boolean {
+  return peeked.fast > 0 && expected(peeked) - expected(top) > LEARNABLE;
+}
+
 /** A level of an arm, with its share of all draws. An arm that does not grow has one level, 0. */
 interface LevelShare {
   readonly arm: number;
@@ -143,8 +153,9 @@ function levelsToDraw({ arms }: FrontierState, records: View["arms"], scale: num
     for (const level of peeked) {
       peeks.push({ arm, level, share: PEEK_SHARE / drawable / peeked.length });
       const known = knownOf(arms[arm], level);
-      // A level above one that is never solved may itself be learnt, and then needs more draws than trials get.
-      if (known.fast > 0) open.push({ arm, level, share: interestOf(known, scale) });
+      // The highest open level may be impossible. A level above it that is solved more often needs more draws than
+      // trials get.
+      if (isLearnable(known, knownOf(arms[arm], top))) open.push({ arm, level, share: interestOf(known, scale) });
     }
   }
   return { open, peeks, retired: retired.map((of) => ({ ...of, share: RETIRED_SHARE / retired.length })) };

@@ -580,8 +580,10 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  * opens.
  *
  * Peek: while the highest open level has M ≥ 12 and m < (1 + g)/2, the arm gives a tenth
- * of 1/(number of arms) of all draws to the next three levels. If one of these passes
- * the test for opening, all levels up to the one after it open.
+ * of 1/(number of arms) of all draws to the next three levels. One of these whose
+ * m exceeds that of the highest open level by .05 is also drawn like an open level,
+ * because the highest open one may be impossible. If one passes the test for opening, all
+ * levels up to the one after it open.
  *
  * Advance with an arm_id opens the next level of an arm.
  */
