@@ -133,9 +133,10 @@ export interface Generator<Instance> extends Makeable {
    */
   generate(parameters: Parameters, rng: Rng): Instance | undefined;
   /**
-   * Returns whether the candidate is a task of these parameters, e.g. whether it is hard enough. May search, because it
-   * is called only when a task is made. A search subtracts the nodes that it visits from `work`. When none remain, it
-   * stops, and its result is ignored. If omitted, every candidate is accepted.
+   * Returns whether the candidate is a task of these parameters, e.g. whether it is hard enough. The function may be
+   * slow, e.g. solve the candidate by a search, because it is called only when a task is made. A search subtracts the
+   * nodes that it visits from `work`. When none remain, it stops, and its result is ignored. If omitted, every
+   * candidate is accepted.
    */
   accepts?(instance: Instance, parameters: Parameters, work?: SearchWork): boolean;
 }
@@ -293,7 +294,10 @@ export interface RowReader<Instance> {
    * evaluated on a problem that it trains on. Defaults to the environment's `invariant`.
    */
   problem?(instance: Instance): string;
-  /** Returns the name of the level that a row's instance belongs to, or undefined if it belongs to none. May search. */
+  /**
+   * Returns the name of the level that a row's instance belongs to, or undefined if it belongs to none. The function
+   * may be slow, e.g. count the instance's solutions by a search.
+   */
   levelOf(instance: Instance): string | undefined;
   /**
    * Measure that ranks the rows of a level and a split from easy to hard. Defaults to a column of the file with a pass
@@ -304,7 +308,10 @@ export interface RowReader<Instance> {
     readonly measure: string;
     /** Description of the measure, e.g. "the count of solutions". */
     readonly source: string;
-    /** Returns the difficulty of an instance, greater for harder ones. May search. */
+    /**
+     * Returns the difficulty of an instance, greater for harder ones. The function may be slow, e.g. count the
+     * instance's solutions by a search.
+     */
     of(instance: Instance): number;
   };
   /**

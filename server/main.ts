@@ -225,16 +225,18 @@ function markStale(log: Log["log"], health: Health) {
   };
 }
 
-/** Opens the resources that verifiers use, e.g. the sandbox. */
+/** Opens the external services that verifiers use: the sandbox and the judge. */
 async function openResources({ config, metrics, traces }: AssembleOptions, log: Log["log"]) {
   const opened = await openPorts(config, {
     clock: systemClock,
     ...(traces && { traceHeaders: traces.headers }),
     warn: log.warn.bind(log),
-    onOpen: (port, found) => log.info({ port, ...found }, "a resource is available"),
-    onFault: (port, why) => log.error({ port, why }, "a resource failed"),
+    onOpen: (port, found) =>
+      log.info({ port, ...found }, "the external service named in `port` (sandbox or judge) is available"),
+    onFault: (port, why) => log.error({ port, why }, "the external service named in `port` (sandbox or judge) failed"),
   });
-  for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a resource is missing");
+  for (const [port, reason] of Object.entries(opened.missing))
+    log.info({ port, reason }, "the external service named in `port` is not available");
   registerSamples(metrics.registry, ...opened.metrics);
   return opened;
 }

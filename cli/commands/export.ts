@@ -194,7 +194,8 @@ function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void
 
 async function addSolved(flags: Flags, writer: RowWriter): Promise<RowCounts> {
   const { environment = [], level = [], split, count, answerFormat: format, perEnvironment, allowBench } = flags;
-  if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
+  if (split === "bench" && !allowBench)
+    throw new CliProblem("usage", `--split bench is for benchmarks, not for training: ${benchWords}`);
   const [{ solverSources }, { takeEvenly }] = await Promise.all([
     import("../export/sources.ts"),
     import("../export/rows.ts"),
@@ -218,12 +219,15 @@ async function addSolved(flags: Flags, writer: RowWriter): Promise<RowCounts> {
   return { available, kept };
 }
 
-const benchWords =
-  "what benchmarks are made of: train on another split, e.g. by evaluating the suite forge-train, or give --allow-bench";
+const benchWords = "train on another split, e.g. by evaluating the suite forge-train, or give --allow-bench";
 
 function refuseBench(rows: readonly ExportRow[], { allowBench }: Flags): void {
   const bench = rows.filter(({ split }) => split === "bench").length;
-  if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split, ${benchWords}`);
+  if (bench > 0 && !allowBench)
+    throw new CliProblem(
+      "failure",
+      `${bench} rows are of the bench split, which is for benchmarks, not for training: ${benchWords}`,
+    );
 }
 
 /**

@@ -173,7 +173,8 @@ function lastAnswer(text: string, mark: LineMark, end: number, wasCut: boolean):
  */
 function marksBetween(text: string, from: number, to: number, start: number, end: number): LineMark[] {
   const marks: LineMark[] = [];
-  // The search begins earlier than `from`, because the first label's line may begin before its word.
+  // The searched part begins before `from`. For a word "answer" at `from`, MARK also checks the text before it in its
+  // line, e.g. "## Final ".
   const offset = Math.max(start, from - BEFORE_UNITS_MAX - 1);
   const part = text.slice(offset, Math.min(end, to + MARK_UNITS_MAX));
   MARK.lastIndex = from - offset;

@@ -106,7 +106,7 @@ export interface TurnsParts<Instance, Schema extends DescMessage = DescMessage> 
   start(instance: Instance): MessageShape<Schema>;
 }
 
-/** Turns of an environment whose calls need no external resource. */
+/** Rules for the episodes of an environment, if no call (a tool call or an answer) asks an external resource. */
 export interface Turns<Instance, Schema extends DescMessage = DescMessage> extends TurnsParts<Instance, Schema> {
   readonly resource?: undefined;
   /**
@@ -125,8 +125,8 @@ export interface Turns<Instance, Schema extends DescMessage = DescMessage> exten
 }
 
 /**
- * Turns whose calls may ask a resource. Their state is always stored and never replayed, because a replay would ask the
- * resource again.
+ * Rules for the episodes of an environment whose calls may ask an external resource, such as the sandbox. The state of
+ * an episode is always stored and never restored by repeating its calls, which would ask the resource again.
  */
 export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage> extends TurnsParts<Instance, Schema> {
   /** Resource that calls ask. It need not be the one that the environment's verifier asks. */
@@ -147,7 +147,7 @@ export interface AskingTurns<Instance, Schema extends DescMessage = DescMessage>
   ): Advanced<MessageShape<Schema>> | Question<MessageShape<Schema>>;
 }
 
-/** Turns of either kind. `resource` is set if calls ask a resource. */
+/** Rules for the episodes of an environment. `resource` is set if calls may ask an external resource. */
 export type AnyTurns<Instance = unknown> = Turns<Instance> | AskingTurns<Instance>;
 
 /**

@@ -1,4 +1,4 @@
-/** Sends the requests of views to the server, and tracks whether each is loading, failed or needs a refresh. */
+/** Sends the requests of views to the server, repeats them to refresh lists, and tracks which are running or failed. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Gradus, gradus, lostSince, noteFailure, returns } from "./session.ts";
 

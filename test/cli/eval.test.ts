@@ -408,7 +408,7 @@ describe("gradus export", () => {
       3,
       "there is no 'np/tps' with a solver and tasks of one completion",
     ],
-    [["--out", "a.jsonl", "--solver", "--split", "bench"], 2, "--split bench is what benchmarks are made of"],
+    [["--out", "a.jsonl", "--solver", "--split", "bench"], 2, "--split bench is for benchmarks, not for training"],
     [["--out", "nowhere/a.jsonl", "--solver"], 1, "--out must be a file that can be written; got 'nowhere/a.jsonl'"],
     [["--out", "a.jsonl", "--evaluation-id", "rft", "--count", "5"], 2, "cannot be used with option"],
     [["--out", "a.jsonl", "--evaluation-id", "nobody"], 3, 'there is no evaluation "nobody"'],

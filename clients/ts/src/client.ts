@@ -41,7 +41,7 @@ export interface StepChoice extends CallOptions, TurnChoice {
 export interface GradusClient extends PeopleCalls {
   /** Returns the version, the ports and the limits of the server. */
   getServerInfo(options?: CallOptions): Promise<ServerInfo>;
-  /** Returns all environments of the server, by id. With `category`, only those of that category. */
+  /** Returns all environments of the server, sorted by id. With `category`, only those of that category. */
   listEnvironments(filter?: { readonly category?: string }, options?: CallOptions): Promise<readonly Environment[]>;
   /** Returns one environment. Version 0 is the newest. */
   getEnvironment(id: string, version?: number, options?: CallOptions): Promise<Environment>;
@@ -81,13 +81,13 @@ export interface GradusClient extends PeopleCalls {
   feedbackCounts(): FeedbackCounts;
   /** Returns a handle of the run with this id. The run need not exist yet. */
   run(runId: string): RunHandle;
-  /** Returns all runs of the server, by id. */
+  /** Returns all runs of the server, sorted by id. */
   listRuns(options?: CallOptions): Promise<readonly Run[]>;
   /** Returns a handle of the evaluation with this id. The evaluation need not exist yet. */
   evaluation(evaluationId: string): EvaluationHandle;
-  /** Returns all evaluations of the server, by id. With `suite`, only those of that suite. */
+  /** Returns all evaluations of the server, sorted by id. With `suite`, only those of that suite. */
   listEvaluations(filter?: { readonly suite?: string }, options?: CallOptions): Promise<readonly Evaluation[]>;
-  /** Returns all suites of the server, by id. */
+  /** Returns all suites of the server, sorted by id. */
   listSuites(options?: CallOptions): Promise<readonly Suite[]>;
   /** Closes the connection. Calls in flight fail. */
   close(): void;

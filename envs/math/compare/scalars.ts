@@ -38,8 +38,9 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
 // Functions that compare expressions without variables.
 
 /**
- * Maximum number of bits that a constant may lose to its very large and very small parts, if it is compared at the usual
- * precision. E.g. 1 − 2^-2024 looks like 1 at 256 bits.
+ * Maximum depth of a constant, in bits, at which the usual precision of 256 bits can show that two constants are equal.
+ * The depth (see `depthOf`) is the number of bits that very large and very small parts of the constant may need. Nearly
+ * equal constants of a greater depth are compared again with more bits, because 1 − 2^-2024 looks like 1 at 256 bits.
  */
 const DEPTH_MAX = 40;
 

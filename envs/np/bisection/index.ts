@@ -9,7 +9,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
 
-/** Worked example of FORGE A.5.4. Its sides are optimal. */
+/** Worked example in the prompts, from the paper FORGE (A.5.4). The sides that it shows are optimal. */
 const EXAMPLE: BisectionInstance = {
   vertices: 4,
   edges: [

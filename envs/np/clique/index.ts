@@ -16,6 +16,6 @@ export const clique = vertexSetEnvironment({
   article: "a",
   word: "clique",
   answerNames: ["clique", "vertices", "s", "c"],
-  // Worked example of FORGE A.5.8. Its clique is the largest.
+  // Worked example in the prompts, from the paper FORGE (A.5.8). The clique that it shows is the largest.
   example: { graph: graphOf([[1, 2, 3, 4], [3, 4], [3], [4], []]), largest: [0, 1, 3, 4] },
 });

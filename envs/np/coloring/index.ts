@@ -9,7 +9,10 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve.ts";
 import { type Coloring, parse, verify } from "./verify.ts";
 
-/** Worked example of FORGE A.5.10. The paper's own answer, [1, 2, 1, 2], gives neighbours the same colour. */
+/**
+ * Worked example in the prompts, from the paper FORGE (A.5.10). The paper's own answer, [1, 2, 1, 2], gives neighbours
+ * the same colour.
+ */
 const EXAMPLE = graphOf([[1, 2], [3], [3], []]);
 const EXAMPLE_COLORING = [1, 2, 2, 1] as const;
 const EXAMPLE_COLORS = 2;

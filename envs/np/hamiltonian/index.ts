@@ -13,8 +13,8 @@ import { solve, trivial } from "./solve/index.ts";
 import { type Cycle, verify } from "./verify.ts";
 
 /**
- * Worked example of our own, because the papers have none. Vertex 4 has one neighbour, so that no cycle holds all five
- * vertices.
+ * Worked example in the prompts. It is our own, because the papers have none. Vertex 4 has one neighbour, so that no
+ * cycle holds all five vertices.
  */
 const EXAMPLE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
 const EXAMPLE_CYCLE = [0, 1, 2, 3] as const;

@@ -16,6 +16,6 @@ export const independentSet = vertexSetEnvironment({
   article: "an",
   word: "set",
   answerNames: ["independent set", "set", "vertices", "s"],
-  // Worked example of FORGE A.5.9. Its set is the largest.
+  // Worked example in the prompts, from the paper FORGE (A.5.9). The set that it shows is the largest.
   example: { graph: graphOf([[1, 2], [2, 3], [3], []]), largest: [0, 3] },
 });

@@ -8,7 +8,7 @@ import { invariant, generator, inline, type KnapsackInstance } from "./generate.
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
-/** Worked example of FORGE A.5.3. The paper's choice, of value 25, is not the best. */
+/** Worked example in the prompts, from the paper FORGE (A.5.3). The paper's choice, of value 25, is not the best. */
 const EXAMPLE: KnapsackInstance = {
   capacity: 20,
   weights: Int32Array.of(3, 4, 7, 8),

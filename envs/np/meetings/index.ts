@@ -9,7 +9,8 @@ import { format, parse, type Schedule, verify } from "./verify.ts";
 const HOUR = 60;
 
 /**
- * Worked example of FORGE A.5.5. The paper's schedule has attendee 3 in two meetings at 10:20; this schedule does not.
+ * Worked example in the prompts, from the paper FORGE (A.5.5). The paper's schedule has attendee 3 in two meetings at
+ * 10:20; this schedule does not.
  */
 const EXAMPLE: MeetingsInstance = {
   meetings: [

@@ -10,7 +10,10 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { verify } from "./verify.ts";
 
-/** Worked example of FORGE A.5.1. The paper's own answer, [0, 3, 4], has one subset too many. */
+/**
+ * Worked example in the prompts, from the paper FORGE (A.5.1). The paper's own answer, [0, 3, 4], has one subset too
+ * many.
+ */
 const EXAMPLE = bitMatrixOf(6, [
   [0, 1, 2],
   [2, 3],

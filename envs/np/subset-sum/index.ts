@@ -9,7 +9,7 @@ import { invariant, generator, inline, type SubsetSumInstance } from "./generate
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
-/** Worked example of FORGE A.5.2. Its subset is the largest. */
+/** Worked example in the prompts, from the paper FORGE (A.5.2). The subset that it shows is the largest. */
 const EXAMPLE: SubsetSumInstance = { target: 10, numbers: Int32Array.of(2, 3, 7, 8, 5), planted: [0, 1, 4] };
 
 function textOf(instance: SubsetSumInstance): TaskText {

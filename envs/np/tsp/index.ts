@@ -10,7 +10,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
-/** Worked example of FORGE A.5.7. Its tour is optimal. */
+/** Worked example in the prompts, from the paper FORGE (A.5.7). The tour that it shows is optimal. */
 const EXAMPLE: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
 const EXAMPLE_TOUR = [0, 1, 3, 2] as const;
 const EXAMPLE_LENGTH = 80;

@@ -23,7 +23,10 @@ const PRACTICE_SCALE_MIN = 8;
  * Default of `practiceScale`. The scale then follows the measured practice that arms of this run need to make progress.
  */
 const AUTO = "auto";
-/** Rate of the moving average `pace`, the practice that progress takes. It is updated when an arm makes progress. */
+/**
+ * Rate of the moving average `pace`, the practice that an arm needs for progress. The average is updated each time an
+ * arm makes progress.
+ */
 const PACE_RATE = 0.2;
 /**
  * If the total interest in all open levels is below this value, more of a batch than the share `exploration` is spread
@@ -80,8 +83,8 @@ function observe(_: FrontierConfig, state: FrontierState, groups: readonly Obser
 }
 
 /**
- * Returns the new `pace`: the mean practice, in groups, that progress takes. An arm has just made progress that took
- * `practice`.
+ * Returns the moving average `pace` after an arm has made progress. `practice` is the practice that this arm needed for
+ * it: the sum of q (1 − q) over the arm's groups since its last progress, where q is a group's success.
  */
 function pacedBy(pace: number | null, practice: number): number {
   return pace === null ? practice : pace + PACE_RATE * (practice - pace);
@@ -89,8 +92,8 @@ function pacedBy(pace: number | null, practice: number): number {
 
 /**
  * Returns the practice without progress that halves the interest in an arm. In large batches a model learns less from
- * each group, so a scale that is not given grows with the batch. "auto" also grows with `pace`, the practice that
- * progress takes.
+ * each group, so a scale that is not given grows with the batch. "auto" also grows with `pace`, the practice that arms
+ * of the run need for progress.
  */
 function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdate: number, pace = 0): number {
   return typeof practiceScale === "number" ? practiceScale : Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate, pace);

@@ -296,7 +296,7 @@ const misplaced = (message: Message, came: string): Failure =>
  * it did not.
  */
 const missing = (message: Message, ended: Failure | undefined): Failure =>
-  ended ?? misplaced(message, "no response for one of them");
+  ended ?? misplaced(message, "no response for a requested item");
 
 /** Stores a result at its index. Returns a failure if that index was not requested or has a result already. */
 function take<Result>(

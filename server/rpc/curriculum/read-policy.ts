@@ -31,7 +31,10 @@ export function policyFromWire(
   const { constraints = {}, filter = {}, ...kind } = jsonOf(required(message, `${prefix}policy`), prefix);
   const [field, own] = Object.entries(kind)[0] ?? [];
   if (field === undefined)
-    throw invalid(`${prefix}policy.kind`, `must be set: give one of ${ownKinds.join(", ")}, or named`);
+    throw invalid(
+      `${prefix}policy.kind`,
+      `must be set: give one of ${ownKinds.join(", ")}, or \`named\` with the name of a policy`,
+    );
   const { name = "", parameters = {} } =
     field === "named"
       ? (own as Named)

@@ -14,7 +14,10 @@ import type { Connections, Rows } from "./database.ts";
 /** Maximum number of samples whose facts (the part that reports need) one statement reads. */
 const FACTS_MAX = 4096;
 
-/** Maximum bytes of a completion with its outcome, so that a statement stays below one mebibyte. */
+/**
+ * Maximum size of a completion together with its outcome, in bytes. The SQL statement that stores both then stays below
+ * one mebibyte. STATEMENT_BYTES is only half as large, because it limits statements that send bytes in hex.
+ */
 export const SAMPLE_BYTES_MAX = 2 * STATEMENT_BYTES;
 
 /** Decodes bytes into texts, because the database stores texts as bytes. */

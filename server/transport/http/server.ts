@@ -264,8 +264,8 @@ function listener(
 const left = new ConnectError("the caller left before the answer", Code.Canceled);
 
 /**
- * Converts a request into the form that Connect takes. Connect's own function would make a new error at the end of each
- * call.
+ * Converts a request of Node into the form that Connect's handlers take. Connect's own function would abort a signal at
+ * the end of each call, even of a successful one, with a new error. Making an error takes as long as a short call.
  */
 function connectRequestOf(request: IncomingMessage, response: ServerResponse): Omit<ByteRequest, "contextValues"> {
   const { host } = request.headers;

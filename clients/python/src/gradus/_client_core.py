@@ -268,7 +268,7 @@ class ClientCore(PlanCore, RolloutCore):
                 yield Item(result if noted is None else replace(result, outcome=None, error=noted))
 
     def list_runs(self, **options: Unpack[CallOptions]) -> Op[list[RunInfo]]:
-        """Lists the runs of the server, by id."""
+        """Lists the runs of the server, sorted by id."""
 
         def page(token: str) -> Call[tuple[list[RunInfo], str]]:
             request = message_of(curriculum_pb2.ListRunsRequest, page_token=token)
@@ -277,7 +277,7 @@ class ClientCore(PlanCore, RolloutCore):
         return self.whole(page, options)
 
     def list_evaluations(self, suite: str = "", **options: Unpack[CallOptions]) -> Op[list[EvaluationInfo]]:
-        """Lists the evaluations of the server, by id; those of one suite if given."""
+        """Lists the evaluations of the server, sorted by id; only those of `suite`, if given."""
 
         def page(token: str) -> Call[tuple[list[EvaluationInfo], str]]:
             request = message_of(evaluation_pb2.ListEvaluationsRequest, suite=suite, page_token=token)
@@ -286,7 +286,7 @@ class ClientCore(PlanCore, RolloutCore):
         return self.whole(page, options)
 
     def list_suites(self, **options: Unpack[CallOptions]) -> Op[list[Suite]]:
-        """Lists the suites (fixed sets of tasks for evaluations) of the server, by id."""
+        """Lists the suites (fixed sets of tasks for evaluations) of the server, sorted by id."""
 
         def page(token: str) -> Call[tuple[list[Suite], str]]:
             request = message_of(evaluation_pb2.ListSuitesRequest, page_token=token)

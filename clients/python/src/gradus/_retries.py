@@ -28,10 +28,10 @@ _PAUSE_DELAY = 1.0
 """Seconds between two tries while a run is paused, if the server names no delay."""
 
 _RETRIES_UNREACHED = 4
-"""Maximum number of retries as long as no server has ever answered: there may be none."""
+"""Default maximum number of retries before a server has answered for the first time. Perhaps no server is running."""
 
 AS_LONG_AS_THERE_IS_TIME = 10**9
-"""Number of retries that only the timeout limits, for callers that wait for a server that may not be up yet."""
+"""Value of `retries` so high that only the timeout ends a call, for callers whose server may not be running yet."""
 
 _FIRST_DELAY, _DELAY_MAX = 0.1, 5.0
 """First and maximum delay before a retry in seconds, if the server names none. It doubles with each try."""

@@ -64,8 +64,9 @@ function record(search: Search, spins: Int8Array): void {
 }
 
 /**
- * Returns whether a node certainly contains no better cut. Returns false as soon as the relaxation's value is too low
- * to prove this.
+ * Returns whether the relaxation proves that a node contains no better cut than the best one known. The proof needs a
+ * value of the relaxation above a target, and sweeps lower the value. The function returns false once the value is not
+ * above the target.
  */
 function isClosed(search: Search, node: Node): boolean {
   const { relaxation, matrix, best, nodes, problem } = search;

@@ -19,7 +19,10 @@ export interface Model {
   readonly meetingsOf: readonly (readonly number[])[];
   /** Meetings, with the most attendees per minute first. */
   readonly byAttendance: readonly number[];
-  /** Size 1, and each meeting size for which fewer rooms have enough seats than for the size below it. */
+  /**
+   * Numbers of seats for each of which the search bounds the attendance: 1, and each k such that fewer rooms have at
+   * least k seats than have at least k − 1.
+   */
   readonly seatsFrom: readonly number[];
   /** Earliest possible start of a meeting, in minutes since midnight. */
   readonly dayStart: number;

@@ -497,7 +497,10 @@ export declare const GetReportRequestSchema: GenMessage<GetReportRequest>;
 
 /** Figures of one part, environment or category, or of the whole suite. */
 export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
-  /** Name of the part, environment id, or category. "overall" for the whole suite. */
+  /**
+   * Name of the part or category, or id of the environment, that the figures cover.
+   * "overall" if they cover the whole suite.
+   */
   name: string;
 
   /** Number of submitted samples, including those without a reward. */

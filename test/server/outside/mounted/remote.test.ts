@@ -49,7 +49,7 @@ test.each<[what: string, lie: Behaviour, words: RegExp]>([
   [
     "no answer at all",
     { verify: (_, call) => void call.end() },
-    /VerifyResponse\.index must be .*; got no response for one of them/,
+    /VerifyResponse\.index must be .*; got no response for a requested item/,
   ],
   [
     "a stream that breaks",

@@ -25,7 +25,9 @@ from gradus.serve.walls.places import RefusedError
 from gradus.v1 import provider_pb2 as pb
 
 MEMORY_MIB = 1024
-# Processor time of a level's trial, as a multiple of the limits for one instance and one answer together.
+# Before the host serves a level, it makes and verifies some instances of the level, as a trial. The trial's limit of
+# processor time is TRIAL_FACTOR times the sum of two limits: for making one instance, and for verifying one answer. If
+# both are 0, the trial's limit is TRIAL_SECONDS.
 TRIAL_FACTOR = 2
 TRIAL_SECONDS = 30
 # Number of workers in succession that fail to start, after which the host ends.
@@ -83,7 +85,7 @@ def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, wi
 
 
 def trial_seconds(start: pb.HostStart) -> float:
-    """Returns the processor time for a level's trial, in seconds.
+    """Returns the maximum processor time of a level's trial, in seconds.
 
     A trial makes up to four instances and verifies answers to them.
     """

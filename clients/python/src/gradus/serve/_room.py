@@ -11,14 +11,15 @@ from collections.abc import Callable
 
 HALF = 1 / 2
 MORE = 3 / 4
-# Shares of memory below one half, in descending order, to find out how much of it is free.
+# Shares of the worker's memory below one half, in descending order. `Room` takes the first one that is free as the
+# amount that the worker has left.
 LESS = [sixteenths / 16 for sixteenths in range(7, 1, -1)]
 
 
 class Room:
     """Decides whether one worker has enough free memory for another item.
 
-    `has_room` returns whether a share of its memory is free.
+    `has_room(share)` returns whether this share of the worker's maximum memory is still free, e.g. 0.5: half of it.
     """
 
     def __init__(self, has_room: Callable[[float], bool]) -> None:
