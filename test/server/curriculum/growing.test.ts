@@ -153,6 +153,18 @@ describe("an arm peeks", () => {
     expect(sharesOf(stuck(14), 1)).toEqual([1]);
   });
 
+  test("and draws a level like an open one while it is solved more often than the highest open one", () => {
+    const worse = sharesOf(after(times(2, group(2, 0.1)), stuck(14)));
+    expect(worse[2]).toBeCloseTo(0.1 / 3, 12);
+    const better = after(times(2, group(2, 0.3)), stuck(14));
+    const known = armOf(better).levels;
+    const both: FrontierState = { ...better, arms: [known[0]!, known[2]!] };
+    const fixed = frontier.probabilities(config, both, viewOf([undefined, undefined]));
+    expect(sharesOf(better)[0]).toBeCloseTo(0.9 * fixed[0]!, 12);
+    expect(sharesOf(better)[2]).toBeCloseTo(0.9 * fixed[1]! + 0.1 / 3, 12);
+    expect(topOf(better)).toBe(0);
+  });
+
   test("and opens the level after one that passes", () => {
     const state = after(times(4, group(2, 1)), stuck(14));
     expect(topOf(state)).toBe(3);
