@@ -72,7 +72,7 @@ test("a level that is not tried in time is tried later, and gives no task before
   const [easy, held, lenient] = mounted.levels.map((level) => trials.found(mounted, level));
   expect(easy).toEqual({ kind: "lawful" });
   expect(held).toBeUndefined();
-  expect(lenient).toMatchObject({ kind: "unlawful", why: expect.stringContaining("nonsense") as string });
+  expect(lenient).toMatchObject({ kind: "unlawful", why: expect.stringContaining("meaningless") as string });
   expect(done).toEqual([1, 2]);
   const environment = mountedEnvironment(mounted, {
     mount: "far",
@@ -88,7 +88,7 @@ test("a level that is not tried in time is tried later, and gives no task before
   expect(late).toEqual(["held lawful"]);
   const refused = await environment.asked?.make({ ...tasks, parameters: { level: 2 } }, context);
   expect(refused).toMatchObject([
-    { kind: "exhausted", message: expect.stringMatching(/level 'lenient'.*nonsense/) as string },
+    { kind: "exhausted", message: expect.stringMatching(/level 'lenient'.*meaningless/) as string },
   ]);
 });
 
