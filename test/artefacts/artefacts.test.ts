@@ -23,10 +23,14 @@ const release = join(folder.path, "release");
 const image = join(folder.path, "image");
 const run = promisify(execFile);
 
-/** Environment without the checkout's settings; of its path only the Node remains. */
+/**
+ * Environment without the checkout's settings; of its path only the Node remains. Npm trusts the certificates that the
+ * machine trusts, because it may reach its registry through a proxy.
+ */
 const bare = {
   PATH: `${join(repository, "node_modules/node/bin")}:/usr/bin:/bin`,
   HOME: folder.path,
+  NODE_EXTRA_CA_CERTS: process.env["NODE_EXTRA_CA_CERTS"] ?? "/etc/ssl/certs/ca-certificates.crt",
   npm_config_cache: process.env["npm_config_cache"] ?? join(process.env["HOME"] ?? "/root", ".npm"),
   npm_config_prefer_offline: "true",
   npm_config_audit: "false",
