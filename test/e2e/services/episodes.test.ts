@@ -158,13 +158,15 @@ describe("an episode outside of runs", () => {
     expect(turnOf(await step(task, taskId, { toolCalls: [huge] })).messages[0]?.content).toContain(
       "longer than 256 bytes",
     );
-    const many = Array.from({ length: 16_384 }, () => guess([9, 9, 9]));
+    const many = Array.from({ length: 1024 }, () => guess([9, 9, 9]));
     const { result } = await step(task, taskId, { toolCalls: many });
     expect(result).toMatchObject({ case: "score", value: { calls: 10, stopReason: StopReason.BUDGET } });
-    expect(await failureOf(step(task, taskId, { toolCalls: [...many, guess([1, 1, 1])] }))).toMatchObject({
-      code: "INVALID_ARGUMENT",
-      message: expect.stringMatching(/tool_calls: .*16384/) as string,
-    });
+    // The second message is long enough to be refused before it is decoded.
+    for (const tooMany of [[...many, guess([1, 1, 1])], new Array(8).fill(many).flat()])
+      expect(await failureOf(step(task, taskId, { toolCalls: tooMany }))).toMatchObject({
+        code: "INVALID_ARGUMENT",
+        message: expect.stringMatching(/tool_calls: .*1024/) as string,
+      });
   });
 
   test("ends when it is cut, ended or out of calls", async () => {
