@@ -17,7 +17,6 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { CompletionSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { ToolCallSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
-import { LIMITS } from "../../../proto/limits.ts";
 import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
@@ -88,7 +87,6 @@ const MESSAGES_MAX = 2 ** 18;
  * other call is served while such a request is decoded.
  */
 export const STEP_MESSAGES_MAX = 2 ** 15;
-const TOOL_CALLS_MAX = LIMITS.Completion.tool_calls.max;
 /** Number of inner messages as which a ToolCall counts. It has three texts, and takes as much longer to decode. */
 const CALL_WEIGHT = 3;
 /**
@@ -114,7 +112,6 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   let [parts, messages, textBytes] = [0, 0, 0];
   const scan = (of: DescMessage, end: number): void => {
     const fields = fieldsOf(of);
-    let calls = 0;
     while (reader.pos < end) {
       if (++parts > PARTS_MAX) throw exceeds(`${PARTS_MAX} fields`);
       const begin = reader.pos;
@@ -133,10 +130,7 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
       const field = fields.get(number);
       const length = reader.uint32();
       if (field?.message !== undefined) {
-        const isCall = field.message === ToolCallSchema;
-        if (isCall && ++calls > TOOL_CALLS_MAX)
-          throw new RpcError("INVALID_ARGUMENT", `${field.name}: a completion has more than ${TOOL_CALLS_MAX} calls`);
-        messages += isCall ? CALL_WEIGHT : 1;
+        messages += field.message === ToolCallSchema ? CALL_WEIGHT : 1;
         if (messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
         scan(field.message, length + reader.pos);
         continue;
