@@ -71,12 +71,14 @@ const rows = kinds.map(({ name, apart, adjacent }) => {
     equal: median(of.map(({ equal }) => equal ?? NaN)),
   };
 });
-const judged = rows.filter(({ adjacent }) => !adjacent).map(({ ratio }) => ratio);
+// A kind whose students equal shares never bring to the target has no ratio.
+const known = rows.filter(({ students }) => students > 0);
+const judged = known.filter(({ adjacent }) => !adjacent).map(({ ratio }) => ratio);
 const summary = {
-  kinds: rows.length,
-  median: median(rows.map(({ ratio }) => ratio)),
+  kinds: known.length,
+  median: median(known.map(({ ratio }) => ratio)),
   worst: Math.max(...judged),
-  worstSolved: Math.max(...rows.map(({ solved }) => solved)),
+  worstSolved: Math.max(...known.map(({ solved }) => solved)),
 };
 if (options.json) console.log(JSON.stringify({ summary, rows }, undefined, 2));
 else {
