@@ -39,7 +39,7 @@ export const LIMITS = {
   StreamStepsRequest: { request_id: id, more: { max: 63 } },
   ToolCall: { id },
   // StepRequest, SubmitCompletionsRequest and TryAnswerRequest have these fields too, with the same limits.
-  Completion: { tool_calls: { max: 1024 }, sample_key: name, tokens: { max: 2 ** 24 } },
+  Completion: { tool_calls: { max: 16_384 }, sample_key: name, tokens: { max: 2 ** 24 } },
   // curriculum.proto
   Arm: { id: name, rank_group: name, kl_coefficient: { max: 100 } },
   Growth: { axis: name },

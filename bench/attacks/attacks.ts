@@ -162,10 +162,7 @@ async function changedTurns({ unary }: { readonly unary: Unary }, i: number): Pr
   }));
   const kinds = [
     forged,
-    Array.from({ length: 10 }, (_, sampleIndex) => ({
-      sampleIndex,
-      toolCalls: Array.from({ length: 1000 }, () => call("{}")),
-    })),
+    [{ toolCalls: Array.from({ length: 16_384 }, () => call("{}")) }],
     Array.from({ length: 4 }, (_, sampleIndex) => ({ sampleIndex, toolCalls: [call("x".repeat(MiB))] })),
   ];
   await unary(environments.batchStep, { groups: [{ taskId, groupId, completions: kinds[i % kinds.length]! }] });

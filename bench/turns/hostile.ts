@@ -125,11 +125,11 @@ const badCalls = {
   "wrong arguments": () => [call(rng.pick(wrongArguments))],
   "unknown tools": () => [call('{"code": [1, 1, 1, 1]}', rng.pick(["gues", "", "__proto__", "x".repeat(5_000)]))],
   "1 MB of arguments": () => [call(`{"code": "${"x".repeat(1_000_000)}"}`)],
-  "a thousand calls": () => Array.from({ length: 1024 }, () => call("{}")),
+  "thousands of calls": () => Array.from({ length: 16_384 }, () => call("{}")),
 } as const;
 
 /** Kinds whose messages are large, and the number of rounds of which one has them. */
-const DEAR = ["1 MB of arguments", "a thousand calls"] as const;
+const DEAR = ["1 MB of arguments", "thousands of calls"] as const;
 const DEAR_EVERY = 10;
 
 const counts = new Map<string, number>();

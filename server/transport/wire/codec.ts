@@ -16,7 +16,6 @@ import { isUtf8 } from "node:buffer";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { CompletionSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
-import { ToolCallSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
@@ -87,8 +86,6 @@ const MESSAGES_MAX = 2 ** 18;
  * other call is served while such a request is decoded.
  */
 export const STEP_MESSAGES_MAX = 2 ** 15;
-/** Number of inner messages as which a ToolCall counts. It has three texts, and takes as much longer to decode. */
-const CALL_WEIGHT = 3;
 /**
  * Maximum bytes of all texts of a message except completions. They are ids and names, of which a large batch has at
  * most 8 MiB.
@@ -130,8 +127,7 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
       const field = fields.get(number);
       const length = reader.uint32();
       if (field?.message !== undefined) {
-        messages += field.message === ToolCallSchema ? CALL_WEIGHT : 1;
-        if (messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
+        if (++messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
         scan(field.message, length + reader.pos);
         continue;
       }

@@ -646,7 +646,7 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
 
   /**
    * Calls of tools in the completion, as the trainer parsed them, in order. At most
-   * 1,024. Calls after the one that ends the episode are ignored. Empty: the completion
+   * 16,384. Calls after the one that ends the episode are ignored. Empty: the completion
    * is one call, and its marked answer counts. Ignored for tasks without turns.
    */
   toolCalls: ToolCall[];
@@ -723,7 +723,7 @@ export declare type TryAnswerRequest = Message<"gradus.v1.TryAnswerRequest"> & {
   /** Reason why the generation of the completion ended. Unset: unknown. */
   finishReason: FinishReason;
 
-  /** Calls of tools, see StepRequest.tool_calls. At most 1,024. */
+  /** Calls of tools, see StepRequest.tool_calls. At most 16,384. */
   toolCalls: ToolCall[];
 
   /** Random text that stands for the sample, see StepRequest.sample_key. At most 64 bytes. */
@@ -859,7 +859,7 @@ export declare type Completion = Message<"gradus.v1.Completion"> & {
   /** Version of the policy that wrote the completion, see StepRequest.policy_version. */
   policyVersion?: number | undefined;
 
-  /** Calls of tools, see StepRequest.tool_calls. At most 1,024. */
+  /** Calls of tools, see StepRequest.tool_calls. At most 16,384. */
   toolCalls: ToolCall[];
 
   /**

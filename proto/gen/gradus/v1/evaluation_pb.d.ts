@@ -296,7 +296,7 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
   /** Reason why generation ended. Unset: unknown. See StepRequest.finish_reason. */
   finishReason: FinishReason;
 
-  /** Calls of tools, see StepRequest.tool_calls. At most 1,024. */
+  /** Calls of tools, see StepRequest.tool_calls. At most 16,384. */
   toolCalls: ToolCall[];
 
   /**
