@@ -126,7 +126,7 @@ interface Called {
 
 function* makeCall(task: EpisodeTask, turns: AnyTurns, before: Episode, state: Message, call: AnyCall): Going<Called> {
   const number = before.calls;
-  const digest = chained(before, ...partsOf(call));
+  const digest = chained(before, ...partsOf(call, turns));
   const read = readCall(task, turns, call, number);
   if (read.kind === "bad") {
     const episode = { ...before, calls: number + 1, digest };
@@ -152,8 +152,11 @@ function chained({ digest }: Episode, ...parts: readonly string[]): string {
   return hashKey("call", digest, ...parts).slice(0, 12);
 }
 
-function partsOf(call: AnyCall): readonly string[] {
-  return call.kind === "tool" ? [call.kind, call.name, call.argumentsJson] : [call.kind, call.text];
+function partsOf(call: AnyCall, { actionBytesMax: max }: AnyTurns): readonly string[] {
+  if (call.kind !== "tool") return [call.kind, call.text];
+  const { name, argumentsJson: text } = call;
+  // Arguments that are too long are refused unread, so their beginning and length suffice: hashing takes 2 ms a megabyte.
+  return [call.kind, name, ...(text.length > max ? [text.slice(0, max), `${text.length}`] : [text])];
 }
 
 /** Returns the current state of the episode: the stored state after the logged calls are repeated on it. */

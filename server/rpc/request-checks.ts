@@ -245,7 +245,9 @@ export function checkTurn(
     throw invalid(`${at}text_tools`, `${textTools as number} is not a value of this enum`);
   const limits = LIMITS.Completion;
   checkCount(toolCalls.length, limits.tool_calls.max, `${at}tool_calls`);
-  for (const [i, { id }] of toolCalls.entries()) checkBytes(id, LIMITS.ToolCall.id.max, `${at}tool_calls[${i}].id`);
+  const { max } = LIMITS.ToolCall.id;
+  for (const [i, { id }] of toolCalls.entries())
+    if (3 * id.length > max) checkBytes(id, max, `${at}tool_calls[${i}].id`);
   checkBytes(sampleKey, limits.sample_key.max, `${at}sample_key`);
   const bytes = transcript.reduce((sum, message) => sum + bytesOfMessage(message), 0);
   if (bytes > TRANSCRIPT_BYTES_MAX)

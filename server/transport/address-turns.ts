@@ -1,8 +1,11 @@
 /**
  * Lets callers, told apart by IP address, take turns with their work on the event loop. After a long piece of work, an
- * address rests: it gets no turn for as long as the work took, unless no other address calls. Otherwise a call that
- * needs several turns could wait, each time, for another address's long work.
+ * address rests: it gets no turn for three times as long as the work took, unless no other address calls. Otherwise a
+ * call that needs several turns could wait, each time, for another address's long work.
  */
+
+/** Length of a rest, in lengths of the work before it. */
+const RESTS = 3;
 
 /**
  * If no other address has had work for this many milliseconds, an address counts as the only one, and need not rest.
@@ -44,7 +47,7 @@ export function createAddresses(longMs: number) {
     else [latest, before] = [{ address, atMs: endMs }, latest];
     if (endMs - startMs <= longMs || isAlone(address)) return;
     if (restsUntilMs.size >= RESTING_MAX) for (const each of restsUntilMs.keys()) rests(each);
-    restsUntilMs.set(address, 2 * endMs - startMs);
+    restsUntilMs.set(address, endMs + RESTS * (endMs - startMs));
   };
   return {
     /** Queues a connection that has work. `next` does its next piece of work. */
