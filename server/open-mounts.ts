@@ -125,7 +125,10 @@ export function reloadMounts({ mounted }: Config, given: Reloading, log: Logger)
     const { name } = mount;
     const guarded = () =>
       reload(name).catch((err: unknown) =>
-        log.error({ err, mount: name }, "cannot reload a mounted file that changed"),
+        log.error(
+          { err, mount: name },
+          "an unexpected error while a changed mounted file was loaded again: see err; the new file may be in use",
+        ),
       );
     return [watchSources(() => mounts.sources(name), guarded, sinceMs)];
   });

@@ -7,7 +7,8 @@ store, a bandit over the arms (countdown's tiers by default). The Python client 
 prompt, 64 groups in flight. With `--grow N` the arms grow instead: N arms over the growth axes of the server, under the
 policy frontier, each with the last five levels of its axis, all of them open. CPU is the server's user and system time
 from the first NextBatch to the last answer, including making tasks and writing the journal. A pause (`--pause-ms`)
-simulates the trainer's generation, during which the server makes tasks ahead. The first round warms up and is left out.
+simulates the trainer's generation, during which the server makes tasks ahead. A second one, after the last reward
+(`--learn-ms`), simulates the optimizer's step. The first round warms up and is left out.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def train(pid: int, client: Client, options: argparse.Namespace) -> tuple[float,
         time.sleep(options.pause_ms / 1000)
         for result in client.stream_steps(iter(groups), window=64):
             assert all(each is not None for each in result.result().rewards)
+        time.sleep(options.learn_ms / 1000)
     micros = (cpu_seconds(pid) - before) / (updates * prompts * COMPLETIONS) * 1e6
     run.delete()
     return micros, waits[1:]
@@ -102,7 +104,8 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=64, help="prompts of an update batch")
     parser.add_argument("--arm", action="append", help="ENVIRONMENT/LEVEL; may be given several times")
     parser.add_argument("--grow", type=int, default=0, help="number of growing arms in place of fixed ones")
-    parser.add_argument("--pause-ms", type=float, default=300)
+    parser.add_argument("--pause-ms", type=float, default=300, help="pause before the completions are sent")
+    parser.add_argument("--learn-ms", type=float, default=0, help="pause after the last reward")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     checkouts = {"this": ROOT} | ({"other": options.other} if options.other else {})

@@ -27,7 +27,7 @@ export async function isServer(client: GradusClient): Promise<boolean> {
 export async function* conformServer(client: GradusClient, wanted: readonly string[]): AsyncGenerator<ClauseResult> {
   yield* tried(ofServer, client, "");
   const all = await client.listEnvironments();
-  refuseUnknown(wanted, all);
+  refuseUnknown(wanted, all, "server");
   const environments = all.filter(({ id }) => wanted.length === 0 || wanted.includes(id));
   let playable: { readonly environment: string; readonly level: string } | undefined;
   for (const environment of environments) {
@@ -54,11 +54,14 @@ export async function* conformServer(client: GradusClient, wanted: readonly stri
  * Refuses an unknown id of an environment. Without this check no clause would be tried on it, and the report would show
  * no failure.
  */
-function refuseUnknown(wanted: readonly string[], all: readonly { readonly id: string }[]): void {
+function refuseUnknown(wanted: readonly string[], all: readonly { readonly id: string }[], from: string): void {
   const ids = all.map(({ id }) => id);
   const unknown = wanted.find((id) => !ids.includes(id));
   if (unknown === undefined) return;
-  throw new CliProblem("missing", `--environment: there is no '${unknown}' there${didYouMean(unknown, ids)}`);
+  throw new CliProblem(
+    "missing",
+    `--environment: the ${from} has no environment '${unknown}'${didYouMean(unknown, ids)}`,
+  );
 }
 
 async function makes(client: GradusClient, environment: string, level: string): Promise<boolean> {
@@ -90,7 +93,7 @@ export async function* conformProvider(provider: Provider, choice: ProviderChoic
   const { environments: wanted, signal = new AbortController().signal, more, seeds } = choice;
   const { described } = provider;
   yield* partOf("", { part: "DescribeResponse", tried: tryRules(ON_PROVIDER, described), ms: 0 });
-  refuseUnknown(wanted, described.environments);
+  refuseUnknown(wanted, described.environments, "provider");
   const change = async (): Promise<{ readonly change: string | undefined }> => ({
     change: await provider.probe(signal),
   });

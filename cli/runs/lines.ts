@@ -1,6 +1,6 @@
 /**
- * Shows a run as lines of text: its state, with a bar for each arm, and what it drew. No line is wider than the
- * terminal.
+ * Shows a run as lines of text: its state, with a bar for each arm, and what it drew. The lines fit a terminal of 66
+ * columns or more.
  */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type FormatWarning, lengthFigure, type RunConfig, type RunState } from "../../clients/ts/src/public.ts";

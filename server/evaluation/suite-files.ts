@@ -25,7 +25,18 @@ export type SuiteFileResult =
 
 const PARTS_MAX = 1000;
 const TASKS_MAX = 100_000;
-const NAME = /^[a-zA-Z0-9._ /-]{1,128}$/;
+/** Pattern of a name, and the same rule in words, for errors. */
+interface NameRule {
+  readonly pattern: RegExp;
+  readonly rule: string;
+}
+
+const NAME: NameRule = {
+  pattern: /^[a-zA-Z0-9._ /-]{1,128}$/,
+  rule: "1 to 128 characters of a-z A-Z 0-9 . _ / - and space",
+};
+const TITLE: NameRule = { pattern: /^.{1,128}$/, rule: "one line of 1 to 128 characters" };
+const POOL: NameRule = { pattern: /^[\w.-]{0,64}$/, rule: "at most 64 characters of a-z A-Z 0-9 . _ -" };
 
 /** Error in a suite file, with a message for the file's author. */
 class Problem extends Error {}
@@ -76,13 +87,13 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
   const { level, parameters } = fields;
   if ((level === undefined) === (parameters === undefined)) throw new Problem(`${at} needs a level or parameters`);
   return {
-    name: fields["name"] === undefined ? `${environment} ${at}` : nameOf(fields, "name", at, /^.{1,128}$/),
+    name: fields["name"] === undefined ? `${environment} ${at}` : nameOf(fields, "name", at, TITLE),
     environment,
     version: countOf(fields, "version", at, 1, 2 ** 31, newestVersion(registry, environment)),
     ...(level === undefined ? { parameters: numbersOf(parameters, at) } : { level: nameOf(fields, "level", at) }),
     split: splitOf(fields["split"], at),
     tasks: fields["tasks"] === "all" ? "all" : countOf(fields, "tasks", at, 1, TASKS_MAX),
-    ...(fields["pool"] !== undefined && { pool: nameOf(fields, "pool", at, /^[\w.-]{0,64}$/) }),
+    ...(fields["pool"] !== undefined && { pool: nameOf(fields, "pool", at, POOL) }),
     category: categoryOf(fields, environment, at),
     ...(fields["reward_scheme"] !== undefined && { rewardScheme: nameOf(fields, "reward_scheme", at) }),
     ...(fields["calls"] !== undefined && { calls: countOf(fields, "calls", at, 1, 2 ** 31) }),
@@ -120,10 +131,10 @@ function fieldsOf(json: unknown, at: string, known: readonly string[]): Fields {
   return json as Fields;
 }
 
-function nameOf(fields: Fields, field: string, at: string, pattern = NAME): string {
+function nameOf(fields: Fields, field: string, at: string, { pattern, rule }: NameRule = NAME): string {
   const value = fields[field];
   if (typeof value === "string" && pattern.test(value)) return value;
-  throw new Problem(`${at}: ${field} must be a name of 1 to 128 characters`);
+  throw new Problem(`${at}: ${field} must be ${rule}`);
 }
 
 function countOf(fields: Fields, field: string, at: string, min: number, max: number, byDefault?: number): number {

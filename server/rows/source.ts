@@ -59,7 +59,7 @@ export type Batch = SourceFile & {
   readonly part: number;
   /** Text of the rows. Empty if the file is Parquet or Arrow, which is then read by its path. */
   readonly bytes: Uint8Array;
-  /** Start and end of each row, in bytes of the text. For Parquet: the range's start and end, in rows. */
+  /** Start and end of each row, in bytes of the text. For Parquet: the range's start and end, in rows. For Arrow: empty. */
   readonly bounds: readonly number[];
 };
 

@@ -25,7 +25,10 @@ export function keyOf(seed: number, arm: number, ordinal: number): Key {
   return { hash: `${hexOf(arm)}${hexOf(ordinal)}`, rank };
 }
 
-/** Task that was drawn: its position, i.e. an arm or a level of an arm that grows, and its key. */
+/**
+ * Task that was drawn: its position and its key. A position is an arm, or one level of an arm that grows. The key
+ * identifies the problem instance, and holds its difficulty (rank).
+ */
 interface DrawnTask {
   readonly arm: number;
   readonly key: Key;

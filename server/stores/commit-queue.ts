@@ -60,7 +60,7 @@ const WRITES_MAX = 512;
 /** Maximum time for large reads before waiting writes are committed, in milliseconds. */
 const BULK_MS = 4;
 /**
- * Delays, in milliseconds, between attempts to get a lock that another process holds. SQLite itself uses the same
+ * Delays, in milliseconds, between attempts to get a lock that another process holds. SQLite begins with the same
  * delays.
  */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];

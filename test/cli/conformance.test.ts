@@ -43,7 +43,7 @@ describe("a server of ours", () => {
 
   test("is not said to be sound where what was to be tried is not there", async () => {
     await expect(all(conformServer(host.client, ["np/tps"]))).rejects.toThrow(
-      "--environment: there is no 'np/tps' there; did you mean 'np/tsp'?",
+      "--environment: the server has no environment 'np/tps'; did you mean 'np/tsp'?",
     );
   });
 

@@ -67,8 +67,8 @@ interface Written {
 }
 
 /**
- * Notation in which expressions are written: plain text or TeX. Operands passed to its functions already have the
- * parentheses that they need.
+ * Notation in which expressions are written: plain text or TeX. Operands already have the parentheses that they need,
+ * but for those of `quotient`, which adds them itself where its notation needs them.
  */
 interface Notation {
   readonly open: string;

@@ -93,7 +93,7 @@ const BENCHMARK = { ...HARD, ...ranges({ vertices: [48, 52] }), noise: 0.02, tra
 export const generator = defineGenerator({
   parameters,
   axes: [sizeAxis("vertices", [4, 52])],
-  // Levels of the FORGE paper, section A.5.4.
+  // Levels of the FORGE paper, section A.5.4, and `reference` from its public code.
   levels: [
     { name: "easy", description: "about 30 vertices in two clear communities", parameters: EASY },
     { name: "medium", description: "about 42 vertices in two communities with blurred borders", parameters: MEDIUM },

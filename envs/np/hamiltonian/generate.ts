@@ -59,7 +59,7 @@ function level(name: string, vertices: Range, density: number, separators: Range
 export const generator = defineGenerator({
   parameters,
   axes: [sizeAxis("vertices", [5, 60])],
-  // Levels of the FORGE paper, section A.5.6.
+  // Levels of the FORGE paper, section A.5.6, and `reference` from its public code.
   levels: [
     level("easy", [15, 20], 0.2, [0, 0], [0, 0], 1),
     level("medium", [20, 30], 0.3, [0, 0], [0, 0], 1),

@@ -96,7 +96,7 @@ export const generator = defineGenerator({
   axes: [
     sizeAxis("items", [4, 200], (items) => ranges({ planted: [Math.round(0.4 * items), Math.round(0.4 * items)] })),
   ],
-  // Levels of the FORGE paper, section A.5.3.
+  // Levels of the FORGE paper, section A.5.3, and `reference` from its public code.
   levels: [
     level("easy", { items: [15, 25], planted: [6, 10], weight: [5, 25], ratio: [1.8, 2.5], factor: [1.1, 1.4] }),
     level("medium", { items: [25, 35], planted: [8, 12], weight: [20, 80], ratio: [1.5, 2], factor: [1.05, 1.25] }),

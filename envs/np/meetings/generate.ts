@@ -122,7 +122,7 @@ function level(name: string, { size, ...sizes }: Sizes) {
   };
 }
 
-/** Levels of the FORGE paper, section A.5.5. */
+/** Levels of the FORGE paper, section A.5.5, and `reference` from its public code. */
 const levels = [
   level("easy", {
     meetings: [4, 5],

@@ -56,7 +56,7 @@ export const generator = defineGenerator({
       ranges({ subsets: [Math.ceil(elements / 2), Math.ceil(elements / 2)] }),
     ),
   ],
-  // Levels of the FORGE paper, section A.5.1.
+  // Levels of the FORGE paper, section A.5.1, and `reference` from its public code.
   levels: [
     level("easy", [10, 20], [5, 10]),
     level("medium", [20, 25], [10, 15]),

@@ -65,7 +65,7 @@ export const generator = defineGenerator({
   axes: [
     sizeAxis("numbers", [4, 200], (numbers) => ranges({ planted: [Math.ceil(numbers / 2), Math.ceil(numbers / 2)] })),
   ],
-  // Levels of the FORGE paper, section A.5.2.
+  // Levels of the FORGE paper, section A.5.2, and `reference` from its public code.
   levels: [
     level("easy", [6, 10], [4, 8], 5),
     level("medium", [8, 12], [4, 8], 10),

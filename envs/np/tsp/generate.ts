@@ -75,7 +75,7 @@ const REFERENCE = {
 export const generator = defineGenerator({
   parameters,
   axes: [sizeAxis("cities", [4, 200])],
-  // Levels of the FORGE paper, section A.5.7.
+  // Levels of the FORGE paper, section A.5.7, and `reference` from its public code.
   levels: [
     level("easy", [10, 20]),
     level("medium", [20, 30]),

@@ -29,8 +29,8 @@ const AUTO = "auto";
  */
 const PACE_RATE = 0.2;
 /**
- * If the total interest in all open levels is below this value, more of a batch than the share `exploration` is spread
- * evenly over them. With more than INTEREST_ARMS open levels, the value grows in proportion to their number.
+ * Interest in a level (interestOf) says how much can be learned from it. If its sum over all open levels is below this
+ * value, more of a batch than the share `exploration` is spread evenly over them. With more than INTEREST_ARMS open levels, the value grows in proportion to their number.
  */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;

@@ -57,7 +57,7 @@ async function locked(url: string, before: Work, work: Work): Promise<void> {
     await locking.query(statements.commit);
   } catch (error) {
     if (error instanceof CannotOpen) throw error;
-    throw new CannotOpen(`cannot open the database: ${(error as Error).message}`, { cause: error });
+    throw new CannotOpen(`cannot open or update the database: ${(error as Error).message}`, { cause: error });
   } finally {
     await Promise.allSettled(clients.map((each) => each.end()));
   }

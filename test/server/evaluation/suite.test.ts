@@ -142,7 +142,7 @@ describe("a suite file", () => {
     [JSON.stringify({ id: "a", version: 1, parts: [part], overall: true }), 'overall must be "categories" or "tasks"'],
     [
       JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { count_of: 3 } }] }),
-      "count_of must be a name",
+      "count_of must be 1 to 128 characters",
     ],
     [
       JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { count_of: "x", metadata: "y" } }] }),
@@ -156,7 +156,7 @@ describe("a suite file", () => {
     ["[]", "the suite must be an object"],
     ['{"id": "a", "version": 1, "parts": [{"tasks": 20, "tasks": 200}]}', "the field 'tasks' twice"],
     [JSON.stringify({ id: "a", version: 1, parts: [] }), "parts must be a list of 1 to 1000"],
-    [JSON.stringify({ id: "a b!", version: 1, parts: [part] }), "id must be a name"],
+    [JSON.stringify({ id: "a b!", version: 1, parts: [part] }), "id must be 1 to 128 characters"],
     [JSON.stringify({ id: "a", version: 0, parts: [part] }), "version must be a whole number from 1"],
     [JSON.stringify({ id: "a", version: 1, parts: [part], seed: 1 }), "the unknown field 'seed'"],
     [

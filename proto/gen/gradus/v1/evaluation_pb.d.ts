@@ -123,8 +123,9 @@ export declare type Evaluation = Message<"gradus.v1.Evaluation"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * Reason why this server cannot read the evaluation, set only in lists: it does not
-   * have the suite, or has another suite of that version. Empty: it can be read.
+   * Reason why this server cannot read the evaluation, set only in lists. The suite of
+   * that version is missing or changed, or its environments, pools or services are
+   * missing. Empty: it can be read.
    */
   unreadable: string;
 };

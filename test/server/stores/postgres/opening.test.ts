@@ -68,7 +68,9 @@ test("an older server refuses the tables of a newer one in words, and changes no
 
 test("a database that is not there is refused in words", async () => {
   const url = (await sharedDatabase()).replace(/[^/]*$/, "nowhere");
-  await expect(onPostgres({ url })).rejects.toThrow('cannot open the database: database "nowhere" does not exist');
+  await expect(onPostgres({ url })).rejects.toThrow(
+    'cannot open or update the database: database "nowhere" does not exist',
+  );
 });
 
 test("a server with other task keys is refused, and keys that are rotated seal it anew", async () => {
