@@ -4,6 +4,7 @@
  */
 import type { Command } from "commander";
 import { createHash } from "node:crypto";
+import { addCompare } from "./eval/compare.ts";
 import { addEvaluations } from "./eval/look.ts";
 import { join } from "node:path";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
@@ -48,6 +49,7 @@ export function addEval(program: Command): void {
       return withClient(flags, (client) => evaluate(client, flags), "evaluations");
     });
   addEvaluations(command);
+  addCompare(command);
 }
 
 /** Returns an evaluation id with the suite, the model and a hash of all settings that decide the completions. */

@@ -55,7 +55,8 @@ function wrap(answer: string): string {
   return `<think>…</think><answer>${answer}</answer>`;
 }
 
-function solve(numbers: readonly number[], target: number): string {
+/** Returns a right answer to a countdown task. */
+export function solve(numbers: readonly number[], target: number): string {
   const solution = countdown.solver?.solve({ numbers, target });
   if (solution === undefined) throw new Error("countdown has no solver");
   return countdown.solver!.format(solution.answer);

@@ -49,6 +49,8 @@ export type {
   UnscoredOutcome,
   VerdictName,
 } from "./outcomes.ts";
+export { meanReward, orderPairs, pairSolvers, pairTasks, rewardGap, solversOf } from "./task-pairs.ts";
+export type { PairOrder, PairSample, PairSide, PairSolvers, TaskPair } from "./task-pairs.ts";
 export type {
   ArmWeights,
   BanditChoice,

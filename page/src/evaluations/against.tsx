@@ -5,74 +5,40 @@ import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { Answered, Heading, Select, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
+import {
+  meanReward,
+  orderPairs,
+  type PairOrder,
+  type PairSample,
+  type PairSide,
+  type PairSolvers,
+  pairSolvers,
+  pairTasks,
+  rewardGap,
+  solversOf,
+  type TaskPair,
+} from "../../../clients/ts/src/task-pairs.ts";
 import { counted, figure, signed } from "../words.ts";
 import { taskSamplesHref } from "./evaluation.tsx";
 
-interface Side {
-  readonly samples: number;
-  readonly rewarded: number;
-  readonly reward: number;
-  readonly solved: number;
-}
-
-interface Pair {
-  readonly part: string;
-  readonly instance: string;
-  readonly sides: readonly [Side, Side];
-}
-
-const none: Side = { samples: 0, rewarded: 0, reward: 0, solved: 0 };
-
-function withSample(side: Side, { outcome }: Sample): Side {
-  const { samples, rewarded, reward, solved } = side;
-  const result = outcome?.result;
-  if (result?.case !== "score") return { ...side, samples: samples + 1 };
-  return {
-    samples: samples + 1,
-    rewarded: rewarded + 1,
-    reward: reward + result.value.reward,
-    solved: solved + Number(result.value.solved),
-  };
-}
-
-function pairsOf(both: readonly (readonly Sample[])[]): readonly Pair[] {
-  const pairs = new Map<string, Pair>();
-  both.forEach((samples, at) => {
-    for (const sample of samples) {
-      const instance = sample.task?.instanceHash ?? "";
-      const key = `${sample.part} ${instance}`;
-      const before = pairs.get(key) ?? { part: sample.part, instance, sides: [none, none] as const };
-      const [left, right] = before.sides;
-      const sides =
-        at === 0 ? ([withSample(left, sample), right] as const) : ([left, withSample(right, sample)] as const);
-      pairs.set(key, { ...before, sides });
-    }
-  });
-  return [...pairs.values()];
-}
-
-const meanOf = ({ reward, rewarded }: Side) => (rewarded === 0 ? undefined : reward / rewarded);
-
-/**
- * Returns by how much the second model's mean reward is above the first's. Undefined: one of them has no sample with a
- * reward.
- */
-function knownGap({ sides: [left, right] }: Pair): number | undefined {
-  const [one, two] = [meanOf(left), meanOf(right)];
-  return one === undefined || two === undefined ? undefined : two - one;
-}
-
-const gap = (pair: Pair) => knownGap(pair) ?? 0;
-
-const orders = {
+const orders: Readonly<Record<PairOrder, string>> = {
   gap: "where they differ most",
   second: "where the second is better",
   first: "where the first is better",
 };
 
-function ordered(pairs: readonly Pair[], order: string): readonly Pair[] {
-  const sign = order === "first" ? 1 : -1;
-  return [...pairs].sort((a, b) => (order === "gap" ? Math.abs(gap(b)) - Math.abs(gap(a)) : sign * (gap(a) - gap(b))));
+const solvers: Readonly<Record<PairSolvers, string>> = {
+  first: "solved by the first alone",
+  second: "solved by the second alone",
+  both: "solved by both",
+  neither: "solved by neither",
+  unknown: "without a reward of one",
+};
+
+function pairSample({ part, task, outcome }: Sample): PairSample {
+  const result = outcome?.result;
+  const score = result?.case === "score" ? result.value : undefined;
+  return { part, instance: task?.instanceHash ?? "", reward: score?.reward, solved: score?.solved ?? false };
 }
 
 export function Against({ ids }: { readonly ids: readonly [string, string] }) {
@@ -93,7 +59,7 @@ export function Against({ ids }: { readonly ids: readonly [string, string] }) {
       ),
     [ids.join()],
   );
-  const { sort = "gap" } = address.value.query;
+  const { sort = "gap", show = "all" } = address.value.query;
   return (
     <>
       <p class="crumbs">
@@ -104,21 +70,36 @@ export function Against({ ids }: { readonly ids: readonly [string, string] }) {
         note="Task by task: the mean reward of each, and how many of its samples with a reward are solved."
       />
       <Answered answer={answer}>
-        {(both) => <Table ids={ids} pairs={ordered(pairsOf(both), sort)} sort={sort} />}
+        {([first = [], second = []]) => (
+          <Table
+            ids={ids}
+            pairs={orderPairs(pairTasks(first.map(pairSample), second.map(pairSample)), isOrder(sort) ? sort : "gap")}
+            sort={sort}
+            show={show}
+          />
+        )}
       </Answered>
     </>
   );
 }
 
-function Table({
-  ids,
-  pairs,
-  sort,
-}: {
+function isOrder(text: string): text is PairOrder {
+  return text in orders;
+}
+
+interface TableProps {
   readonly ids: readonly [string, string];
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly TaskPair[];
   readonly sort: string;
-}) {
+  /** Tasks to show: those with these solvers, or "all". */
+  readonly show: string;
+}
+
+function Table({ ids, pairs: all, sort, show }: TableProps) {
+  const bySolvers = Map.groupBy(all, solversOf);
+  const pairs =
+    pairSolvers.find((each) => each === show) === undefined ? all : all.filter((pair) => solversOf(pair) === show);
+  const shown = pairSolvers.filter((each) => each !== "unknown" || bySolvers.has(each));
   return (
     <>
       <div class="toolbar">
@@ -128,6 +109,15 @@ function Table({
           options={Object.entries(orders).map(([value, text]) => ({ value, text }))}
           onChoose={(value) => refine({ sort: value })}
         />
+        <Select
+          label="Tasks"
+          value={show}
+          options={[
+            { value: "all", text: `all ${all.length}` },
+            ...shown.map((each) => ({ value: each, text: `${bySolvers.get(each)?.length ?? 0} ${solvers[each]}` })),
+          ]}
+          onChoose={(value) => refine({ show: value })}
+        />
         <p class="note">{counted(pairs.length, "task")}</p>
       </div>
       <Rows
@@ -136,18 +126,18 @@ function Table({
         count={pairs.length}
         keyOf={(at) => `${pairs[at]?.part} ${pairs[at]?.instance}`}
         row={(at) => {
-          const pair = pairs[at] as Pair;
+          const pair = pairs[at] as TaskPair;
           const { part, instance, sides } = pair;
           const link = (side: 0 | 1) => (
-            <a href={taskSamplesHref(ids[side], part, instance)}>{figure(meanOf(sides[side]))}</a>
+            <a href={taskSamplesHref(ids[side], part, instance)}>{figure(meanReward(sides[side]))}</a>
           );
-          const solved = ({ solved, samples, rewarded }: Side) => (
+          const solved = ({ solved, samples, rewarded }: PairSide) => (
             <>
               <Tag tone={solved > 0 ? "good" : "plain"}>{`${solved} of ${rewarded}`}</Tag>
               {rewarded < samples && <small> {samples - rewarded} without a reward</small>}
             </>
           );
-          const difference = knownGap(pair);
+          const difference = rewardGap(pair);
           const words = difference === undefined ? "–" : signed(difference);
           return [instance.slice(0, 8), part, link(0), solved(sides[0]), link(1), solved(sides[1]), words];
         }}
