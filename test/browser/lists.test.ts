@@ -35,3 +35,22 @@ test("runs, evaluations and a run's samples show up while their lists are open",
   await runs.page.getByText("paused", { exact: true }).waitFor();
   for (const { complaints } of [runs, evaluations, samples]) expect(complaints).toEqual([]);
 });
+
+test("two evaluations are compared task by task, and filtered by which of them solves a task", async () => {
+  await evaluate(server.client);
+  await using opened = await openView(browser, `${server.http}/#/evaluations/left/against/right`);
+  const { page } = opened;
+  const choice = page.getByLabel("Show");
+  await choice.waitFor();
+  const texts = await choice.locator("option").allInnerTexts();
+  const [all = 0, ...parts] = texts.map((text) => Number(/\d+/.exec(text)?.[0]));
+  expect(texts.map((text) => text.replace(/ ?\d+ ?/, ""))).toEqual([
+    ...["all", "solved by the first alone", "solved by the second alone", "solved by both", "solved by neither"],
+  ]);
+  expect(parts.reduce((sum, part) => sum + part, 0)).toBe(all);
+  await choice.selectOption("second");
+  await page.getByText(`${parts[1]} task`).first().waitFor();
+  const [row = ""] = await page.getByRole("row").filter({ hasText: "countdown" }).allInnerTexts();
+  expect(row).toMatch(/0 of 1[^]*1 of 1/);
+  expect(opened.complaints).toEqual([]);
+});

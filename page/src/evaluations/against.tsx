@@ -110,7 +110,7 @@ function Table({ ids, pairs: all, sort, show }: TableProps) {
           onChoose={(value) => refine({ sort: value })}
         />
         <Select
-          label="Tasks"
+          label="Show"
           value={show}
           options={[
             { value: "all", text: `all ${all.length}` },
