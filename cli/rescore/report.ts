@@ -18,13 +18,25 @@ function rowOf(
   const { name: sample, sampleIndex, before } = completions[at]!;
   const after = scores[at]!;
   return {
-    ...{ sample, arm, environment, version, level, group_id: id, sample_index: sampleIndex },
-    ...{ reward_before: before.reward ?? null, reward: after.reward ?? null },
-    ...{ verdict_before: before.verdict ?? null, verdict: after.verdict ?? null },
-    ...{ solved_before: before.solved ?? null, solved: after.solved ?? null },
-    ...{ rloo_advantage_before: before.rloo_advantage ?? null, rloo_advantage: after.rloo ?? null },
-    ...{ grpo_advantage_before: before.grpo_advantage ?? null, grpo_advantage: after.grpo ?? null },
-    ...{ no_reward: after.reason ?? null, detail: after.detail ?? null },
+    sample,
+    arm,
+    environment,
+    version,
+    level,
+    group_id: id,
+    sample_index: sampleIndex,
+    reward_before: before.reward ?? null,
+    reward: after.reward ?? null,
+    verdict_before: before.verdict ?? null,
+    verdict: after.verdict ?? null,
+    solved_before: before.solved ?? null,
+    solved: after.solved ?? null,
+    rloo_advantage_before: before.rloo_advantage ?? null,
+    rloo_advantage: after.rloo ?? null,
+    grpo_advantage_before: before.grpo_advantage ?? null,
+    grpo_advantage: after.grpo ?? null,
+    no_reward: after.reason ?? null,
+    detail: after.detail ?? null,
   };
 }
 
@@ -39,8 +51,8 @@ export function reportOf(rows: readonly RescoredRow[]) {
     ...meansOf(own),
     changed: own.filter(isChanged).length,
     without_reward: own.filter(({ reward }) => reward === null).length,
-    solved_before: own.filter((row) => row.solved_before === true).length,
-    solved: own.filter((row) => row.solved === true).length,
+    solved_before: solvedOf(own.map((row) => row.solved_before)),
+    solved: solvedOf(own.map(({ solved }) => solved)),
   }));
   const changes = [...Map.groupBy(rows.filter(isChanged), changeOf).values()].map((alike) => {
     const [first] = alike as [RescoredRow, ...RescoredRow[]];
@@ -75,6 +87,11 @@ function meanOf(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
+/** Returns how many are solved. Null: it is known of none. */
+function solvedOf(values: readonly (boolean | null)[]): number | null {
+  return values.every((value) => value === null) ? null : values.filter((value) => value === true).length;
+}
+
 const changeOf = (row: RescoredRow): string => JSON.stringify([armOf(row), wordsBefore(row), wordsNow(row)]);
 const wordsBefore = (row: RescoredRow): string => verdictText(row.verdict_before, row.solved_before);
 const wordsNow = (row: RescoredRow): string =>
@@ -94,7 +111,7 @@ export function reportText({ arms, changes }: Report): string {
     ["arm", "completions", "changed", "without reward", "mean reward before", "now", "solved before", "now"],
     arms.map((each) => [
       ...[each.arm, `${each.completions}`, `${each.changed}`, `${each.without_reward}`],
-      ...[shown(each.reward_before), shown(each.reward), `${each.solved_before}`, `${each.solved}`],
+      ...[shown(each.reward_before), shown(each.reward), shown(each.solved_before), shown(each.solved)],
     ]),
   );
   if (changes.length === 0) return byArm;

@@ -43,11 +43,26 @@ const word = <Word extends string>(words: readonly Word[]): Kind<Word> => ({
 
 /** Columns that are read. A file may have others. */
 const COLUMNS = {
-  ...{ task_id: text, environment: text, version: count, level: text, seed: digits },
-  ...{ split: word(splitNames), answer_format: word(answerFormatNames), thinking: word(thinkingNames) },
-  ...{ completion: text, finish_reason: text, group_id: text, sample_index: count, num_generations: count },
-  ...{ arm: text, sample: text, reward: number, verdict: text, solved: flag },
-  ...{ rloo_advantage: number, grpo_advantage: number },
+  task_id: text,
+  environment: text,
+  version: count,
+  level: text,
+  seed: digits,
+  split: word(splitNames),
+  answer_format: word(answerFormatNames),
+  thinking: word(thinkingNames),
+  completion: text,
+  finish_reason: text,
+  group_id: text,
+  sample_index: count,
+  num_generations: count,
+  arm: text,
+  sample: text,
+  reward: number,
+  verdict: text,
+  solved: flag,
+  rloo_advantage: number,
+  grpo_advantage: number,
 } as const;
 
 type Column = keyof typeof COLUMNS;

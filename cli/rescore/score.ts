@@ -22,7 +22,7 @@ export interface NewScore {
   readonly grpo?: number | undefined;
   /** Reason why there is no reward, as in the contract's NoRewardReason, or "episode" or "task_unavailable". */
   readonly reason?: string | undefined;
-  /** What is wrong with the answer, or why there is no reward, in words. */
+  /** Words that say what is wrong with the answer, or why there is no reward. */
   readonly detail?: string | undefined;
 }
 
@@ -34,9 +34,11 @@ export interface ScoredGroup {
   readonly scores: readonly NewScore[];
 }
 
-/** Maximum numbers of a request: groups, completions, and UTF-16 units of completions. A single group may have more. */
+// Limits of a request. A single group may have more.
+
 const GROUPS_MAX = 256;
 const COMPLETIONS_MAX = 512;
+/** Maximum length of the completions, in UTF-16 units. */
 const LENGTH_MAX = 512 * 1024;
 
 /** Puts groups into requests, in order. */

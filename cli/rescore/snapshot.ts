@@ -69,8 +69,13 @@ function rest({ sampleIndex, completion, finishReason, outcome }: Sample): Store
   const { rlooAdvantage, grpoAdvantage } = outcome ?? {};
   const score = outcome?.kind === "scored" ? outcome : undefined;
   return {
-    ...{ sample_index: sampleIndex, completion, finish_reason: finishReason },
-    ...{ reward: score?.reward, verdict: score?.verdict, solved: score?.solved },
-    ...{ rloo_advantage: rlooAdvantage, grpo_advantage: grpoAdvantage },
+    sample_index: sampleIndex,
+    completion,
+    finish_reason: finishReason,
+    reward: score?.reward,
+    verdict: score?.verdict,
+    solved: score?.solved,
+    rloo_advantage: rlooAdvantage,
+    grpo_advantage: grpoAdvantage,
   };
 }

@@ -162,7 +162,7 @@ describe("a file", () => {
     const { changes } = await rescore(path, "--server", server.address, "--out", "lost");
     expect(changes).toMatchObject([{ to: "no reward: task_unavailable", reward_before: 1, reward: null }]);
     expect(await rowsOf("lost")).toMatchObject([
-      { reward: null, no_reward: "task_unavailable", detail: expect.any(String) },
+      { reward: null, no_reward: "task_unavailable", detail: expect.any(String) as string },
     ]);
   });
 });
@@ -202,7 +202,10 @@ test("a run's completions are scored under other parameters, with the advantages
   expect(other.arms.map(({ arm }) => arm).sort()).toEqual([...new Set(tasks.map(({ armId }) => armId))].sort());
   const wrongs = other.changes.filter(({ from, to }) => from === "infeasible" && to === "infeasible");
   for (const change of wrongs)
-    expect(change).toMatchObject({ reward: 0.5, samples: expect.arrayContaining([expect.stringMatching(/^#\d+$/)]) });
+    expect(change).toMatchObject({
+      reward: 0.5,
+      samples: expect.arrayContaining([expect.stringMatching(/^#\d+$/)]) as string[],
+    });
   expect(wrongs.reduce((sum, { completions: count }) => sum + Number(count), 0)).toBe(7);
 });
 

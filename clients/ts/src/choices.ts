@@ -306,7 +306,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
 }
 
 /** Settings under which stored completions are scored again. A field that is left out keeps that of each task. */
-export interface RescoreChoice extends Pick<TaskChoice, "version" | "answerFormat" | "thinking" | "rewardScheme"> {}
+export type RescoreChoice = Pick<TaskChoice, "version" | "answerFormat" | "thinking" | "rewardScheme">;
 
 /** Returns the protobuf message RescoreSettings. */
 export function rescoreSettingsOf({ version = 0, rewardScheme, ...choice }: RescoreChoice): RescoreSettings {

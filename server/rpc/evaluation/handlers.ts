@@ -46,7 +46,7 @@ export function createEvaluationService(deps: ServiceDeps): Handlers {
   return withLimits(wire.EvaluationService, {
     ...evaluationHandlers(deps),
     ...samples,
-    rescore: (request, context) => rescore(deps, samples.listSamples, request, context),
+    rescore: (request, context) => rescore(deps, (page) => samples.listSamples(page), request, context),
   });
 }
 

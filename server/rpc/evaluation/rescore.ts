@@ -17,7 +17,7 @@ import {
   type RescoreResponse,
   RescoreResponseSchema,
 } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
-import { type GroupOutcome, type Outcome, OutcomeSchema } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { type Outcome, OutcomeSchema } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { codes, type CallContext, RpcError } from "../../base/rpc.ts";
 import { keptSampleHandlers } from "../curriculum/run-samples.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -55,7 +55,7 @@ const PAGE = 256;
  */
 const HELD_MAX = 32 * 1024 ** 2;
 
-type ListSamples = (request: ListSamplesRequest, context: CallContext) => Promise<ListSamplesResponse>;
+type ListSamples = (request: ListSamplesRequest) => Promise<ListSamplesResponse>;
 
 export async function* rescore(
   deps: ServiceDeps,
@@ -66,7 +66,7 @@ export async function* rescore(
   if (source.case === undefined) throw invalid("source", "must be set: evaluation_id or run_id");
   const settings = readSettings(asked);
   const isRun = source.case === "runId";
-  const pages = isRun ? runPages(deps, source.value, context) : evaluationPages(listSamples, source.value, context);
+  const pages = isRun ? runPages(deps, source.value, context) : evaluationPages(listSamples, source.value);
   const open = new Map<string, Gathered>();
   let held = 0;
   for await (const page of pages) {
@@ -103,12 +103,10 @@ function begun(first: Stored, { result: reissued }: ReissueResult, size: number)
 
 async function scored(deps: ServiceDeps, all: readonly Gathered[], context: CallContext): Promise<RescoreResponse> {
   const groups = all.map(toGroup);
-  const able = groups.flatMap((to, i) =>
-    to.missing === "" ? [{ to, request: requestOf(to, all[i] as Gathered) }] : [],
-  );
+  const able = groups.flatMap((to, i) => (to.missing === "" ? [{ to, request: requestOf(to, all[i]!) }] : []));
   const requests = able.map(({ request }) => request);
   const outcomes = requests.length === 0 ? [] : await scoreGroups(deps, requests, context);
-  for (const [i, { to }] of able.entries()) to.outcome = outcomes[i] as GroupOutcome;
+  for (const [i, { to }] of able.entries()) to.outcome = outcomes[i];
   return create(RescoreResponseSchema, { groups });
 }
 
@@ -138,25 +136,21 @@ function inOrder({ samples }: Gathered): readonly Stored[] {
 }
 
 async function* runPages(deps: ServiceDeps, runId: string, context: CallContext): AsyncGenerator<readonly Stored[]> {
-  const { listRunSamples } = keptSampleHandlers(deps);
+  const handlers = keptSampleHandlers(deps);
   let pageToken = "";
   do {
     const request = create(ListRunSamplesRequestSchema, { runId, pageSize: PAGE, pageToken });
-    const { samples, nextPageToken } = await listRunSamples(request, context);
+    const { samples, nextPageToken } = await handlers.listRunSamples(request, context);
     yield samples;
     pageToken = nextPageToken;
   } while (pageToken !== "");
 }
 
-async function* evaluationPages(
-  listSamples: ListSamples,
-  evaluationId: string,
-  context: CallContext,
-): AsyncGenerator<readonly Stored[]> {
+async function* evaluationPages(listSamples: ListSamples, evaluationId: string): AsyncGenerator<readonly Stored[]> {
   let pageToken = "";
   do {
     const request = create(ListSamplesRequestSchema, { evaluationId, pageSize: PAGE, pageToken });
-    const { samples, nextPageToken } = await listSamples(request, context);
+    const { samples, nextPageToken } = await listSamples(request);
     yield samples.map(({ task, part, ...sample }) => {
       const { taskId = "", groupId = "" } = task ?? {};
       return { ...sample, taskId, groupId, armId: part };

@@ -83,7 +83,10 @@ test("episodes of several calls are named and not scored", async () => {
   await server.client.batchStep([{ task: tasks[0]!, completions: mixed(tasks[0]!).slice(0, 1) }]);
   await eventually(async () => expect(await Array.fromAsync(run.samples())).toHaveLength(1));
   const [group] = await Array.fromAsync(server.client.rescore({ runId: "turns" }));
-  expect(group).toMatchObject({ missing: expect.stringContaining("episodes of several calls"), before: [{}] });
+  expect(group).toMatchObject({
+    missing: expect.stringContaining("episodes of several calls") as string,
+    before: [{}],
+  });
   expect(group?.outcome).toBeUndefined();
 });
 
@@ -110,7 +113,7 @@ test("of several task ids, one that cannot be issued again does not affect the o
   const [first, second, third] = results.map(({ result }) => result.value);
   expect(first).toMatchObject({ environment: "countdown", version: 2, level: "T1", callsMax: 0, numGenerations: 0 });
   expect(third).toEqual(first);
-  expect(second).toMatchObject({ code: 9, message: expect.stringMatching(/^task_id/), retryDelayMs: 0 });
+  expect(second).toMatchObject({ code: 9, message: expect.stringMatching(/^task_id/) as string, retryDelayMs: 0 });
   // Equal settings give the id that Reset gives.
   const fresh = await server.client.reset({ environment: "countdown", level: "T1", seed: 1, thinking: "stripped" });
   expect(first).toMatchObject({ taskId: fresh.taskId });

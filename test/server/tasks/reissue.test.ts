@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
-import type { Environment } from "../../../envs/environment.ts";
 import { makeGenerated } from "../../../envs/instances.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
 import { inlineOf } from "../../../server/tasks/task.ts";
@@ -12,9 +11,14 @@ const made = makeGenerated(countdown, { parameters, seed: 5n, split: "train" });
 if (made.kind !== "made") throw new Error("no task");
 
 const token: TaskToken = {
-  ...{ environment: "countdown", version: 2, level: "T1", split: "train" },
-  ...{ answerFormat: "think_answer", thinking: "required" },
-  ...{ rewardScheme: "graded", rewardParameters: { format_score: 0.2 } },
+  environment: "countdown",
+  version: 2,
+  level: "T1",
+  split: "train",
+  answerFormat: "think_answer",
+  thinking: "required",
+  rewardScheme: "graded",
+  rewardParameters: { format_score: 0.2 },
   key: made.key,
   inline: inlineOf(countdown, made.key, made.instance)!,
   run: { runId: "r", incarnation: "i", arm: 0, cursor: 3, numGenerations: 8, feedback: true },
@@ -22,7 +26,7 @@ const token: TaskToken = {
 
 /** A version of countdown whose generator draws other numbers for a seed, because it names no earlier version. */
 const { earlier: _, ...renewed } = { ...countdown, version: 4 };
-const registry = createRegistry([...environments, { ...countdown, version: 3 } as Environment, renewed as Environment]);
+const registry = createRegistry([...environments, { ...countdown, version: 3 }, renewed]);
 const pools = new Map();
 const again = (settings: RescoreSettings, given = token) => reissue({ registry, pools }, given, settings);
 
@@ -53,7 +57,7 @@ test("answer format and thinking are changed, if the environment has the format"
   expect(again({ answerFormat: "boxed", thinking: "stripped" })).toMatchObject({
     token: { answerFormat: "boxed", thinking: "stripped" },
   });
-  const single = createRegistry([{ ...countdown, answerFormats: ["boxed"] } as Environment]);
+  const single = createRegistry([{ ...countdown, answerFormats: ["boxed"] }]);
   expect(reissue({ registry: single, pools }, token, {})).toMatchObject({ kind: "invalid", field: "answer_format" });
 });
 
