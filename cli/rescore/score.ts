@@ -98,7 +98,7 @@ export async function scoreBatch(
     for (const [i, group] of waiting.entries()) scored.set(group, outcomes[i] as GroupOutcome);
     waiting = waiting.filter((group) => scored.get(group)?.outcomes.some(mayRetry));
     const late = waiting.flatMap((group) => scored.get(group)?.outcomes.filter(mayRetry) ?? [])[0];
-    if (late?.kind === "unscored") waitedMs += await waitFor(late, waitedMs);
+    if (late?.kind === "unscored") await waitFor(late, startMs);
   }
   return groups.map((group) => resultOf(taskOf(group), group, scored.get(group)));
 }
@@ -116,18 +116,19 @@ function mayRetry(outcome: Outcome): boolean {
   return outcome.kind === "unscored" && outcome.retryDelayMs !== undefined;
 }
 
-/** Maximum total time for which one request is repeated because completions have no reward yet, in milliseconds. */
+/** Time after which a request is repeated no more because completions have no reward yet, in milliseconds. */
 const RETRY_MS_MAX = 10 * 60 * 1000;
+/** Minimum wait before a request is repeated, in milliseconds. */
+const WAIT_MS_MIN = 250;
 
 const GOES_ON = "the same command goes on from here";
 
-/** Waits before a request is repeated. Returns the time in milliseconds. */
-async function waitFor(outcome: Extract<Outcome, { readonly kind: "unscored" }>, waitedMs: number): Promise<number> {
+/** Waits before a request is repeated. `startMs` is the time of the first request, from performance.now(). */
+async function waitFor(outcome: Extract<Outcome, { readonly kind: "unscored" }>, startMs: number): Promise<void> {
   const { reason, detail, retryDelayMs = 0 } = outcome;
-  if (waitedMs + retryDelayMs > RETRY_MS_MAX)
+  if (performance.now() - startMs > RETRY_MS_MAX)
     throw new CliProblem("failure", `completions have no reward yet (${reason}: ${detail}): ${GOES_ON}`);
-  await after(retryDelayMs);
-  return retryDelayMs;
+  await after(Math.max(WAIT_MS_MIN, retryDelayMs));
 }
 
 function resultOf(task: NewTask, { completions }: StoredGroup, scored: GroupOutcome | undefined): ScoredGroup {

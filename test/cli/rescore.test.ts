@@ -1,9 +1,10 @@
 /** `gradus rescore`: files, runs and evaluations, on the real server and in the command's own process. */
 import { once } from "node:events";
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parquetWriteBuffer } from "hyparquet-writer";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { RescoredRow } from "../../cli/rescore/report.ts";
 import type { Outcome, Task } from "../../clients/ts/src/public.ts";
 import { mixed, right, wrong } from "../e2e/services/answers.ts";
@@ -82,9 +83,23 @@ describe("a file", () => {
     const again = await tasksOf(seeds, { rewardScheme });
     const groups = await server.client.batchStep(again.map((task) => ({ task, completions: mixed(task) })));
     const fresh = groups.flatMap(({ outcomes }) => outcomes.map(freshly));
-    const args = [fileOf("seeds.jsonl", rows), "--scheme-param", "format_score=0.3"];
-    for (const [out, ...where] of [["local"], ["remote", "--server", server.address]] as const) {
-      const { arms } = await rescore(...args, ...where, "--out", out);
+    const parquet = parquetWriteBuffer({
+      columnData: [
+        { name: "environment", data: rows.map(() => "countdown"), type: "STRING" },
+        { name: "level", data: rows.map(() => "T0"), type: "STRING" },
+        { name: "seed", data: rows.map(({ seed }) => BigInt(seed ?? 0)), type: "INT64" },
+        { name: "sample", data: rows.map((_, i) => `line ${i + 1}`), type: "STRING" },
+        { name: "completion", data: rows.map(({ completion }) => completion), type: "STRING" },
+      ],
+    });
+    writeFileSync(inFolder("seeds.parquet"), new Uint8Array(parquet));
+    const lines = fileOf("seeds.jsonl", rows);
+    for (const [out, path, ...where] of [
+      ["local", lines],
+      ["remote", lines, "--server", server.address],
+      ["columns", "seeds.parquet"],
+    ] as const) {
+      const { arms } = await rescore(path, "--scheme-param", "format_score=0.3", ...where, "--out", out);
       expect(arms).toMatchObject([
         { arm: "countdown T0", completions: 20, changed: 0, solved: 5, reward_before: null },
       ]);
@@ -263,6 +278,28 @@ test("a command that was killed goes on, and writes the same bytes", { timeout: 
   expect(await refused(path, "--out", "killed", "--scheme-param", "format_score=0.5")).toEqual([
     2,
     expect.stringContaining("'killed' has scores of other completions or settings: give another --out"),
+  ]);
+});
+
+test("completions wait for a judge that is down, and have its scores", { timeout: 2 * PATIENCE_MS }, async () => {
+  mkdirSync(inFolder("judge"));
+  vi.stubEnv("GRADUS_TEST_JUDGE", inFolder("judge"));
+  const down = inFolder("judge", "down");
+  writeFileSync(down, "");
+  const module = join(import.meta.dirname, "../support/environments/held-judge.ts");
+  await using judging = await openServer({ environmentFile: [module] });
+  const row = { environment: "test/held", level: "only", seed: 1, answer_format: "answer_tag" };
+  const path = fileOf("judged.jsonl", [
+    { ...row, completion: "<answer>1000</answer>" },
+    { ...row, completion: "?" },
+  ]);
+  const ended = rescore(path, "--server", judging.address, "--out", "judged");
+  await until(() => existsSync(inFolder("judge", "asked")));
+  rmSync(down);
+  await ended;
+  expect((await rowsOf("judged")).map(({ verdict, no_reward }) => [verdict, no_reward])).toEqual([
+    ["infeasible", null],
+    ["malformed", null],
   ]);
 });
 
