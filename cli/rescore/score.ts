@@ -93,7 +93,8 @@ export async function scoreBatch(
   const taskOf = (group: StoredGroup): NewTask => tasks.get(group) as NewTask;
   const scored = new Map<StoredGroup, GroupOutcome>();
   let waiting = groups.filter((group) => canScore(taskOf(group)));
-  for (let waitedMs = 0; waiting.length > 0;) {
+  const startMs = performance.now();
+  while (waiting.length > 0) {
     const outcomes = await client.batchStep(waiting.map((group) => requestOf(group, taskOf(group))));
     for (const [i, group] of waiting.entries()) scored.set(group, outcomes[i] as GroupOutcome);
     waiting = waiting.filter((group) => scored.get(group)?.outcomes.some(mayRetry));
