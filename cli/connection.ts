@@ -191,11 +191,14 @@ export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promis
   return openLocal(config, needs);
 }
 
+/** Options in which a command's client of a server differs from that of others. */
+type RemoteOptions = Pick<ClientOptions, "onFeedback" | "retry" | "deadlineMs">;
+
 /** Connects to a server. The caller closes the client. */
 export async function remoteOf(
   server: string,
   flags: ConnectionFlags,
-  more: Pick<ClientOptions, "onFeedback"> = {},
+  more: RemoteOptions = {},
 ): Promise<GradusClient> {
   // Load the client only here, because grpc-js takes longer to load than most commands take to run.
   const { createClient } = await import("../clients/ts/src/index.ts");
@@ -210,9 +213,10 @@ export async function withClient<T>(
   flags: ConnectionFlags,
   work: (client: GradusClient) => Promise<T>,
   needs: Needs = "tasks",
+  more: RemoteOptions = {},
 ): Promise<T> {
   const { server } = flags;
-  const client = server === undefined ? (await localOf(flags, needs)).client : await remoteOf(server, flags);
+  const client = server === undefined ? (await localOf(flags, needs)).client : await remoteOf(server, flags, more);
   try {
     return await work(client);
   } catch (error) {

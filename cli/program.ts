@@ -25,6 +25,7 @@ const GROUPS = {
   },
   "Models and data:": {
     eval: "evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes",
+    rescore: "score stored completions again, e.g. under other weights; the same command again resumes",
     export: "write training data in chat format: completions of an evaluation, or the solvers' answers",
     calibrate: "choose each level's parameters so that a model's success rate lies in the papers' bands",
     pools: "check, sample and profile files of data pools",
@@ -64,6 +65,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<(program: Command) => 
   forgetting: async () => (await import("./research/forgetting/command.ts")).addForgetting,
   policies: async () => (await import("./commands/policies.ts")).addPolicies,
   eval: async () => (await import("./commands/eval.ts")).addEval,
+  rescore: async () => (await import("./commands/rescore.ts")).addRescore,
   export: async () => (await import("./commands/export.ts")).addExport,
   calibrate: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
   pools: async () => (await import("./commands/pools.ts")).addPools,

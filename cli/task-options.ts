@@ -52,14 +52,29 @@ export function numberThat(isWanted: (value: number) => boolean, wanted: string)
 export const anyNumber = numberThat(() => true, "a number");
 export const numberFrom0 = numberThat((value) => value >= 0, "a number from 0");
 
-export function thinkingOption(): Option {
-  const words = "how much of its thinking a completion holds, as the chat template leaves it (default required)";
+export function thinkingOption(byDefault = "required"): Option {
+  const words = `how much of its thinking a completion holds, as the chat template leaves it (default ${byDefault})`;
   return new Option("--thinking <how>", words).choices(thinkingNames);
 }
 
-export function environmentVersionOption(): Option {
-  const words = "version of the environment (default: the newest)";
+export function environmentVersionOption(byDefault = "the newest"): Option {
+  const words = `version of the environment (default: ${byDefault})`;
   return new Option("--environment-version <n>", words).argParser(wholeNumber(0, 2 ** 32 - 1));
+}
+
+export function schemeOptions(byDefault: string): readonly Option[] {
+  return [
+    new Option("--scheme <name>", `reward scheme (default: ${byDefault})`),
+    new Option("--scheme-param <name=number>", "parameter of the reward scheme; may be given several times").argParser(
+      named,
+    ),
+  ];
+}
+
+/** Returns the choice of a reward scheme that the flags describe. Undefined: they name none. */
+export function schemeOf({ scheme, schemeParam }: Pick<TaskFlags, "scheme" | "schemeParam">) {
+  if (scheme === undefined && schemeParam === undefined) return undefined;
+  return { name: scheme ?? "", parameters: schemeParam ?? {} };
 }
 
 export function answerFormatOption(when = ""): Option {
@@ -85,10 +100,7 @@ export function addTaskOptions(command: Command): Command {
     ),
     answerFormatOption(),
     thinkingOption(),
-    new Option("--scheme <name>", "reward scheme (default: the environment's)"),
-    new Option("--scheme-param <name=number>", "parameter of the reward scheme; may be given several times").argParser(
-      named,
-    ),
+    ...schemeOptions("the environment's"),
     new Option("--calls <n>", "calls of an episode, where tasks have turns (default: the environment's)").argParser(
       wholeNumber(1, 2 ** 32 - 1),
     ),
@@ -103,9 +115,8 @@ export function addTaskOptions(command: Command): Command {
 /** Returns the choice of a task (environment, level, seed and so on) that the flags describe. */
 export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
   const { environmentVersion: version, level, param: parameters, split, source, poolName: pool } = flags;
-  const { answerFormat, scheme, schemeParam, thinking, calls, tool: tools } = flags;
-  const priced = scheme !== undefined || schemeParam !== undefined;
-  const rewardScheme = priced ? { name: scheme ?? "", parameters: schemeParam ?? {} } : undefined;
+  const { answerFormat, thinking, calls, tool: tools } = flags;
+  const rewardScheme = schemeOf(flags);
   return {
     environment,
     version,

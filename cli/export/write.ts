@@ -2,6 +2,7 @@
 import { appendFileSync } from "node:fs";
 import type { SchemaElement } from "hyparquet";
 import { ParquetWriter, fileWriter } from "hyparquet-writer";
+import type { RescoredRow } from "../rescore/report.ts";
 import type { PairRow } from "./pairs.ts";
 import type { ExportRow } from "./rows.ts";
 
@@ -72,6 +73,9 @@ const plain = (name: string, type: "INT32" | "DOUBLE" | "BOOLEAN"): SchemaElemen
   repetition_type: "REQUIRED",
 });
 
+/** Returns a column whose values may be null. */
+const optional = (element: SchemaElement): SchemaElement => ({ ...element, repetition_type: "OPTIONAL" });
+
 /** Columns of a row type: the name of each, with its elements in the Parquet schema. */
 type Columns<Row> = readonly (readonly [keyof Row & string, readonly SchemaElement[]])[];
 
@@ -119,6 +123,28 @@ export const pairColumns: Columns<PairRow> = [
   ["rejected_reward", [plain("rejected_reward", "DOUBLE")]],
   ["kind", [text("kind")]],
   ["source", [text("source")]],
+];
+
+export const rescoredColumns: Columns<RescoredRow> = [
+  ["sample", [text("sample")]],
+  ["arm", [text("arm")]],
+  ["environment", [text("environment")]],
+  ["version", [plain("version", "INT32")]],
+  ["level", [text("level")]],
+  ["group_id", [text("group_id")]],
+  ["sample_index", [plain("sample_index", "INT32")]],
+  ["reward_before", [optional(plain("reward_before", "DOUBLE"))]],
+  ["reward", [optional(plain("reward", "DOUBLE"))]],
+  ["verdict_before", [optional(text("verdict_before"))]],
+  ["verdict", [optional(text("verdict"))]],
+  ["solved_before", [optional(plain("solved_before", "BOOLEAN"))]],
+  ["solved", [optional(plain("solved", "BOOLEAN"))]],
+  ["rloo_advantage_before", [optional(plain("rloo_advantage_before", "DOUBLE"))]],
+  ["rloo_advantage", [optional(plain("rloo_advantage", "DOUBLE"))]],
+  ["grpo_advantage_before", [optional(plain("grpo_advantage_before", "DOUBLE"))]],
+  ["grpo_advantage", [optional(plain("grpo_advantage", "DOUBLE"))]],
+  ["no_reward", [optional(text("no_reward"))]],
+  ["detail", [optional(text("detail"))]],
 ];
 
 /** Writes row groups of a Parquet file, compressed with Snappy. */

@@ -191,3 +191,9 @@ export function resolveScheme(
   if (filled.kind === "invalid") return filled;
   return { kind: "ok", scheme: { name: scheme.name, parameters: filled.parameters, scheme } };
 }
+
+/** Returns those parameters that differ from the scheme's defaults. Task ids hold only these, so that ids stay short. */
+export function changedParameters({ parameters: infos }: RewardScheme, parameters: Parameters): Parameters {
+  const defaults = new Map(infos.map(({ name, defaultValue }) => [name, defaultValue]));
+  return Object.fromEntries(Object.entries(parameters).filter(([name, value]) => defaults.get(name) !== value));
+}

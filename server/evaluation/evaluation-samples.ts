@@ -158,9 +158,9 @@ async function meantOf(
 function shownSample(task: SuiteTask, of: PresentedTask, sample: StoredSample): Sample {
   const { ordinal, index, completion } = sample;
   const { category, part } = task;
-  const { transcript, toolCalls, ...result } = resultOf(sample);
+  const { transcript, toolCalls, isCut = false, ...result } = resultOf(sample);
   const conversation = { ...(transcript && { transcript }), ...(toolCalls && { toolCalls }) };
-  return { ordinal, index, completion, category, part: part.name, ...of, result, conversation };
+  return { ordinal, index, completion, category, part: part.name, ...of, result, isCut, conversation };
 }
 
 // Functions that check requests for evaluations against this server's suites and the stored evaluation.

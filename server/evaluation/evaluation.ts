@@ -82,12 +82,17 @@ export interface Sample extends SamplePlace {
   readonly completion: string;
   readonly conversation: Conversation;
   readonly result: SampleResult;
+  /** Whether the client said that the completion was cut off at its maximum length. */
+  readonly isCut: boolean;
   readonly part: string;
   readonly category: string;
 }
 
-/** Result of a sample as it is stored, in JSON, with the key that the client gave the sample. */
-export type StoredResult = SampleResult & Conversation & { readonly key?: string };
+/**
+ * Result of a sample as it is stored, in JSON, with the key that the client gave the sample. `isCut` is set if the
+ * client said that the completion was cut off at its maximum length.
+ */
+export type StoredResult = SampleResult & Conversation & { readonly key?: string; readonly isCut?: true };
 
 /** Filter for samples. An empty text field matches any value. */
 export interface SampleQuery {

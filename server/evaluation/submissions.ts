@@ -66,7 +66,8 @@ export async function submit(
     return { kind: "ok", value: { kind: "not_recorded", result, detail } };
   }
   const key = sampleKey === "" ? undefined : sampleKey;
-  const stored: StoredResult = { ...result, ...conversation, ...(key !== undefined && { key }) };
+  const cut = form.isCut && ({ isCut: true } as const);
+  const stored: StoredResult = { ...result, ...conversation, ...cut, ...(key !== undefined && { key }) };
   const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
   return record(context, open, { ordinal, index, completion: text, facts, result: JSON.stringify(stored) }, stored);
 }

@@ -28,7 +28,7 @@ import { checkBytes, checkCount, createProblemCollector, invalid, required } fro
 import type { ServiceDeps } from "./deps.ts";
 
 const PARAMETERS_MAX = 32;
-const REWARD_PARAMETERS_MAX = 16;
+export const REWARD_PARAMETERS_MAX = 16;
 
 /**
  * Returns an environment; version 0 means the newest. If its id is unknown, throws NOT_FOUND with the most similar id.

@@ -1,7 +1,7 @@
 /** Converts a task to the protobuf message Task, which trainers get. */
 import { stopStrings } from "../../envs/answers/wording.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { schemeNamed } from "../../envs/reward/schemes.ts";
+import { changedParameters, schemeNamed } from "../../envs/reward/schemes.ts";
 import type { Tool } from "../../envs/turns/turns.ts";
 import type { Task, Tool as WireTool } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { Keyring } from "../tasks/keyring.ts";
@@ -138,9 +138,7 @@ function givenParameters(registry: Registry, spec: TaskSpec): TaskSpec["rewardPa
   if (known !== undefined) return known;
   const found = registry.find(spec.environment, spec.version);
   const scheme = found.kind === "found" ? schemeNamed(found.environment, spec.rewardScheme) : undefined;
-  const defaults = new Map(scheme?.parameters.map(({ name, defaultValue }) => [name, defaultValue]));
-  const others = Object.entries(spec.rewardParameters).filter(([name, value]) => defaults.get(name) !== value);
-  const parameters = Object.fromEntries(others);
+  const parameters = scheme === undefined ? spec.rewardParameters : changedParameters(scheme, spec.rewardParameters);
   given.set(spec, parameters);
   return parameters;
 }

@@ -27,6 +27,8 @@ export interface RunSample {
   /** Number of the completion's tokens, as the trainer reported it. */
   readonly tokens?: number | undefined;
   readonly completion: string;
+  /** Set if the trainer said that the completion was cut off at its maximum length. */
+  readonly isCut?: true;
   /**
    * Transcript of the episode that the completion ends, and the completion's tool calls. Undefined: the episode has
    * nothing but the completion, or an older server version stored the sample.

@@ -17,6 +17,7 @@ const environments: RolesOf<typeof EnvironmentService> = {
   drawTask: "viewer",
   reset: "trainer",
   batchReset: "trainer",
+  reissueTasks: "trainer",
   step: "trainer",
   batchStep: "trainer",
   streamSteps: "trainer",
@@ -67,6 +68,8 @@ const evaluations: RolesOf<typeof EvaluationService> = {
   submitCompletions: "trainer",
   batchSubmitCompletions: "trainer",
   deleteEvaluation: "operator",
+  // The completions of all callers are scored, and a judge may cost money for each.
+  rescore: "operator",
 };
 
 const services: Readonly<Record<string, Readonly<Record<string, Role>>>> = {

@@ -52,7 +52,7 @@ describe.each(Object.keys(offers) as Shell[])("%s", (shell) => {
     for (const [line, words] of [
       [
         ["gradus", "res"],
-        ["reset", "restore"],
+        ["rescore", "reset", "restore"],
       ],
       [["gradus", "run", "sta"], ["start"]],
       [["gradus", "pools", "s"], ["sample"]],

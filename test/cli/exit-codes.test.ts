@@ -28,6 +28,7 @@ beforeAll(async () => {
   writeFileSync(join(folder.path, "run.yaml"), RUN_FILE);
   writeFileSync(join(folder.path, "small.run"), "no state");
   writeFileSync(join(folder.path, "rates.csv"), "row,pass_rate\n0,0.5\n");
+  writeFileSync(join(folder.path, "stored.jsonl"), '{"task_id": "AAAA", "completion": "a"}\n');
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -78,7 +79,11 @@ function needed({ path, command }: Leaf, file: string): readonly string[] {
   return [...path, ...given, ...(more[path.join(" ")] ?? [])];
 }
 
-const files: Readonly<Record<string, string>> = { import: "small.run", "rate-rows": "rates.csv" };
+const files: Readonly<Record<string, string>> = {
+  import: "small.run",
+  "rate-rows": "rates.csv",
+  rescore: "stored.jsonl",
+};
 const fileOf = ({ path }: Leaf): string => files[path.at(-1) ?? ""] ?? "run.yaml";
 
 const named = (some: readonly Leaf[]): readonly (readonly [string, Leaf])[] =>

@@ -34,7 +34,7 @@ function here(command: string): string {
     .replaceAll("npx gradus", launcher)
     .replaceAll("http://localhost:8000/v1", model.url)
     .replaceAll("--suite forge-train", "--suite small-train --suite-file train.json")
-    .replaceAll("--evaluation-id rft-1 --ratio", "--evaluation-id rft-1 --suite-file train.json --ratio");
+    .replaceAll(/--evaluation-id rft-1 (?=--(?:ratio|scheme))/g, "--evaluation-id rft-1 --suite-file train.json ");
 }
 
 test("the guide's commands do what it says", async () => {
@@ -44,7 +44,13 @@ test("the guide's commands do what it says", async () => {
     const { stdout, stderr } = await run("bash", ["-euo", "pipefail", "-c", here(command)], { cwd: folder.path });
     expect(stdout + stderr, command).not.toBe("");
   }
-  for (const path of ["reports/countdown/report.html", "reports/sweep/report.json", "sft.parquet", "rft.jsonl"])
+  for (const path of [
+    "reports/countdown/report.html",
+    "reports/sweep/report.json",
+    "sft.parquet",
+    "rft.jsonl",
+    "rescored/file/rescored.parquet",
+  ])
     expect(existsSync(join(folder.path, path)), path).toBe(true);
 });
 

@@ -12,8 +12,12 @@ import {
   type TrainerSettingsSchema,
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Arm, EvaluationArm, Growth, Policy, RunConfig } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { CompletionGroupSchema, FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import type { CompletionGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import {
+  CompletionGroupSchema,
+  FinishReason,
+  RescoreSettingsSchema,
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type { CompletionGroup, RescoreSettings } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import {
   AnswerFormat,
   ParametersSchema,
@@ -298,6 +302,19 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
     ...answerFormatOf(choice.answerFormat),
     ...thinkingOf(choice.thinking),
     ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),
+  });
+}
+
+/** Settings under which stored completions are scored again. A field that is left out keeps that of each task. */
+export type RescoreChoice = Pick<TaskChoice, "version" | "answerFormat" | "thinking" | "rewardScheme">;
+
+/** Returns the protobuf message RescoreSettings. */
+export function rescoreSettingsOf({ version = 0, rewardScheme, ...choice }: RescoreChoice): RescoreSettings {
+  return create(RescoreSettingsSchema, {
+    version,
+    ...(rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(rewardScheme) }),
+    ...answerFormatOf(choice.answerFormat),
+    ...thinkingOf(choice.thinking),
   });
 }
 

@@ -1,15 +1,20 @@
 /** Client with all calls of a server, over any transport. */
 import { callerOver } from "./caller.ts";
 import type { CallOptions, Caller, ClientDefaults } from "./caller.ts";
-import { groupOf, seedOf, taskSpecOf } from "./choices.ts";
-import type { GroupChoice, Seed, TaskChoice, TaskRef } from "./choices.ts";
+import { groupOf, rescoreSettingsOf, seedOf, taskSpecOf } from "./choices.ts";
+import type { GroupChoice, RescoreChoice, Seed, TaskChoice, TaskRef } from "./choices.ts";
 import { evaluationHandle } from "./evaluation.ts";
 import type { EvaluationHandle } from "./evaluation.ts";
 import type { FeedbackCounts } from "./feedback.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Run } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import type { Environment, ResetResult, ServerInfo } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type {
+  Environment,
+  ReissueResult,
+  ResetResult,
+  ServerInfo,
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type { Evaluation, Suite } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
@@ -52,6 +57,16 @@ export interface GradusClient extends PeopleCalls {
     choice: TaskChoice & { readonly seeds: readonly Seed[] },
     options?: CallOptions,
   ): Promise<readonly ResetResult[]>;
+  /**
+   * Issues tasks again, with the same instances and other settings, and outside of any run. Stored completions are
+   * scored once more under them. The results are in the order of the ids. If a task cannot be issued, its result has
+   * the reason.
+   */
+  reissueTasks(
+    taskIds: readonly string[],
+    settings?: RescoreChoice,
+    options?: CallOptions,
+  ): Promise<readonly ReissueResult[]>;
   /** Scores one completion. `sampleIndex` is its position in its group and defaults to 0. */
   step(task: TaskRef, completion: string, options?: StepChoice): Promise<Outcome>;
   /**
@@ -98,7 +113,14 @@ function environmentCalls({
   feedback,
 }: Caller): Pick<
   GradusClient,
-  "getServerInfo" | "listEnvironments" | "getEnvironment" | "reset" | "batchReset" | "step" | "batchStep"
+  | "getServerInfo"
+  | "listEnvironments"
+  | "getEnvironment"
+  | "reset"
+  | "batchReset"
+  | "reissueTasks"
+  | "step"
+  | "batchStep"
 > {
   const { method } = EnvironmentService;
   return {
@@ -114,6 +136,9 @@ function environmentCalls({
       present((await unary(method.reset, { spec: taskSpecOf(choice), seed: seedOf(seed) }, options)).task, "task"),
     batchReset: async ({ seeds, ...choice }, options) =>
       (await unary(method.batchReset, { spec: taskSpecOf(choice), seeds: seeds.map(seedOf) }, options)).results,
+    reissueTasks: async (taskIds, settings = {}, options) =>
+      (await unary(method.reissueTasks, { taskIds: [...taskIds], settings: rescoreSettingsOf(settings) }, options))
+        .results,
     step: async ({ taskId, groupId, runId }, completion, options = {}) => {
       const sampleIndex = options.sampleIndex ?? 0;
       const text = sendable(completion, `sample ${sampleIndex}`);

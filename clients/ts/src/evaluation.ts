@@ -4,6 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { answerFormatOf, thinkingOf } from "./choices.ts";
 import type { AnswerFormatName, ThinkingName } from "./choices.ts";
 import { GradusError } from "./errors.ts";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { EvaluationService, HoldEvaluationRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type {
   Evaluation,
@@ -94,6 +95,8 @@ export interface Sample {
   readonly transcript?: readonly ChatMessage[];
   /** Calls of tools in the completion. Unset: none were submitted. */
   readonly toolCalls?: readonly ToolCall[];
+  /** Set to "length" if the client said that the completion was cut off at its maximum length. */
+  readonly finishReason?: "length";
   readonly outcome?: Outcome;
   readonly part: string;
   readonly category: string;
@@ -232,6 +235,7 @@ function sampleOf({
   pool,
   row,
   poolDigest,
+  finishReason,
 }: SampleMessage): Sample {
   return {
     sampleIndex,
@@ -240,6 +244,7 @@ function sampleOf({
     category,
     ...(row !== undefined && { pool, row, poolDigest }),
     ...(task && { task }),
+    ...(finishReason === FinishReason.LENGTH && { finishReason: "length" }),
     ...(outcome && { outcome: outcomeOf(outcome) }),
     ...(transcript.length > 0 && { transcript }),
     ...(toolCalls.length > 0 && { toolCalls }),

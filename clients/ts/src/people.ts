@@ -1,12 +1,15 @@
 /** Calls for interactive use: try an answer, get a picture or a solution of a task, check or simulate a run. */
+import { create } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
-import { runConfigOf } from "./choices.ts";
-import type { RunChoice, Seed } from "./choices.ts";
+import { rescoreSettingsOf, runConfigOf } from "./choices.ts";
+import type { RescoreChoice, RunChoice, Seed } from "./choices.ts";
 import { seedOf } from "./choices.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { CheckRunResponse, RunConfig, SimulateRunResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { SolveTaskResponse } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+import type { RescoredGroup } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { type Outcome, outcomeOf } from "./outcomes.ts";
 import { present } from "./reply.ts";
 import type { TurnChoice } from "./turns.ts";
@@ -62,6 +65,15 @@ export interface PeopleCalls {
   /** Returns all problems and warnings of a run's configuration, or of a run file's text. Creates no run. */
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
   /**
+   * Scores the completions of an evaluation, or those that a run keeps, once more under other settings, and yields them
+   * group by group. Changes neither. Needs an operator's token.
+   */
+  rescore(
+    source: { readonly evaluationId: string } | { readonly runId: string },
+    settings?: RescoreChoice,
+    options?: Pick<CallOptions, "signal">,
+  ): AsyncGenerator<RescoredGroup, void, undefined>;
+  /**
    * Returns which arms a run would draw tasks from and how much a simulated student would learn, compared with a run
    * that draws all arms equally.
    */
@@ -76,7 +88,7 @@ const textOf = (text: TextChoice) =>
 const none = { case: undefined } as const;
 
 /** Returns the calls for interactive use: tried answers, pictures, solutions, and checked or simulated runs. */
-export function peopleCalls({ unary }: Caller): PeopleCalls {
+export function peopleCalls({ unary, transport }: Caller): PeopleCalls {
   const { tryAnswer, drawTask, solveTask } = EnvironmentService.method;
   const { checkRun, simulateRun } = CurriculumService.method;
   return {
@@ -90,6 +102,17 @@ export function peopleCalls({ unary }: Caller): PeopleCalls {
       (await unary(drawTask, { taskId, text: text === undefined ? none : textOf(text) }, options)).svg,
     solveTask: ({ taskId }, { draw = false, beside, ...options } = {}) =>
       unary(solveTask, { taskId, draw, beside: beside === undefined ? none : textOf(beside) }, options),
+    async *rescore(source, settings = {}, { signal } = {}) {
+      const { method } = EvaluationService;
+      const request = create(method.rescore.input, {
+        source:
+          "runId" in source
+            ? { case: "runId", value: source.runId }
+            : { case: "evaluationId", value: source.evaluationId },
+        settings: rescoreSettingsOf(settings),
+      });
+      for await (const { groups } of transport.serverStream(method.rescore, request, { signal })) yield* groups;
+    },
     checkRun: (source, options) =>
       unary(
         checkRun,

@@ -10,6 +10,7 @@ export type {
   SampleChoice,
   DynamicSamplingChoice,
   GroupChoice,
+  RescoreChoice,
   RewardSchemeChoice,
   RunChoice,
   Seed,

@@ -2,6 +2,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
 import type { RunSample as RunSampleMessage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type SampleFilterSchema, Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ChatMessage, Task, ToolCall } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
@@ -68,6 +69,8 @@ export interface RunSample {
   /** Calls of tools in the completion. Unset: none were sent. */
   readonly toolCalls?: readonly ToolCall[];
   readonly outcome?: Outcome;
+  /** Set to "length" if the trainer said that the completion was cut off at its maximum length. */
+  readonly finishReason?: "length";
   readonly policyVersion?: number;
   /** Number of tokens, as the trainer reported it. */
   readonly tokens?: number;
@@ -82,7 +85,7 @@ export interface RunSample {
 /** Converts the protobuf message RunSample: a completion that a run keeps, with its outcome. */
 export function runSampleOf(message: RunSampleMessage): RunSample {
   const { number, taskId, groupId, sampleIndex, armId, cursor, completion, transcript, toolCalls } = message;
-  const { evaluationRound, outcome, policyVersion, tokens, time, task } = message;
+  const { evaluationRound, outcome, policyVersion, tokens, time, task, finishReason } = message;
   return {
     number,
     taskId,
@@ -97,6 +100,7 @@ export function runSampleOf(message: RunSampleMessage): RunSample {
     ...(outcome && { outcome: outcomeOf(outcome) }),
     ...(transcript.length > 0 && { transcript }),
     ...(toolCalls.length > 0 && { toolCalls }),
+    ...(finishReason === FinishReason.LENGTH && { finishReason: "length" }),
     ...(policyVersion !== undefined && { policyVersion }),
     ...(tokens !== undefined && { tokens }),
     ...(task && { task }),

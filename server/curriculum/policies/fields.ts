@@ -76,9 +76,10 @@ function entriesOf(field: string, json: Json, what: string): readonly (readonly 
   return typeof json === "object" && json !== null && !isList(json) ? Object.entries(json) : wants(field, what, json);
 }
 
-/** Reads each value of an object with `as`, which gets the value and its path. */
+/** Reads each value of an object with `as`, which gets the value and its path. A long key is cut off in the path. */
 function namedOf<T>(field: string, json: Json, what: string, as: (json: Json, field: string) => T): Record<string, T> {
-  return Object.fromEntries(entriesOf(field, json, what).map(([key, value]) => [key, as(value, `${field}["${key}"]`)]));
+  const pathOf = (key: string): string => `${field}["${key.slice(0, 64)}"]`;
+  return Object.fromEntries(entriesOf(field, json, what).map(([key, value]) => [key, as(value, pathOf(key))]));
 }
 
 /** Returns the key of `table` that a value names, with or without the contract's enum prefix. */

@@ -278,7 +278,8 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
     first([
       () => {
         const unknown = Object.keys(armMeasures).find((id) => !armIds.includes(id));
-        return unknown === undefined ? undefined : invalid(`arm_measures["${unknown}"]`, "is not an arm of the run");
+        if (unknown === undefined) return undefined;
+        return invalid(`arm_measures["${unknown.slice(0, 64)}"]`, "is not an arm of the run");
       },
       () => positive("exploration", exploration, 1),
       () =>

@@ -15,7 +15,7 @@ import {
 import { type Feedback, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { isMeant } from "../../samples/sample-filter.ts";
 import type { KeptSample } from "../../samples/kept-samples.ts";
-import type { CompletionGroup as WireGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { type CompletionGroup as WireGroup, FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { Keyring } from "../../tasks/keyring.ts";
 import type { ScoredGroup } from "../../tasks/scoring/score-group.ts";
 import { mintTaskId } from "../../tasks/task-id.ts";
@@ -54,12 +54,13 @@ export function keepGroup(
   const toKeep = samples.flatMap(({ sampleIndex, result }, i) => {
     const completion = group.completions[i];
     if (completion === undefined || result.kind === "turn" || !isKept(i)) return [];
-    const { text, policyVersion, tokens } = completion;
+    const { text, policyVersion, tokens, finishReason } = completion;
     const index = feedback?.[i]?.sampleIndex ?? sampleIndex;
     const place = { taskId, groupId, index, incarnation, arm, cursor, evaluationRound, policyVersion, tokens };
     const conversation = conversationOf(completion);
     const isAlone = Object.keys(conversation).length === 0;
-    return [{ ...place, completion: text, result, ...(!isAlone && { conversation }) }];
+    const isCut = finishReason === FinishReason.LENGTH && ({ isCut: true } as const);
+    return [{ ...place, completion: text, result, ...isCut, ...(!isAlone && { conversation }) }];
   });
   kept.keep(runId, toKeep);
 }
@@ -72,7 +73,7 @@ function firstTaskId(keyring: Keyring, { token: { episode: _, ...token }, scorin
 
 type Handlers = Pick<ServiceHandlers<typeof CurriculumService>, "listRunSamples" | "deleteRunSamples">;
 
-export function keptSampleHandlers(deps: ServiceDeps): Handlers {
+export function keptSampleHandlers(deps: ServiceDeps) {
   const { runs, samples: kept } = deps;
   return {
     async listRunSamples(request, { signal }) {
@@ -97,7 +98,7 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
       await kept.remove(runId);
       return create(DeleteRunSamplesResponseSchema);
     },
-  };
+  } satisfies Handlers;
 }
 
 /**
@@ -175,7 +176,7 @@ async function toWire(
   advantages: ReadonlyMap<string, Advantages>,
 ): Promise<WireSample> {
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
-  const { conversation = {}, tokens } = sample;
+  const { conversation = {}, tokens, isCut } = sample;
   const outcome = outcomeToWire(index, result);
   // Samples of evaluation arms have no advantages. Their `cursor` counts within the arm, so keyOf could find another
   // sample.
@@ -198,6 +199,7 @@ async function toWire(
     ...(policyVersion !== undefined && { policyVersion }),
     ...(tokens !== undefined && { tokens }),
     time: timestampFromMs(atMs),
+    ...(isCut && { finishReason: FinishReason.LENGTH }),
     ...(task && { task }),
   });
 }

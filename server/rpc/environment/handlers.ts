@@ -55,6 +55,7 @@ import type { ServiceDeps } from "../deps.ts";
 import { giveFeedback } from "../record-feedback.ts";
 import { keepGroup } from "../curriculum/run-samples.ts";
 import { makeError } from "../to-rpc-error.ts";
+import { reissueHandlers } from "./reissue-handlers.ts";
 import { serverInfo } from "./server-info.ts";
 import { showingHandlers } from "./inspect-handlers.ts";
 import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
@@ -135,6 +136,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
   return {
     ...createDirectory(deps),
     ...showingHandlers(deps),
+    ...reissueHandlers(deps),
     async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
       const [result] = await deps.maker.make(spec, [request.seed], requesterOf(context));
@@ -246,7 +248,7 @@ async function streamStep(
  * Scores groups, and returns their outcomes in order. Calls `stepAside` once only results of resources are awaited, so
  * that the stream can begin other requests meanwhile.
  */
-async function scoreGroups(
+export async function scoreGroups(
   deps: ServiceDeps,
   groups: readonly CompletionGroup[],
   caller: Caller,

@@ -31,6 +31,7 @@ import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 import { readFilter } from "../curriculum/read-sample-filter.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
+import { rescore } from "./rescore.ts";
 import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";
 
 /** Maximum bytes of a suite's id. No suite has a longer id. */
@@ -41,7 +42,12 @@ const HASH_BYTES_MAX = 64;
 type Handlers = ServiceHandlers<typeof wire.EvaluationService>;
 
 export function createEvaluationService(deps: ServiceDeps): Handlers {
-  return withLimits(wire.EvaluationService, { ...evaluationHandlers(deps), ...sampleHandlers(deps) });
+  const samples = sampleHandlers(deps);
+  return withLimits(wire.EvaluationService, {
+    ...evaluationHandlers(deps),
+    ...samples,
+    rescore: (request, context) => rescore(deps, (page) => samples.listSamples(page), request, context),
+  });
 }
 
 function readId({ evaluationId }: { readonly evaluationId: string }): string {
@@ -97,7 +103,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
   };
 }
 
-function sampleHandlers(deps: ServiceDeps): Handlers {
+function sampleHandlers(deps: ServiceDeps) {
   const { evaluations, streamWindow } = deps;
   return {
     async listPendingTasks(request, { signal }) {
@@ -141,7 +147,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
         nextPageToken: pageToken(next && `${next.ordinal} ${next.index}`),
       });
     },
-  };
+  } satisfies Handlers;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Evaluation, EvaluationChoice, ListedEvaluation, Sample } from "../
 import type { EvaluationReport } from "../../evaluation/evaluations.ts";
 import type { ReportRow } from "../../evaluation/report.ts";
 import type { OpenPart, Suite } from "../../evaluation/open-suite.ts";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import * as wire from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits, thinkings } from "../enums.ts";
 import { conversationToWire } from "../conversations.ts";
@@ -64,7 +65,7 @@ function choiceToWire(evaluationId: string, choice: EvaluationChoice) {
 
 export function sampleToWire(
   deps: PresentDeps & Pick<ServiceDeps, "pools">,
-  { spec, task, index, completion, conversation, result, part, category }: Sample,
+  { spec, task, index, completion, conversation, result, isCut, part, category }: Sample,
   brief = false,
 ): wire.Sample {
   const shown = presentTask(deps, spec, task);
@@ -77,6 +78,7 @@ export function sampleToWire(
     part,
     category,
     outcome: outcomeToWire(index, result),
+    ...(isCut && { finishReason: FinishReason.LENGTH }),
     ...(origin.kind === "row" && { pool: origin.pool, ...numbered(deps.pools.get(origin.pool), task.key.hash) }),
   });
 }

@@ -70,6 +70,18 @@ const config = fc.record({
   timeToLive: of({ seconds: 60n }, { seconds: 315_576_000_000n }),
 });
 
+const rescoreSettings = fc.record({
+  version: of(0, 0, 1, 99),
+  answerFormat: of(0, 1, 99),
+  thinking: of(0, 2, 99),
+  rewardScheme: of(
+    undefined,
+    { name: "" },
+    { name: "graded", parameters: { format_score: NaN } },
+    { name: "toString" },
+  ),
+});
+
 function environmentRequests({ tasks }: Knowledge): Requests {
   const task = of(...tasks);
   const completions = fc.uniqueArray(fc.record({ sampleIndex: fc.nat(3), text: hostileCompletion }), {
@@ -90,6 +102,10 @@ function environmentRequests({ tasks }: Knowledge): Requests {
     getEnvironment: fc.record({ id: of("countdown", "np/tsp"), version: of(0, 1) }),
     reset: fc.record({ spec: family, seed: fc.bigInt(0n, 2n ** 64n - 1n) }),
     batchReset: fc.record({ spec: family, seeds: fc.array(fc.bigInt(0n, 99n), { minLength: 1, maxLength: 3 }) }),
+    reissueTasks: fc.record({
+      taskIds: fc.array(forgedTask, { minLength: 1, maxLength: 3 }).map((known) => known.map(({ taskId }) => taskId)),
+      settings: rescoreSettings,
+    }),
     step: fc
       .tuple(forgedTask, fc.nat(3), hostileCompletion)
       .map(([known, sampleIndex, completion]) => ({ ...known, sampleIndex, completion })),
@@ -244,6 +260,13 @@ function evaluationRequests({ suite, suiteTasks }: Knowledge): Requests {
     deleteEvaluation: fc.record({ evaluationId: of("f", "__proto__") }),
     listSamples: fc.tuple(page, filter).map(([asked, meant]) => ({ ...asked, filter: meant })),
     getReport: fc.record({ evaluationId }),
+    rescore: fc.record({
+      source: fc.oneof(
+        evaluationId.map((value) => ({ case: "evaluationId", value })),
+        runId.map((value) => ({ case: "runId", value })),
+      ),
+      settings: rescoreSettings,
+    }),
   };
 }
 

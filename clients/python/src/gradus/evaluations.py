@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Annotated
 
 from gradus._values import Derived, Named, Value
-from gradus.enums import AnswerFormat, FeedbackStatus, Split, Thinking
+from gradus.enums import AnswerFormat, FeedbackStatus, FinishReason, Split, Thinking
 from gradus.errors import GradusError, failure_in
 from gradus.outcomes import Outcome, feedback_in
+from gradus.samples import finish_reason_in
 from gradus.tasks import ChatMessage, Task, ToolCall, transcript_in
 from gradus.v1 import evaluation_pb2
 
@@ -103,7 +104,7 @@ class Sample(Value, message=evaluation_pb2.Sample):
 
     `pool` and `row` are set for a row of a pool: its name, and the row's number in its file, from 0. None: the task is
     no row. `transcript` and `tool_calls`: an episode's messages before the completion, and the calls in it, as they
-    were submitted.
+    were submitted. `finish_reason`: "length" if the completion was said to be cut off at its maximum length.
     """
 
     task: Task
@@ -117,6 +118,7 @@ class Sample(Value, message=evaluation_pb2.Sample):
     pool_digest: str = ""
     transcript: Annotated[list[ChatMessage], Derived(transcript_in, "transcript")] = field(default_factory=list)
     tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: Annotated[FinishReason | None, Derived(finish_reason_in, "finish_reason")] = None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from gradus._values import Derived, Named, Value, message_of
-from gradus.enums import Verdict, value_in
+from gradus.enums import FinishReason, Verdict, name_in, value_in
 from gradus.outcomes import Outcome
 from gradus.tasks import ChatMessage, Task, ToolCall, transcript_in
-from gradus.v1 import curriculum_pb2, outcome_pb2
+from gradus.v1 import curriculum_pb2, environment_pb2, outcome_pb2
 
 
 class SampleFilter(TypedDict, total=False):
@@ -42,6 +42,11 @@ def _outcome(proto: curriculum_pb2.RunSample) -> Outcome:
     return Outcome.from_proto(proto.outcome)
 
 
+def finish_reason_in(proto: Any) -> FinishReason | None:
+    """Returns why the generation of a stored completion ended; None: unknown."""
+    return name_in(environment_pb2.FinishReason.DESCRIPTOR, proto.finish_reason) if proto.finish_reason else None
+
+
 @dataclass(frozen=True)
 class RunSample(Value, message=curriculum_pb2.RunSample):
     """A completion that a run keeps.
@@ -62,6 +67,8 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
         An episode's messages before the completion, and the calls in the completion, as they were sent.
     tokens
         Number of tokens, as the trainer reported it. None: it did not.
+    finish_reason
+        "length" if the trainer said that the completion was cut off at its maximum length.
 
     """
 
@@ -80,3 +87,4 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     transcript: Annotated[list[ChatMessage], Derived(transcript_in, "transcript")] = field(default_factory=list)
     tool_calls: tuple[ToolCall, ...] = ()
     tokens: int | None = None
+    finish_reason: Annotated[FinishReason | None, Derived(finish_reason_in, "finish_reason")] = None

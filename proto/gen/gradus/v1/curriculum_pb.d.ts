@@ -9,6 +9,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, ChatMessage, RewardScheme, Task, TaskSpec, ToolCall } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ContrastPair, Feedback, FormatWarning, GroupStatistics, Outcome, SampleFilter } from "./outcome_pb.js";
+import type { FinishReason } from "./environment_pb.js";
 
 export declare const file_gradus_v1_curriculum: GenFile;
 
@@ -2787,6 +2788,12 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
    * request had none.
    */
   tokens?: number | undefined;
+
+  /**
+   * FINISH_REASON_LENGTH if the request said so (StepRequest.finish_reason). Otherwise
+   * unset, also for samples that an older server kept.
+   */
+  finishReason: FinishReason;
 };
 
 export declare const RunSampleSchema: GenMessage<RunSample>;

@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Baseline, GroupOutcome, NoRewardReason, Outcome } from "./outcome_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { AnswerFormat, ChatMessage, Parameters, Source, Split, Task, TaskSpec, TextTools, Tool, ToolCall } from "./task_pb.js";
+import type { AnswerFormat, ChatMessage, Parameters, RewardScheme, Source, Split, Task, TaskSpec, TextTools, Thinking, Tool, ToolCall } from "./task_pb.js";
 
 export declare const file_gradus_v1_environment: GenFile;
 
@@ -614,6 +614,105 @@ export declare type BatchResetResponse = Message<"gradus.v1.BatchResetResponse">
 
 export declare const BatchResetResponseSchema: GenMessage<BatchResetResponse>;
 
+/**
+ * Settings under which stored completions are scored again. Unset fields keep the
+ * settings of each task. If the code of a task's mounted environment has changed, the
+ * present code scores the completions.
+ */
+export declare type RescoreSettings = Message<"gradus.v1.RescoreSettings"> & {
+  /**
+   * Version of the environment. It must make the same instance. 0: the version of each
+   * task.
+   */
+  version: number;
+
+  /**
+   * Reward scheme. Empty name: the scheme of each task. Parameters replace those of the
+   * task one by one if the scheme stays the same. Under another scheme, missing ones have
+   * the scheme's defaults.
+   */
+  rewardScheme?: RewardScheme | undefined;
+
+  /** How completions mark the answer. */
+  answerFormat: AnswerFormat;
+
+  /** Part of its thinking that a completion contains. */
+  thinking: Thinking;
+};
+
+export declare const RescoreSettingsSchema: GenMessage<RescoreSettings>;
+
+/** Request of ReissueTasks. */
+export declare type ReissueTasksRequest = Message<"gradus.v1.ReissueTasksRequest"> & {
+  /**
+   * Ids of the tasks. At most ServerLimits.batch_seeds (1024 unless configured). The id of
+   * a later turn stands for the first turn of its episode.
+   */
+  taskIds: string[];
+
+  /** Settings of the new tasks. Unset: those of the given tasks. */
+  settings?: RescoreSettings | undefined;
+};
+
+export declare const ReissueTasksRequestSchema: GenMessage<ReissueTasksRequest>;
+
+/** Task that was issued again. */
+export declare type ReissuedTask = Message<"gradus.v1.ReissuedTask"> & {
+  /** Id of the new task. */
+  taskId: string;
+
+  /** Group id of the new task. */
+  groupId: string;
+
+  /** Id of the environment. */
+  environment: string;
+
+  /** Version of the environment. */
+  version: number;
+
+  /** Name of the level. Empty for tasks of parameters and for rows of pools. */
+  level: string;
+
+  /** Maximum number of calls of an episode. 0: the task has no turns. */
+  callsMax: number;
+
+  /**
+   * Number of completions that a group of the given task has in its run. 0: the given
+   * task belongs to no run.
+   */
+  numGenerations: number;
+};
+
+export declare const ReissuedTaskSchema: GenMessage<ReissuedTask>;
+
+/** Result for one task id. */
+export declare type ReissueResult = Message<"gradus.v1.ReissueResult"> & {
+  /** The task or the failure. Exactly one is set. */
+  result: {
+    /** The new task. */
+    value: ReissuedTask;
+    case: "task";
+  } | {
+    /**
+     * Reason why there is no new task. FAILED_PRECONDITION: this server cannot open the
+     * id, or cannot make its instance. INVALID_ARGUMENT: the environment does not have
+     * the settings.
+     */
+    value: ResetFailure;
+    case: "failure";
+  } | { case: undefined; value?: undefined };
+};
+
+export declare const ReissueResultSchema: GenMessage<ReissueResult>;
+
+/** Response of ReissueTasks. */
+export declare type ReissueTasksResponse = Message<"gradus.v1.ReissueTasksResponse"> & {
+  /** One result for each id, in the order of the request. */
+  results: ReissueResult[];
+};
+
+export declare const ReissueTasksResponseSchema: GenMessage<ReissueTasksResponse>;
+
 /** Request of Step: one completion of a task. */
 export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
   /** Id of the task. Required. */
@@ -1074,6 +1173,16 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof BatchResetRequestSchema;
     output: typeof BatchResetResponseSchema;
+  },
+  /**
+   * Issues tasks again, so that stored completions can be scored once more. The new tasks
+   * have the same instances, may have other settings, and belong to no run. A task that
+   * cannot be issued again does not affect the others.
+   */
+  reissueTasks: {
+    methodKind: "unary";
+    input: typeof ReissueTasksRequestSchema;
+    output: typeof ReissueTasksResponseSchema;
   },
   /**
    * Scores one completion of a task. Fails with FAILED_PRECONDITION if the code of the

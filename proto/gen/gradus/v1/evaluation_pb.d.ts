@@ -8,8 +8,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, ChatMessage, Parameters, Split, Task, TextTools, Thinking, ToolCall } from "./task_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { FinishReason } from "./environment_pb.js";
-import type { Feedback, Outcome, SampleFilter } from "./outcome_pb.js";
+import type { FinishReason, ReissuedTask, RescoreSettings } from "./environment_pb.js";
+import type { Feedback, GroupOutcome, Outcome, SampleFilter } from "./outcome_pb.js";
 
 export declare const file_gradus_v1_evaluation: GenFile;
 
@@ -470,6 +470,12 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
    * Empty: there were none, or the request set `brief`.
    */
   toolCalls: ToolCall[];
+
+  /**
+   * FINISH_REASON_LENGTH if the request said so. Otherwise unset, also for samples that an
+   * older server stored.
+   */
+  finishReason: FinishReason;
 };
 
 export declare const SampleSchema: GenMessage<Sample>;
@@ -630,6 +636,68 @@ export declare type GetReportResponse = Message<"gradus.v1.GetReportResponse"> &
 
 export declare const GetReportResponseSchema: GenMessage<GetReportResponse>;
 
+/** Request of Rescore. */
+export declare type RescoreRequest = Message<"gradus.v1.RescoreRequest"> & {
+  /** Completions to score. Required. */
+  source: {
+    /** Id of an evaluation. Its groups come in the suite's order. */
+    value: string;
+    case: "evaluationId";
+  } | {
+    /** Id of a run. Its groups come newest first. */
+    value: string;
+    case: "runId";
+  } | { case: undefined; value?: undefined };
+
+  /** Settings of the new scores. Unset: those of the tasks. */
+  settings?: RescoreSettings | undefined;
+};
+
+export declare const RescoreRequestSchema: GenMessage<RescoreRequest>;
+
+/** Completions of one prompt, scored once more. */
+export declare type RescoredGroup = Message<"gradus.v1.RescoredGroup"> & {
+  /** Id of the task whose completions these are, from the evaluation or the run. */
+  taskId: string;
+
+  /** Id of the arm of the run, or name of the part of the suite. */
+  armId: string;
+
+  /**
+   * Environment, version and level of the task under the new settings. Its own task_id
+   * and group_id are those under which the completions were scored.
+   */
+  task?: ReissuedTask | undefined;
+
+  /**
+   * New outcomes, sorted by sample_index. They have advantages if the group is complete.
+   * Unset if `missing` is set.
+   */
+  outcome?: GroupOutcome | undefined;
+
+  /**
+   * Stored outcomes, in the same order. Those of a run have advantages if the run still
+   * knows the group.
+   */
+  before: Outcome[];
+
+  /**
+   * Reason why the group cannot be scored, e.g. that its completions end episodes of
+   * several calls. Empty: it was scored.
+   */
+  missing: string;
+};
+
+export declare const RescoredGroupSchema: GenMessage<RescoredGroup>;
+
+/** Response of Rescore: some of the groups. */
+export declare type RescoreResponse = Message<"gradus.v1.RescoreResponse"> & {
+  /** Groups, at least one. */
+  groups: RescoredGroup[];
+};
+
+export declare const RescoreResponseSchema: GenMessage<RescoreResponse>;
+
 /**
  * Issues the tasks of suites, scores completions, and reports. Every call may be repeated
  * without harm: an evaluation is created once, and the first scored completion of each
@@ -724,6 +792,16 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof GetReportRequestSchema;
     output: typeof GetReportResponseSchema;
+  },
+  /**
+   * Scores the completions of an evaluation, or those that a run keeps, once more, e.g.
+   * under another reward scheme. The evaluation and the run do not change. The stream
+   * ends after the last group. Requires the role operator.
+   */
+  rescore: {
+    methodKind: "server_streaming";
+    input: typeof RescoreRequestSchema;
+    output: typeof RescoreResponseSchema;
   },
 }>;
 

@@ -1,6 +1,7 @@
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from gradus.v1 import environment_pb2 as _environment_pb2
 from gradus.v1 import outcome_pb2 as _outcome_pb2
 from gradus.v1 import task_pb2 as _task_pb2
 from google.protobuf.internal import containers as _containers
@@ -1346,6 +1347,7 @@ class RunSample(_message.Message):
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     number: int
     task_id: str
     group_id: str
@@ -1361,7 +1363,8 @@ class RunSample(_message.Message):
     transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
     tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
     tokens: int
-    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., tokens: _Optional[int] = ...) -> None: ...
+    finish_reason: _environment_pb2.FinishReason
+    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., tokens: _Optional[int] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ...) -> None: ...
 
 class ListRunSamplesResponse(_message.Message):
     SAMPLES_FIELD_NUMBER: _ClassVar[int]

@@ -350,6 +350,53 @@ class BatchResetResponse(_message.Message):
     results: _containers.RepeatedCompositeFieldContainer[ResetResult]
     def __init__(self, results: _Optional[_Iterable[_Union[ResetResult, _Mapping]]] = ...) -> None: ...
 
+class RescoreSettings(_message.Message):
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    REWARD_SCHEME_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FORMAT_FIELD_NUMBER: _ClassVar[int]
+    THINKING_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    reward_scheme: _task_pb2.RewardScheme
+    answer_format: _task_pb2.AnswerFormat
+    thinking: _task_pb2.Thinking
+    def __init__(self, version: _Optional[int] = ..., reward_scheme: _Optional[_Union[_task_pb2.RewardScheme, _Mapping]] = ..., answer_format: _Optional[_Union[_task_pb2.AnswerFormat, str]] = ..., thinking: _Optional[_Union[_task_pb2.Thinking, str]] = ...) -> None: ...
+
+class ReissueTasksRequest(_message.Message):
+    TASK_IDS_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    task_ids: _containers.RepeatedScalarFieldContainer[str]
+    settings: RescoreSettings
+    def __init__(self, task_ids: _Optional[_Iterable[str]] = ..., settings: _Optional[_Union[RescoreSettings, _Mapping]] = ...) -> None: ...
+
+class ReissuedTask(_message.Message):
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    GROUP_ID_FIELD_NUMBER: _ClassVar[int]
+    ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    CALLS_MAX_FIELD_NUMBER: _ClassVar[int]
+    NUM_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    task_id: str
+    group_id: str
+    environment: str
+    version: int
+    level: str
+    calls_max: int
+    num_generations: int
+    def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., calls_max: _Optional[int] = ..., num_generations: _Optional[int] = ...) -> None: ...
+
+class ReissueResult(_message.Message):
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    task: ReissuedTask
+    failure: ResetFailure
+    def __init__(self, task: _Optional[_Union[ReissuedTask, _Mapping]] = ..., failure: _Optional[_Union[ResetFailure, _Mapping]] = ...) -> None: ...
+
+class ReissueTasksResponse(_message.Message):
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[ReissueResult]
+    def __init__(self, results: _Optional[_Iterable[_Union[ReissueResult, _Mapping]]] = ...) -> None: ...
+
 class StepRequest(_message.Message):
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]

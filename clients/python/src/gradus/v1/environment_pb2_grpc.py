@@ -45,6 +45,11 @@ class EnvironmentServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_environment__pb2.BatchResetRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_environment__pb2.BatchResetResponse.FromString,
                 )
+        self.ReissueTasks = channel.unary_unary(
+                '/gradus.v1.EnvironmentService/ReissueTasks',
+                request_serializer=gradus_dot_v1_dot_environment__pb2.ReissueTasksRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_environment__pb2.ReissueTasksResponse.FromString,
+                )
         self.Step = channel.unary_unary(
                 '/gradus.v1.EnvironmentService/Step',
                 request_serializer=gradus_dot_v1_dot_environment__pb2.StepRequest.SerializeToString,
@@ -117,6 +122,15 @@ class EnvironmentServiceServicer(object):
     def BatchReset(self, request, context):
         """Makes many tasks of one specification. A task that cannot be made does not affect the
         others.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReissueTasks(self, request, context):
+        """Issues tasks again, so that stored completions can be scored once more. The new tasks
+        have the same instances, may have other settings, and belong to no run. A task that
+        cannot be issued again does not affect the others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -205,6 +219,11 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
                     servicer.BatchReset,
                     request_deserializer=gradus_dot_v1_dot_environment__pb2.BatchResetRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_environment__pb2.BatchResetResponse.SerializeToString,
+            ),
+            'ReissueTasks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReissueTasks,
+                    request_deserializer=gradus_dot_v1_dot_environment__pb2.ReissueTasksRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_environment__pb2.ReissueTasksResponse.SerializeToString,
             ),
             'Step': grpc.unary_unary_rpc_method_handler(
                     servicer.Step,

@@ -44,6 +44,11 @@ class EnvironmentServiceStub:
         gradus.v1.environment_pb2.BatchResetResponse,
     ]
 
+    ReissueTasks: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.ReissueTasksRequest,
+        gradus.v1.environment_pb2.ReissueTasksResponse,
+    ]
+
     Step: grpc.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.StepRequest,
         gradus.v1.environment_pb2.StepResponse,
@@ -98,6 +103,11 @@ class EnvironmentServiceAsyncStub:
     BatchReset: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.BatchResetRequest,
         gradus.v1.environment_pb2.BatchResetResponse,
+    ]
+
+    ReissueTasks: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.ReissueTasksRequest,
+        gradus.v1.environment_pb2.ReissueTasksResponse,
     ]
 
     Step: grpc.aio.UnaryUnaryMultiCallable[
@@ -165,6 +175,13 @@ class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.environment_pb2.BatchResetRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.environment_pb2.BatchResetResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.BatchResetResponse]]: ...
+
+    @abc.abstractmethod
+    def ReissueTasks(
+        self,
+        request: gradus.v1.environment_pb2.ReissueTasksRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.environment_pb2.ReissueTasksResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.ReissueTasksResponse]]: ...
 
     @abc.abstractmethod
     def Step(

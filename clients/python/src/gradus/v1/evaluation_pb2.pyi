@@ -257,6 +257,7 @@ class Sample(_message.Message):
     POOL_DIGEST_FIELD_NUMBER: _ClassVar[int]
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     task: _task_pb2.Task
     sample_index: int
     completion: str
@@ -268,7 +269,8 @@ class Sample(_message.Message):
     pool_digest: str
     transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
     tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
-    def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., pool: _Optional[str] = ..., row: _Optional[int] = ..., pool_digest: _Optional[str] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ...) -> None: ...
+    finish_reason: _environment_pb2.FinishReason
+    def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., pool: _Optional[str] = ..., row: _Optional[int] = ..., pool_digest: _Optional[str] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ...) -> None: ...
 
 class ListSamplesResponse(_message.Message):
     SAMPLES_FIELD_NUMBER: _ClassVar[int]
@@ -344,3 +346,32 @@ class GetReportResponse(_message.Message):
     REPORT_FIELD_NUMBER: _ClassVar[int]
     report: Report
     def __init__(self, report: _Optional[_Union[Report, _Mapping]] = ...) -> None: ...
+
+class RescoreRequest(_message.Message):
+    EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    evaluation_id: str
+    run_id: str
+    settings: _environment_pb2.RescoreSettings
+    def __init__(self, evaluation_id: _Optional[str] = ..., run_id: _Optional[str] = ..., settings: _Optional[_Union[_environment_pb2.RescoreSettings, _Mapping]] = ...) -> None: ...
+
+class RescoredGroup(_message.Message):
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    ARM_ID_FIELD_NUMBER: _ClassVar[int]
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    task_id: str
+    arm_id: str
+    task: _environment_pb2.ReissuedTask
+    outcome: _outcome_pb2.GroupOutcome
+    before: _containers.RepeatedCompositeFieldContainer[_outcome_pb2.Outcome]
+    missing: str
+    def __init__(self, task_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., task: _Optional[_Union[_environment_pb2.ReissuedTask, _Mapping]] = ..., outcome: _Optional[_Union[_outcome_pb2.GroupOutcome, _Mapping]] = ..., before: _Optional[_Iterable[_Union[_outcome_pb2.Outcome, _Mapping]]] = ..., missing: _Optional[str] = ...) -> None: ...
+
+class RescoreResponse(_message.Message):
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    groups: _containers.RepeatedCompositeFieldContainer[RescoredGroup]
+    def __init__(self, groups: _Optional[_Iterable[_Union[RescoredGroup, _Mapping]]] = ...) -> None: ...

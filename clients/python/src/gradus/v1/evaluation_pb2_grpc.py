@@ -72,6 +72,11 @@ class EvaluationServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_evaluation__pb2.GetReportRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_evaluation__pb2.GetReportResponse.FromString,
                 )
+        self.Rescore = channel.unary_stream(
+                '/gradus.v1.EvaluationService/Rescore',
+                request_serializer=gradus_dot_v1_dot_evaluation__pb2.RescoreRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_evaluation__pb2.RescoreResponse.FromString,
+                )
 
 
 class EvaluationServiceServicer(object):
@@ -168,6 +173,15 @@ class EvaluationServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Rescore(self, request, context):
+        """Scores the completions of an evaluation, or those that a run keeps, once more, e.g.
+        under another reward scheme. The evaluation and the run do not change. The stream
+        ends after the last group. Requires the role operator.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EvaluationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -225,6 +239,11 @@ def add_EvaluationServiceServicer_to_server(servicer, server):
                     servicer.GetReport,
                     request_deserializer=gradus_dot_v1_dot_evaluation__pb2.GetReportRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_evaluation__pb2.GetReportResponse.SerializeToString,
+            ),
+            'Rescore': grpc.unary_stream_rpc_method_handler(
+                    servicer.Rescore,
+                    request_deserializer=gradus_dot_v1_dot_evaluation__pb2.RescoreRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_evaluation__pb2.RescoreResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(

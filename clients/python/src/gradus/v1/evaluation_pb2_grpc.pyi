@@ -74,6 +74,11 @@ class EvaluationServiceStub:
         gradus.v1.evaluation_pb2.GetReportResponse,
     ]
 
+    Rescore: grpc.UnaryStreamMultiCallable[
+        gradus.v1.evaluation_pb2.RescoreRequest,
+        gradus.v1.evaluation_pb2.RescoreResponse,
+    ]
+
 class EvaluationServiceAsyncStub:
     ListSuites: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.ListSuitesRequest,
@@ -128,6 +133,11 @@ class EvaluationServiceAsyncStub:
     GetReport: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.GetReportRequest,
         gradus.v1.evaluation_pb2.GetReportResponse,
+    ]
+
+    Rescore: grpc.aio.UnaryStreamMultiCallable[
+        gradus.v1.evaluation_pb2.RescoreRequest,
+        gradus.v1.evaluation_pb2.RescoreResponse,
     ]
 
 class EvaluationServiceServicer(metaclass=abc.ABCMeta):
@@ -207,5 +217,12 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.evaluation_pb2.GetReportRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.evaluation_pb2.GetReportResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.GetReportResponse]]: ...
+
+    @abc.abstractmethod
+    def Rescore(
+        self,
+        request: gradus.v1.evaluation_pb2.RescoreRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[collections.abc.Iterator[gradus.v1.evaluation_pb2.RescoreResponse], collections.abc.AsyncIterator[gradus.v1.evaluation_pb2.RescoreResponse]]: ...
 
 def add_EvaluationServiceServicer_to_server(servicer: EvaluationServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...
