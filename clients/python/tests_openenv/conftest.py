@@ -11,9 +11,9 @@ import pytest
 import uvicorn
 from games import Game, Guess, Seen
 from openenv.core.env_server import create_fastapi_app
-from real_server import server
+from real_server import guarded, server, start_server
 
-__all__ = ["server"]
+__all__ = ["guarded", "server", "start_server"]
 
 SECONDS_MAX = 120
 """Longest that a server may take to start: a guard against hanging and nothing else."""
