@@ -13,7 +13,7 @@ PY := $(VENV)/bin/python
 TRAINERS := .trainers
 # Environment with OpenEnv (0.4 GB), which needs another version of mcp than verifiers does.
 OPENENV := .venv-openenv-tests
-# Environment with verifiers and the older OpenEnv that it brings (0.7 GB).
+# Environment with verifiers and the older OpenEnv that it brings (0.6 GB).
 OPENENV_VERIFIERS := .venv-openenv-verifiers
 # Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
@@ -96,7 +96,7 @@ $(OPENENV_VERIFIERS)/.installed: clients/python/pyproject.toml clients/python/re
 	$(OPENENV_VERIFIERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed $(OPENENV_VERIFIERS)/.installed ## Test the OpenEnv adapter and the OpenEnv paths against OpenEnv and verifiers, in environments of 1.1 GB
+test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed $(OPENENV_VERIFIERS)/.installed ## Test the OpenEnv adapter and the OpenEnv paths against OpenEnv and verifiers, in environments of 1 GB
 	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
 	$(OPENENV_VERIFIERS)/bin/python -m pytest clients/python/tests_openenv
 

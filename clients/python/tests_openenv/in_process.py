@@ -1,4 +1,4 @@
-"""A harness that asks the model from this process, once a turn. verifiers' own programs would first install packages."""
+"""A harness that asks the model from this process, once a turn. verifiers' own programs would install packages."""
 
 from __future__ import annotations
 
