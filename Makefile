@@ -13,6 +13,8 @@ PY := $(VENV)/bin/python
 TRAINERS := .trainers
 # Environment with OpenEnv (0.4 GB), which needs another version of mcp than verifiers does.
 OPENENV := .venv-openenv-tests
+# Environment with verifiers and the older OpenEnv that it brings (0.6 GB).
+OPENENV_VERIFIERS := .venv-openenv-verifiers
 # Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
@@ -88,8 +90,15 @@ $(OPENENV)/.installed: clients/python/pyproject.toml clients/python/requirements
 	$(OPENENV)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed ## Test the OpenEnv adapter and socket against OpenEnv itself, in an environment of 0.4 GB
+$(OPENENV_VERIFIERS)/.installed: clients/python/pyproject.toml clients/python/requirements-openenv-verifiers.txt
+	$(PYTHON) -m venv $(OPENENV_VERIFIERS)
+	$(OPENENV_VERIFIERS)/bin/python $(PIP_INSTALL) -r clients/python/requirements-openenv-verifiers.txt
+	$(OPENENV_VERIFIERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
+	@touch $@
+
+test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed $(OPENENV_VERIFIERS)/.installed ## Test the OpenEnv adapter and the OpenEnv paths against OpenEnv and verifiers, in environments of 1 GB
 	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
+	$(OPENENV_VERIFIERS)/bin/python -m pytest clients/python/tests_openenv
 
 # OpenEnv's client beside TRL, for play-trl. No test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed

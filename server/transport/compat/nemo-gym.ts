@@ -8,20 +8,15 @@ import { nobody } from "../admission.ts";
 import { methodAt, type TransportContext } from "../call-context.ts";
 import { LONG_JSON_BYTES } from "../http/long-json.ts";
 import { HttpCall } from "../http/call.ts";
-import { type CodeName, RpcError } from "../../base/rpc.ts";
+import { RpcError } from "../../base/rpc.ts";
 import { answered, headersOf } from "./call.ts";
 import { begin, type Episode, type Handlers, shown, step } from "./episode.ts";
 import { readRow, type Row, type RowKind } from "./nemo-row.ts";
-
-/** Returns the function that answers requests at a path of NeMo Gym. Undefined: NeMo Gym has no such path. */
-export type NemoGym = (path: string) => ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+import { type Gym, type Parts, send, sendError } from "./route.ts";
 
 const BODY_FORMAT = { json: true, framed: false, encoding: undefined, bytesMax: 16 * 1024 ** 2 } as const;
 
-/** Pieces of a JSON answer, in order. */
-type Parts = readonly (string | Uint8Array)[];
-
-export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym {
+export function nemoGym(context: TransportContext, handlers: Handlers): Gym {
   const of = (
     path: string,
     kind: RowKind,
@@ -47,10 +42,7 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
         const parts = await answered(call, async () => work(row, await begin(handlers, row.choice, call), call));
         send(response, 200, parts);
       } catch (thrown) {
-        const error = thrown instanceof RpcError ? thrown : call.failure(thrown);
-        const delay = error.retryDelayMs === undefined ? {} : { retry_delay_ms: error.retryDelayMs };
-        const told = { detail: error.message, grpc_code: error.code, ...delay };
-        send(response, STATUS[error.code] ?? 500, [JSON.stringify(told)]);
+        sendError(response, thrown instanceof RpcError ? thrown : call.failure(thrown));
       }
     }
   };
@@ -63,24 +55,4 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
     }),
   ]);
   return (path) => routes.get(path);
-}
-
-const STATUS: Partial<Record<CodeName, number>> = {
-  INVALID_ARGUMENT: 422,
-  UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
-  NOT_FOUND: 404,
-  FAILED_PRECONDITION: 409,
-  OUT_OF_RANGE: 409,
-  RESOURCE_EXHAUSTED: 429,
-  UNAVAILABLE: 503,
-  UNIMPLEMENTED: 405,
-};
-
-function send(response: ServerResponse, status: number, parts: Parts): void {
-  if (response.closed || response.headersSent) return;
-  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  response.writeHead(status, { "content-type": "application/json", "content-length": length });
-  for (const part of parts) response.write(part);
-  response.end();
 }

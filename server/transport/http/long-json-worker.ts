@@ -9,7 +9,7 @@ import { file_gradus_v1_environment } from "../../../proto/gen/gradus/v1/environ
 import { file_gradus_v1_evaluation } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { readRow, type Row, type RowKind } from "../compat/nemo-row.ts";
-import { type OpenEnvMessage, readMessage } from "../compat/openenv-message.ts";
+import { type OpenEnvMessage, readMessage } from "../compat/openenv/message.ts";
 import { checkParts } from "../wire/codec.ts";
 import { jsonDecoderOf } from "./json-codec.ts";
 

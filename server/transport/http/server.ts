@@ -25,8 +25,9 @@ import { type Method, methodOf, type TransportContext } from "../call-context.ts
 import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../compat/episode.ts";
-import { type NemoGym, nemoGym } from "../compat/nemo-gym.ts";
-import { openEnv } from "../compat/openenv.ts";
+import { nemoGym } from "../compat/nemo-gym.ts";
+import { openEnv } from "../compat/openenv/serve.ts";
+import type { Gym } from "../compat/route.ts";
 import { countReset } from "../grpc/call.ts";
 import type { ResetBudgets } from "../reset-budgets.ts";
 import { type Registration, RpcError } from "../../base/rpc.ts";
@@ -88,9 +89,9 @@ export async function startHttp(
   metrics: Metrics,
 ): Promise<HttpPort> {
   const handlers = handlersOf(services);
-  const others = { routes: routesOf(services, context), nemo: nemoGym(context, handlers) };
-  const server = createHttpServer(config, listener(config, others, context, metrics), context.resets);
   const sessions = openEnv(context, handlers, config.limits.maxCompletionBytes);
+  const served = { routes: routesOf(services, context), gyms: [nemoGym(context, handlers), sessions.answer] };
+  const server = createHttpServer(config, listener(config, served, context, metrics), context.resets);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
     // Node ignores upgrade requests that nobody handles, so they are answered here: the path does not exist.
@@ -224,15 +225,15 @@ const unread = (request: ByteRequest): ByteRequest => request;
 /** Key under which Connect's context stores the error that refuses a request because of its headers. */
 const refusalKey = createContextKey<RpcError | undefined>(undefined);
 
-/** The paths that are served: methods of Gradus's services, and those of NeMo Gym. */
+/** The paths that are served: methods of Gradus's services, and those of other gyms. */
 interface Served {
   readonly routes: Routes;
-  readonly nemo: NemoGym;
+  readonly gyms: readonly Gym[];
 }
 
 function listener(
   config: HttpConfig,
-  { routes, nemo }: Served,
+  { routes, gyms }: Served,
   context: TransportContext,
   metrics: Metrics,
 ): RequestListener {
@@ -242,9 +243,12 @@ function listener(
     if (answerProbe(path, response, context)) return;
     if (answerCors(config.corsOrigins, request, response)) return;
     const route = routes.get(path);
-    const ofNemo = nemo(path);
+    const ofGym = gyms
+      .values()
+      .map((gym) => gym(path))
+      .find((found) => found !== undefined);
     if (route !== undefined) void answerCall(route, request, response, context);
-    else if (ofNemo !== undefined) ofNemo(request, response);
+    else if (ofGym !== undefined) ofGym(request, response);
     else if (path === "/metrics") answerScrape(request, response, context, metrics);
     else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
@@ -398,7 +402,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws, /schema, /metadata, /health, /list_environments, POST /mcp (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
 }
 
 async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
