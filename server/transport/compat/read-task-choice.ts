@@ -25,7 +25,9 @@ const enums: Readonly<Record<string, string>> = {
   answer_format: "ANSWER_FORMAT",
   thinking: "THINKING",
 };
-const ofSpec = ["environment", "level", "parameters", "version", "pool", "reward_scheme", ...Object.keys(enums)];
+const ofTurns = ["calls", "tools", "reply_detail"];
+const ofInstance = ["environment", "level", "parameters", "version", "pool"];
+const ofSpec = [...ofInstance, "reward_scheme", ...Object.keys(enums), ...ofTurns];
 const ofSeed = [...ofSpec, "seed", "sample_index", "episode_id"];
 const ofRun = ["run", "cursor", "sample_index", "episode_id"];
 

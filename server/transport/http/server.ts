@@ -25,11 +25,14 @@ import { type Method, methodOf, type TransportContext } from "../call-context.ts
 import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../compat/episode.ts";
-import { type NemoGym, nemoGym } from "../compat/nemo-gym.ts";
+import { nemoGym } from "../compat/nemo-gym/http.ts";
 import { openEnv } from "../compat/openenv.ts";
+import { openReward } from "../compat/openreward/http.ts";
+import type { Gym } from "../compat/route.ts";
 import { countReset } from "../grpc/call.ts";
 import type { ResetBudgets } from "../reset-budgets.ts";
 import { type Registration, RpcError } from "../../base/rpc.ts";
+import type { SessionStore } from "../../stores/session-store.ts";
 import { OTHER_PARTS } from "../../runtime/health.ts";
 import { callKey, implementationOf, messageKey } from "./handlers.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./call.ts";
@@ -86,10 +89,16 @@ export async function startHttp(
   services: readonly Registration[],
   context: TransportContext,
   metrics: Metrics,
+  rows?: SessionStore,
 ): Promise<HttpPort> {
   const handlers = handlersOf(services);
-  const others = { routes: routesOf(services, context), nemo: nemoGym(context, handlers) };
-  const server = createHttpServer(config, listener(config, others, context, metrics), context.resets);
+  const callBytesMax = 6 * config.limits.maxCompletionBytes + 64 * 1024;
+  const gyms = [
+    ...(rows === undefined ? [] : [openReward(context, handlers, rows, callBytesMax)]),
+    nemoGym(context, handlers),
+  ];
+  const served = { routes: routesOf(services, context), gyms };
+  const server = createHttpServer(config, listener(config, served, context, metrics), context.resets);
   const sessions = openEnv(context, handlers, config.limits.maxCompletionBytes);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
@@ -224,15 +233,15 @@ const unread = (request: ByteRequest): ByteRequest => request;
 /** Key under which Connect's context stores the error that refuses a request because of its headers. */
 const refusalKey = createContextKey<RpcError | undefined>(undefined);
 
-/** The paths that are served: methods of Gradus's services, and those of NeMo Gym. */
+/** The paths that are served: methods of Gradus's services, and those of other gyms. */
 interface Served {
   readonly routes: Routes;
-  readonly nemo: NemoGym;
+  readonly gyms: readonly Gym[];
 }
 
 function listener(
   config: HttpConfig,
-  { routes, nemo }: Served,
+  { routes, gyms }: Served,
   context: TransportContext,
   metrics: Metrics,
 ): RequestListener {
@@ -242,9 +251,9 @@ function listener(
     if (answerProbe(path, response, context)) return;
     if (answerCors(config.corsOrigins, request, response)) return;
     const route = routes.get(path);
-    const ofNemo = nemo(path);
-    if (route !== undefined) void answerCall(route, request, response, context);
-    else if (ofNemo !== undefined) ofNemo(request, response);
+    if (route !== undefined) return void answerCall(route, request, response, context);
+    const answerOf = gyms.map((gym) => gym(path, request.headers)).find((found) => found !== undefined);
+    if (answerOf !== undefined) answerOf(request, response);
     else if (path === "/metrics") answerScrape(request, response, context, metrics);
     else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
@@ -398,7 +407,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify, … (NeMo Gym)\n  POST /create_session, … (OpenReward)\n${shown}`;
 }
 
 async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {

@@ -1,0 +1,193 @@
+/** Reads the body of a NeMo Gym request: the data row that chooses the task, and the model's response. */
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { withThoughts } from "../../../../envs/lib/join-thoughts.ts";
+import { FinishReason } from "../../../../proto/gen/gradus/v1/environment_pb.js";
+import { RpcError } from "../../../base/rpc.ts";
+import { type JsonLimits, jsonWithin } from "../../http/json-codec.ts";
+import { PARTS_MAX } from "../../wire/codec.ts";
+import type { Stepped, Written } from "../episode.ts";
+import { type Choice, choiceOf, invalid, isObject } from "../read-task-choice.ts";
+import { aggregated } from "./aggregate.ts";
+
+/**
+ * Limits of a body's JSON. NeMo Gym's training sends lists with one entry for each token, so a body has hundreds of
+ * thousands of numbers but few keys.
+ */
+const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
+/** Fields that NeMo Gym adds to a row. They do not choose the task. */
+const OWN = [
+  ...["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"],
+  ...["resources_session_id", "episode_id", "task_id", "task_data", "verification_input"],
+] as const;
+/** Name of the cookie with the row of a session. */
+export const COOKIE = "gradus_row";
+/** Maximum length of the cookie's value. Clients keep at most 4,096 bytes of a cookie. */
+const COOKIE_LENGTH_MAX = 3072;
+
+/** Messages by the names of their paths. */
+export interface MessageOf {
+  readonly seed_session: Seed;
+  readonly verify: Row;
+  readonly close_session: { readonly sessionId: string };
+  readonly aggregate_metrics: { readonly metrics: Uint8Array };
+}
+
+export type MessageKind = keyof MessageOf;
+
+interface Seed {
+  readonly choice: Choice;
+  /** Id that NeMo Gym's environment server chose for the session. Undefined: an agent seeds, and expects the task. */
+  readonly sessionId: string | undefined;
+  /** Value of the cookie from which /verify knows the task. */
+  readonly cookie: string;
+}
+
+interface Row {
+  readonly choice: Choice;
+  readonly written: Written;
+  /**
+   * The request's body as JSON, which the answer repeats. The closing brace is missing, so that the answer's own fields
+   * can be appended; fields of the same names are left out.
+   */
+  readonly echo: Uint8Array;
+}
+
+/** Names of the fields that the answer adds to the body. */
+const ADDED: readonly string[] = ["reward", "outcome"] satisfies readonly (keyof Stepped)[];
+
+/** Reads the body of a request. `cookies` is the request's header of that name. Throws RpcError if it is invalid. */
+export function readMessage<Kind extends MessageKind>(
+  kind: Kind,
+  bytes: Uint8Array,
+  cookies: string | undefined,
+): MessageOf[Kind] {
+  const readers: {
+    readonly [Each in MessageKind]: (body: JsonObject, cookies: string | undefined) => MessageOf[Each];
+  } = {
+    seed_session: seedIn,
+    verify: rowIn,
+    close_session: (body) => ({ sessionId: sessionIdIn(body) }),
+    aggregate_metrics: (body) => ({ metrics: encoded(aggregated(body)) }),
+  };
+  const body = jsonWithin(bytes, BODY_LIMITS);
+  if (!isObject(body)) throw new RpcError("INVALID_ARGUMENT", "the body must be a JSON object");
+  return readers[kind](body, cookies);
+}
+
+function seedIn(body: JsonObject): Seed {
+  const isSession = body["resources_session_id"] !== undefined;
+  const { task_data: given } = body;
+  if (isSession && !isObject(given)) throw invalid("task_data", "must be the data row that chooses the task");
+  const row = choosing(isObject(given) ? given : body);
+  const choice = choiceIn(row);
+  if (!isSession) return { choice, sessionId: undefined, cookie: "" };
+  const cookie = Buffer.from(JSON.stringify(row)).toString("base64url");
+  if (cookie.length > COOKIE_LENGTH_MAX)
+    throw invalid(
+      "task_data",
+      `the fields that choose the task have ${cookie.length} bytes; the limit is ${COOKIE_LENGTH_MAX}`,
+    );
+  return { choice, sessionId: sessionIdIn(body), cookie };
+}
+
+function sessionIdIn({ resources_session_id: id }: JsonObject): string {
+  if (typeof id === "string" && id !== "" && id.length <= 256) return id;
+  throw invalid("resources_session_id", "must be a string of 1 to 256 characters");
+}
+
+function rowIn(body: JsonObject, cookies: string | undefined): Row {
+  const { verification_input: input } = body;
+  const spoken = isObject(input) ? input : body;
+  const written = writtenIn(spoken);
+  const given = choosing(body);
+  const choice = choiceIn((given["environment"] ?? given["run"]) ? given : (rowOf(cookies) ?? given));
+  const kept = Object.entries(spoken).filter(([name]) => !ADDED.includes(name));
+  return { choice, written, echo: encoded(JSON.stringify(Object.fromEntries(kept)).slice(0, -1)) };
+}
+
+const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Returns the row in the cookie that /seed_session set. Undefined: there is none. */
+function rowOf(cookies = ""): JsonObject | undefined {
+  const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{1,${COOKIE_LENGTH_MAX}})`).exec(cookies)?.[1];
+  if (value === undefined) return undefined;
+  const row = jsonWithin(Buffer.from(value, "base64url"), BODY_LIMITS);
+  return isObject(row) ? row : undefined;
+}
+
+/** Returns the fields of a row that choose its task. */
+function choosing(row: JsonObject): JsonObject {
+  const inner = row["verifier_metadata"];
+  return isObject(inner) ? inner : Object.fromEntries(Object.entries(row).filter(([name]) => !isOwn(name)));
+}
+
+function choiceIn(row: JsonObject): Choice {
+  const why = "so that /seed_session and /verify use the same task";
+  const unseeded = (): never => {
+    throw invalid("seed", `a row must name its task by a seed, ${why}`);
+  };
+  const unplaced = (): never => {
+    throw invalid("cursor", `a row must name a run's task by its cursor, ${why}`);
+  };
+  return choiceOf(row, { seed: unseeded, cursorOf: unplaced });
+}
+
+const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(name) || name.startsWith("_");
+
+/**
+ * Reads the assistant's final message, with the thoughts before it, from a reply of OpenAI's Responses API. Throws
+ * RpcError if the reply failed or has no final message, because then there is no completion to score.
+ */
+function writtenIn({ response }: JsonObject): Written {
+  if (!isObject(response)) throw invalid("response", "must be a response of the Responses API");
+  const { output, status = null, error, incomplete_details: incomplete } = response;
+  if (isObject(error) || !ENDED.includes(status))
+    throw invalid(
+      "response.status",
+      `the model gave no complete response: its status is ${quoted(status)}, error ${quoted(error)}`,
+    );
+  if (!Array.isArray(output) || output.length === 0 || !output.every(isObject))
+    throw invalid("response.output", "must be a list of items, one of which is the assistant's message");
+  // Messages of other roles after the assistant's last message do not belong to the completion.
+  const items = output.slice(0, output.findLastIndex((item) => isAssistants(item) || roleOf(item) === undefined) + 1);
+  const messages = items.slice(items.findLastIndex((item) => !isAssistants(item)) + 1);
+  const before = items.slice(0, items.length - messages.length);
+  const reasoning = before.slice(before.findLastIndex(({ type }) => type !== "reasoning") + 1);
+  const isCut = [response, ...messages].some((each) => each["status"] === "incomplete") || isObject(incomplete);
+  // A completion that was cut off within its thoughts has thoughts but no message.
+  if (messages.length === 0 && !(isCut && reasoning.length > 0))
+    throw invalid("response.output", `must end with a message of the assistant; got ${quoted(output.at(-1))}`);
+  const text = messages.flatMap(textsIn).join("");
+  const thoughts = reasoning.length === 0 ? undefined : reasoning.flatMap(thoughtsIn).join("\n");
+  return {
+    completion: withThoughts(thoughts, text, isCut),
+    finishReason: isCut ? FinishReason.LENGTH : FinishReason.UNSPECIFIED,
+  };
+}
+
+/** Statuses of a finished reply. Null: the endpoint gives no status. */
+const ENDED: readonly (JsonValue | undefined)[] = [null, "completed", "incomplete"];
+
+/** Returns a message's role, which defaults to "assistant". Undefined: the item is not a message. */
+const roleOf = ({ type, role }: JsonObject) => ((type ?? "message") === "message" ? (role ?? "assistant") : undefined);
+const isAssistants = (item: JsonObject): boolean => roleOf(item) === "assistant";
+const quoted = (value: JsonValue | undefined): string => JSON.stringify(value ?? null).slice(0, 200);
+
+const listed = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+const isText = (part: JsonValue): boolean => isObject(part) && typeof part["text"] === "string";
+
+function textsIn({ content }: JsonObject): readonly string[] {
+  if (typeof content === "string") return [content];
+  const parts = listed(content);
+  if (parts.length > 0 && parts.every(isText)) return parts.map(textOf);
+  const other = parts.find((part) => !isText(part));
+  throw invalid("response.output", `the assistant's message must be text, and nothing else: ${quoted(other)}`);
+}
+
+/** Returns the thoughts as the model wrote them, or their summary if there is nothing else. */
+function thoughtsIn({ content, summary }: JsonObject): readonly string[] {
+  const parts = listed(content).length > 0 ? listed(content) : listed(summary);
+  return parts.filter(isText).map(textOf);
+}
+
+const textOf = (part: JsonValue): string => (part as { readonly text: string }).text;

@@ -1,0 +1,203 @@
+/** Tests of OpenReward's sessions on the HTTP port of a whole server that asks for a token. */
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openServer, type TestServer } from "../../../support/in-process.ts";
+
+const TOKEN = "a-token-of-thirty-two-characters";
+let host: TestServer;
+beforeAll(async () => {
+  const path = join(tmpdir(), `gradus-openreward-${process.pid}`);
+  writeFileSync(path, TOKEN, { mode: 0o600 });
+  host = await openServer({ store: "memory", tokenFile: path });
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+type Json = Readonly<Record<string, unknown>>;
+interface Answer {
+  readonly status: number;
+  readonly body: any;
+}
+
+const headersOf = (deployment: string, sid?: string): Record<string, string> => ({
+  "x-api-key": TOKEN,
+  "x-deployment": deployment,
+  ...(sid !== undefined && { "x-session-id": sid }),
+});
+
+async function ask(path: string, headers: Record<string, string>, body?: unknown): Promise<Answer> {
+  const method = body === undefined ? "GET" : "POST";
+  const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+  const response = await fetch(`${host.http}${path}`, { method, headers, ...sent });
+  return { status: response.status, body: await response.json() };
+}
+
+/** Returns the data of the events of a stream, by their names. */
+async function events(path: string, headers: Record<string, string>, body: unknown): Promise<Record<string, string>> {
+  const response = await fetch(`${host.http}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${response.status} ${text}`);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  return Object.fromEntries([...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, name, data]) => [name, data]));
+}
+
+/** Opens a session of a task. */
+async function opened(deployment: string, spec: Json) {
+  const { task_id: sid = "" } = await events("/create_session", headersOf(deployment), {});
+  const headers = headersOf(deployment, sid);
+  const created = await ask("/create", headers, { task_spec: spec, env_name: deployment });
+  const call = async (name: string, input: Json, more: Json = {}): Promise<any> => {
+    const { end = "" } = await events("/call", headers, { name, input, ...more });
+    return JSON.parse(end);
+  };
+  return { sid, headers, created, call };
+}
+
+const countdown = { level: "T0", split: "train", seed: 7 };
+
+/** Returns the reward of a Step of the same task. */
+async function scored(completion: string): Promise<number> {
+  const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 7, thinking: "stripped" });
+  const outcome = await host.client.step(task, completion);
+  if (outcome.kind !== "scored") throw new Error(outcome.detail);
+  return outcome.reward;
+}
+
+test.each(["1 + 1", "<answer>1 + 1</answer>", "I think <answer>2 * (3 + 4)</answer>"])(
+  "an answer earns the reward of a Step, whether it is marked or alone: %s",
+  async (answer) => {
+    const { created, headers, call } = await opened("countdown", countdown);
+    expect(created.status).toBe(200);
+    const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 7 });
+    const prompt = await ask("/prompt", headers);
+    expect(prompt.body[0]).toEqual({
+      text: task.prompt.map(({ content }) => content).join("\n\n"),
+      detail: null,
+      type: "text",
+    });
+    expect((await ask("/task_tools", headers)).body.tools.map(({ name }: Json) => name)).toEqual(["submit_answer"]);
+    const { ok, output } = await call("submit_answer", { answer });
+    const marked = answer.includes("<answer>") ? answer : `<answer>${answer}</answer>`;
+    expect([ok, output.finished, output.reward]).toEqual([true, true, await scored(marked)]);
+    expect(await call("submit_answer", { answer })).toMatchObject({ ok: false });
+  },
+);
+
+test("a wrong call of a tool costs nothing, and the session goes on", async () => {
+  const { call } = await opened("countdown", countdown);
+  expect(await call("guess", {})).toMatchObject({ ok: false, error: expect.stringContaining("submit_answer") });
+  expect(await call("submit_answer", { answer: 3 })).toMatchObject({ ok: false });
+  expect(await call("submit_answer", { answer: "1" })).toMatchObject({ ok: true, output: { finished: true } });
+});
+
+test("a game is played by its tools, and its last call has the return", async () => {
+  const spec = { level: "easy", seed: 3 };
+  const { call, headers } = await opened("games/mastermind", spec);
+  const tools = (await ask("/task_tools", headers)).body.tools.map(({ name }: Json) => name);
+  expect(tools).toEqual(["guess", "submit_answer"]);
+  const guesses = [1, 2, 3, 4].map((colour) => JSON.stringify({ code: [colour, 1, 1] }));
+  const guessAt = (i: number): string => guesses[i % guesses.length] ?? "";
+  const chosen = { environment: "games/mastermind", level: "easy", seed: 3, tools: ["guess"] };
+  const task = await host.client.reset({ ...chosen, thinking: "stripped" });
+  let count = 0;
+  const [stepped] = await host.client.rollout(task, async () => ({
+    text: "",
+    toolCalls: [{ id: "", name: "guess", argumentsJson: guessAt(count++) }],
+  }));
+  const rewards: (number | null)[] = [];
+  for (let i = 0; i < count; i++) {
+    const { output } = await call("guess", JSON.parse(guessAt(i)) as Json);
+    expect(output.finished).toBe(i === count - 1);
+    rewards.push(output.reward);
+  }
+  const outcome = stepped?.outcome;
+  if (outcome?.kind !== "scored") throw new Error("the episode has no score");
+  expect(rewards).toEqual([...Array.from({ length: count - 1 }, () => null), outcome.reward]);
+});
+
+test("a result is sent again to a client that asks for it by its number, and changes nothing", async () => {
+  const { call } = await opened("games/mastermind", { level: "easy", seed: 3 });
+  const first = await call("guess", { code: [1, 1, 2] });
+  expect(await call("guess", { code: [1, 1, 2] }, { task_id: "0" })).toEqual(first);
+  const second = await call("guess", { code: [2, 2, 1] });
+  expect(second.output.metadata.calls_left).toBe(first.output.metadata.calls_left - 1);
+  await expect(call("guess", { code: [1, 1, 2] }, { task_id: "0" })).rejects.toThrow("409");
+});
+
+test("calls that come at once are played one after the other", async () => {
+  const { call } = await opened("games/mastermind", { level: "easy", seed: 3 });
+  const all = await Promise.all([1, 2, 3].map((colour) => call("guess", { code: [colour, 1, 1] })));
+  const left = all.map(({ output }) => output.metadata?.calls_left).toSorted((a: number, b: number) => a - b);
+  expect(left).toEqual([left[0], left[0] + 1, left[0] + 2]);
+});
+
+test("a run's task is one of the group's samples, and the run learns of it", async () => {
+  const run = host.client.run("rewarded");
+  const arms = [{ id: "t0", environment: "countdown", level: "T0" }];
+  await run.create({ arms, policy: { kind: "mixture" }, numGenerations: 2, promptsPerUpdate: 2 });
+  const both = await Promise.all([1, 2].map(() => opened("countdown", { run: "rewarded", cursor: 0 })));
+  const rewards = await Promise.all(both.map(({ call }) => call("submit_answer", { answer: "2" })));
+  const feedback = rewards.map(({ output }) => output.metadata.outcome.feedback);
+  expect(feedback.map(({ status }) => status)).toEqual(["FEEDBACK_STATUS_RECORDED", "FEEDBACK_STATUS_RECORDED"]);
+  expect((await run.get()).state?.samplesRecorded).toBe(2n);
+});
+
+test("tasks are seeds, which are counted and given in ranges but not listed", async () => {
+  const headers = headersOf("np/tsp");
+  expect((await ask("/splits", headers)).body.map(({ name }: Json) => name)).toEqual(["train", "eval", "bench"]);
+  expect((await ask("/num_tasks", headers, { split: "train" })).body).toEqual({ num_tasks: 1_000_000 });
+  const { body } = await ask("/easy/task_range", headers, { split: "validation", start: -2 });
+  expect(body.env_name).toBe("easy");
+  expect(body.tasks).toEqual(
+    [999_998, 999_999].map((seed) => ({ environment: "np/tsp", level: "easy", split: "eval", seed })),
+  );
+  expect(await ask("/easy/task", headers, { split: "train", index: 5 })).toMatchObject({
+    body: { task: { seed: 5, level: "easy" } },
+  });
+  expect((await ask("/tasks", headers, { split: "train" })).status).toBe(501);
+  expect((await ask("/task_range", headers, { split: "train" })).status).toBe(422);
+});
+
+test.each([
+  [{ split: "train", index: 3 }, 200],
+  [{ split: "holiday", index: 3 }, 422],
+  [{ split: "train", index: -1 }, 422],
+  [{ task_spec: { level: "T0" } }, 422],
+  [{ task_spec: { level: "T9", seed: 1 } }, 422],
+  [{ task_spec: { environment: "np/tsp", seed: 1 } }, 422],
+  [{ task_spec: { seed: 1, colour: "red" } }, 422],
+  [{ task_spec: { run: "none", cursor: 0 } }, 404],
+  ["{", 422],
+])("a session's task is checked: %j", async (body, status) => {
+  const { task_id: sid = "" } = await events("/create_session", headersOf("countdown"), {});
+  expect((await ask("/create", headersOf("countdown", sid), body)).status).toBe(status);
+});
+
+test("a token is asked for, and a session belongs to its caller until it is deleted", async () => {
+  const { headers, sid } = await opened("countdown", countdown);
+  expect((await ask("/ping", { ...headers, "x-api-key": "another-token-of-some-length" }, {})).status).toBe(401);
+  expect((await ask("/ping", headers, {})).body).toEqual({ status: "ok" });
+  expect((await ask("/create", headers, { task_spec: countdown })).body).toEqual({ sid });
+  expect((await ask("/create", headers, { task_spec: { ...countdown, seed: 8 } })).status).toBe(409);
+  expect((await ask("/delete_session", { "x-api-key": TOKEN, "x-session-id": sid }, {})).body).toEqual({ sid });
+  for (const path of ["/prompt", "/task_tools"]) expect((await ask(path, headers)).status).toBe(404);
+  expect((await ask("/ping", headers, {})).status).toBe(404);
+  expect((await ask("/ping", { ...headers, "x-session-id": "guessed" }, {})).status).toBe(422);
+  expect((await ask("/splits", headersOf("np/tps"))).body.detail).toContain("np/tsp");
+});
+
+test("a call of a body that is too long, or has too many parts, is refused before it is parsed", async () => {
+  const { headers, call } = await opened("countdown", countdown);
+  const parts = `{"name":"submit_answer","input":{"answer":[${"1,".repeat(70_000)}1]}}`;
+  expect(await ask("/call", headers, parts)).toMatchObject({ status: 422 });
+  const long = await ask("/call", headers, `{"name":"x","input":{"answer":"${"x".repeat(1.7 * 1024 ** 2)}"}}`);
+  expect(long.status).toBe(429);
+  const { output } = await call("submit_answer", { answer: "\u001f".repeat(200 * 1024) });
+  expect(output.finished).toBe(true);
+});
+
+test("an answer beyond the limit of completions has no reward: the call fails", async () => {
+  const { call } = await opened("countdown", countdown);
+  await expect(call("submit_answer", { answer: "x".repeat(300 * 1024) })).rejects.toThrow(/409.*too_large/);
+});
