@@ -11,8 +11,8 @@ from typing import Any
 import aiohttp
 import pytest
 from conftest import Connect
-from openreward.api._session.http import AuthenticationError, MaxRetriesError
-from openreward.api.environments.types import ToolCallError
+from openreward.api._session.http import AuthenticationError
+from openreward.api.errors import ToolCallError
 from real_server import TOKEN, WITHOUT_SANDBOX, Server, StartServer, lasting_port, launch
 
 import gradus

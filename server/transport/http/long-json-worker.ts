@@ -22,7 +22,6 @@ export type Job =
       readonly kind: "nemo";
       readonly of: MessageKind;
       readonly bytes: Uint8Array;
-      readonly cookies: string | undefined;
     }
   | { readonly kind: "openreward"; readonly of: keyof RewardMessages; readonly bytes: Uint8Array }
   | { readonly kind: "openenv"; readonly bytes: Uint8Array };
@@ -52,7 +51,7 @@ function contractMessage(type: string, bytes: Uint8Array): Uint8Array {
 
 function read(job: Job): ValueOf[Job["kind"]] {
   if (job.kind === "contract") return contractMessage(job.type, job.bytes);
-  if (job.kind === "nemo") return readNemo(job.of, job.bytes, job.cookies);
+  if (job.kind === "nemo") return readNemo(job.of, job.bytes);
   return job.kind === "openreward" ? readReward(job.of, job.bytes) : readMessage(job.bytes);
 }
 

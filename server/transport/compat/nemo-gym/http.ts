@@ -1,6 +1,6 @@
 /**
- * Serves the calls of a NeMo Gym resources server on the HTTP port. Nothing is kept between the calls: the data row
- * chooses the task (read-task-choice.ts), and comes again with /verify, or in the cookie that /seed_session set.
+ * Serves the calls of a NeMo Gym resources server on the HTTP port. The data row chooses the task
+ * (read-task-choice.ts), and comes with /seed_session and with /verify, so nothing is kept between the calls.
  */
 import type { JsonValue } from "@bufbuild/protobuf";
 import { methodAt, type TransportContext } from "../../call-context.ts";
@@ -8,7 +8,7 @@ import { LONG_JSON_BYTES } from "../../http/long-json.ts";
 import type { HttpCall } from "../../http/call.ts";
 import { begin, type Handlers, shown, step } from "../episode.ts";
 import { type Answer, answering, EncodedJson, type Gym } from "../route.ts";
-import { COOKIE, type MessageKind, type MessageOf, readMessage } from "./message.ts";
+import { type MessageKind, type MessageOf, readMessage } from "./message.ts";
 
 /** Maximum bytes of a body. */
 const BODY_BYTES_MAX = 16 * 1024 ** 2;
@@ -20,19 +20,19 @@ export function nemoGym(context: TransportContext, handlers: Handlers): Gym {
   ) => {
     const method = methodAt(context, { path: `nemo_gym/${kind}`, role: "trainer", streamsRequests: false });
     const read = async (bytes: Buffer, call: HttpCall): Promise<MessageOf[Kind]> => {
-      const { cookie: cookies } = call.headers;
-      if (bytes.length <= LONG_JSON_BYTES) return readMessage(kind, bytes, cookies);
-      return (await context.longJson.read({ kind: "nemo", of: kind, bytes, cookies }, call.party)) as MessageOf[Kind];
+      if (bytes.length <= LONG_JSON_BYTES) return readMessage(kind, bytes);
+      return (await context.longJson.read({ kind: "nemo", of: kind, bytes }, call.party)) as MessageOf[Kind];
     };
     const route = { method, verb: "POST", bytesMax: BODY_BYTES_MAX, read } as const;
     return [`/${kind}`, answering(route, (call, message) => work(message, call))] as const;
   };
   const modeMethod = methodAt(context, { path: "nemo_gym/reverify_mode", role: "trainer", streamsRequests: false });
   const routes = new Map<string, Answer>([
-    of("seed_session", async ({ choice, sessionId, cookie }, call) => {
+    of("seed_session", async ({ choice, sessionId }, call) => {
       const episode = await begin(handlers, choice, call);
       if (sessionId === undefined) return shown(episode);
-      const headers = { "set-cookie": `${COOKIE}=${cookie}; Path=/; HttpOnly; SameSite=Lax` };
+      // An environment server takes a seed without a cookie for a failure.
+      const headers = { "set-cookie": `gradus_session=${encodeURIComponent(sessionId)}; Path=/; HttpOnly` };
       return new EncodedJson([JSON.stringify({ resources_session_id: sessionId })], headers);
     }),
     of("verify", async ({ choice, written, echo }, call) => {

@@ -17,12 +17,10 @@ const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 
 /** Fields that NeMo Gym adds to a row. They do not choose the task. */
 const OWN = [
   ...["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"],
-  ...["resources_session_id", "episode_id", "task_id", "task_data", "verification_input"],
+  ...["resources_session_id", "episode_id", "task_id", "task_data"],
 ] as const;
-/** Name of the cookie with the row of a session. */
-export const COOKIE = "gradus_row";
-/** Maximum length of the cookie's value. Clients keep at most 4,096 bytes of a cookie. */
-const COOKIE_LENGTH_MAX = 3072;
+/** Maximum length of the id that a client chooses for a session. */
+const SESSION_ID_LENGTH_MAX = 256;
 
 /** Messages by the names of their paths. */
 export interface MessageOf {
@@ -38,8 +36,6 @@ interface Seed {
   readonly choice: Choice;
   /** Id that NeMo Gym's environment server chose for the session. Undefined: an agent seeds, and expects the task. */
   readonly sessionId: string | undefined;
-  /** Value of the cookie from which /verify knows the task. */
-  readonly cookie: string;
 }
 
 interface Row {
@@ -55,81 +51,53 @@ interface Row {
 /** Names of the fields that the answer adds to the body. */
 const ADDED: readonly string[] = ["reward", "outcome"] satisfies readonly (keyof Stepped)[];
 
-/** Reads the body of a request. `cookies` is the request's header of that name. Throws RpcError if it is invalid. */
-export function readMessage<Kind extends MessageKind>(
-  kind: Kind,
-  bytes: Uint8Array,
-  cookies: string | undefined,
-): MessageOf[Kind] {
-  const readers: {
-    readonly [Each in MessageKind]: (body: JsonObject, cookies: string | undefined) => MessageOf[Each];
-  } = {
+/** Reads the body of a request. Throws RpcError if the body is invalid. */
+export function readMessage<Kind extends MessageKind>(kind: Kind, bytes: Uint8Array): MessageOf[Kind] {
+  const readers: { readonly [Each in MessageKind]: (body: JsonObject) => MessageOf[Each] } = {
     seed_session: seedIn,
     verify: rowIn,
     close_session: (body) => ({ sessionId: sessionIdIn(body) }),
-    aggregate_metrics: (body) => ({ metrics: encoded(aggregated(body)) }),
+    aggregate_metrics: (body) => ({ metrics: encoded(JSON.stringify(aggregated(body))) }),
   };
   const body = jsonWithin(bytes, BODY_LIMITS);
   if (!isObject(body)) throw new RpcError("INVALID_ARGUMENT", "the body must be a JSON object");
-  return readers[kind](body, cookies);
+  return readers[kind](body);
 }
 
 function seedIn(body: JsonObject): Seed {
-  const isSession = body["resources_session_id"] !== undefined;
-  const { task_data: given } = body;
-  if (isSession && !isObject(given)) throw invalid("task_data", "must be the data row that chooses the task");
-  const row = choosing(isObject(given) ? given : body);
-  const choice = choiceIn(row);
-  if (!isSession) return { choice, sessionId: undefined, cookie: "" };
-  const cookie = Buffer.from(JSON.stringify(row)).toString("base64url");
-  if (cookie.length > COOKIE_LENGTH_MAX)
-    throw invalid(
-      "task_data",
-      `the fields that choose the task have ${cookie.length} bytes; the limit is ${COOKIE_LENGTH_MAX}`,
-    );
-  return { choice, sessionId: sessionIdIn(body), cookie };
+  const { resources_session_id: id, task_data: row } = body;
+  if (id === undefined) return { choice: choiceIn(body), sessionId: undefined };
+  if (!isObject(row)) throw invalid("task_data", "must be the data row that chooses the task");
+  return { choice: choiceIn(row), sessionId: sessionIdIn(body) };
 }
 
 function sessionIdIn({ resources_session_id: id }: JsonObject): string {
-  if (typeof id === "string" && id !== "" && id.length <= 256) return id;
-  throw invalid("resources_session_id", "must be a string of 1 to 256 characters");
+  if (typeof id === "string" && id !== "" && id.length <= SESSION_ID_LENGTH_MAX) return id;
+  throw invalid("resources_session_id", `must be a string of 1 to ${SESSION_ID_LENGTH_MAX} characters`);
 }
 
-function rowIn(body: JsonObject, cookies: string | undefined): Row {
-  const { verification_input: input } = body;
-  const spoken = isObject(input) ? input : body;
-  const written = writtenIn(spoken);
-  const given = choosing(body);
-  const choice = choiceIn((given["environment"] ?? given["run"]) ? given : (rowOf(cookies) ?? given));
-  const kept = Object.entries(spoken).filter(([name]) => !ADDED.includes(name));
-  return { choice, written, echo: encoded(JSON.stringify(Object.fromEntries(kept)).slice(0, -1)) };
+function rowIn(body: JsonObject): Row {
+  const written = writtenIn(body);
+  const kept = Object.entries(body).filter(([name]) => !ADDED.includes(name));
+  const echo = encoded(JSON.stringify(Object.fromEntries(kept)).slice(0, -1));
+  return { choice: choiceIn(body), written, echo };
 }
 
 const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Returns the row in the cookie that /seed_session set. Undefined: there is none. */
-function rowOf(cookies = ""): JsonObject | undefined {
-  const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{1,${COOKIE_LENGTH_MAX}})`).exec(cookies)?.[1];
-  if (value === undefined) return undefined;
-  const row = jsonWithin(Buffer.from(value, "base64url"), BODY_LIMITS);
-  return isObject(row) ? row : undefined;
-}
-
-/** Returns the fields of a row that choose its task. */
-function choosing(row: JsonObject): JsonObject {
-  const inner = row["verifier_metadata"];
-  return isObject(inner) ? inner : Object.fromEntries(Object.entries(row).filter(([name]) => !isOwn(name)));
-}
-
-function choiceIn(row: JsonObject): Choice {
-  const why = "so that /seed_session and /verify use the same task";
+function choiceIn(body: JsonObject): Choice {
+  const row = body["verifier_metadata"];
+  const data = isObject(row) ? row : Object.fromEntries(Object.entries(body).filter(([name]) => !isOwn(name)));
   const unseeded = (): never => {
-    throw invalid("seed", `a row must name its task by a seed, ${why}`);
+    throw invalid("seed", "a row must name its task by a seed, so that /seed_session and /verify use the same task");
   };
   const unplaced = (): never => {
-    throw invalid("cursor", `a row must name a run's task by its cursor, ${why}`);
+    throw invalid(
+      "cursor",
+      "a row must name a run's task by its cursor, so that /seed_session and /verify use the same task",
+    );
   };
-  return choiceOf(row, { seed: unseeded, cursorOf: unplaced });
+  return choiceOf(data, { seed: unseeded, cursorOf: unplaced });
 }
 
 const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(name) || name.startsWith("_");

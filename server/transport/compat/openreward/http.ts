@@ -41,8 +41,8 @@ import {
 const BODY_BYTES_MAX = LONG_JSON_BYTES;
 /** Maximum bytes of a body with completions of a group. */
 const GROUP_BYTES_MAX = 16 * 1024 ** 2;
-/** Status if a session is missing, by which clients know that it has ended. */
-const GONE = { NOT_FOUND: 410 } as const;
+/** Statuses by which clients know that a session has ended, and that score_group is not possible. */
+const GONE = { NOT_FOUND: 410, UNIMPLEMENTED: 404 } as const;
 /** Names of the short requests that need a session. */
 const OF_SESSION: readonly string[] = ["ping", "prompt", "messages", "task_tools"];
 const statusesOf = (name: string) => (OF_SESSION.includes(name) ? GONE : {});

@@ -181,8 +181,8 @@ test("a token is asked for, and a session belongs to its caller until it is dele
   expect((await ask("/create", headers, { task_spec: countdown })).body).toEqual({ sid });
   expect((await ask("/create", headers, { task_spec: { ...countdown, seed: 8 } })).status).toBe(409);
   expect((await ask("/delete_session", { "x-api-key": TOKEN, "x-session-id": sid }, {})).body).toEqual({ sid });
-  for (const path of ["/prompt", "/task_tools"]) expect((await ask(path, headers)).status).toBe(404);
-  expect((await ask("/ping", headers, {})).status).toBe(404);
+  for (const path of ["/prompt", "/task_tools"]) expect((await ask(path, headers)).status).toBe(410);
+  expect((await ask("/ping", headers, {})).status).toBe(410);
   expect((await ask("/ping", { ...headers, "x-session-id": "guessed" }, {})).status).toBe(422);
   expect((await ask("/splits", headersOf("np/tps"))).body.detail).toContain("np/tsp");
 });
@@ -200,4 +200,49 @@ test("a call of a body that is too long, or has too many parts, is refused befor
 test("an answer beyond the limit of completions has no reward: the call fails", async () => {
   const { call } = await opened("countdown", countdown);
   await expect(call("submit_answer", { answer: "x".repeat(300 * 1024) })).rejects.toThrow(/409.*too_large/);
+});
+
+test("a task of one completion may be answered by a message, and its candidates are scored together", async () => {
+  const { headers } = await opened("countdown", countdown);
+  const tools = (await ask("/task_tools", headers)).body;
+  expect(tools).toMatchObject({ terminal_tool: { name: "submit_answer", arg: "answer" }, supports_score_group: true });
+  const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 7 });
+  expect((await ask("/messages", headers)).body).toEqual(
+    task.prompt.map(({ role, content }) => ({
+      role,
+      blocks: [{ text: content, detail: null, type: "text" }],
+      detail: null,
+    })),
+  );
+  const candidate = (text: string) => ({
+    messages: [
+      { role: "user", blocks: [{ type: "text", text: "Well?" }] },
+      { role: "assistant", blocks: [{ type: "text", text }] },
+    ],
+    metadata: null,
+  });
+  const texts = ["<answer>1</answer>", "2", "nothing"];
+  const { end = "" } = await events("/score_group", headers, { candidates: texts.map(candidate) });
+  const rewards = JSON.parse(end).scores.map(({ reward }: Json) => reward);
+  expect(rewards).toEqual(
+    await Promise.all([texts[0] ?? "", "<answer>2</answer>", "<answer>nothing</answer>"].map(scored)),
+  );
+  // One candidate without a reward fails the group.
+  const one = { candidates: ["1", "x".repeat(300 * 1024)].map(candidate) };
+  await expect(events("/score_group", headers, one)).rejects.toThrow(/409.*too_large/);
+  await expect(events("/score_group", headers, { candidates: [{ messages: [] }] })).rejects.toThrow("422");
+  const game = await opened("games/mastermind", { level: "easy", seed: 3 });
+  expect((await ask("/task_tools", game.headers)).body).toMatchObject({
+    terminal_tool: null,
+    supports_score_group: false,
+  });
+  await expect(events("/score_group", game.headers, { candidates: [candidate("1")] })).rejects.toThrow("404");
+});
+
+test("the token may be the secret api_key of a session", async () => {
+  const secrets = Buffer.from(JSON.stringify({ api_key: { value: TOKEN, allowed_domains: [] } })).toString("base64");
+  const { "x-api-key": _, ...headers } = headersOf("countdown");
+  expect((await ask("/splits", { ...headers, "x-secrets": secrets })).status).toBe(200);
+  for (const wrong of ["", "e30=", "bnVsbA==", "!"])
+    expect((await ask("/splits", { ...headers, "x-secrets": wrong })).status).toBe(401);
 });
