@@ -27,15 +27,9 @@ import {
   splits,
   TASKS,
 } from "./message.ts";
-import {
-  createSessions,
-  environmentOf,
-  promptBlocks,
-  promptMessages,
-  toolList,
-  toolsByDefault,
-  toolSpec,
-} from "./sessions.ts";
+import { beginEvents, event, streamed } from "./events.ts";
+import { createSessions, environmentOf, toolsByDefault } from "./sessions.ts";
+import { promptBlocks, promptMessages, toolList, toolSpec } from "./write.ts";
 
 /** Maximum bytes of a body that names a task. */
 const BODY_BYTES_MAX = LONG_JSON_BYTES;
@@ -45,14 +39,12 @@ const GROUP_BYTES_MAX = 16 * 1024 ** 2;
 const GONE = { NOT_FOUND: 410, UNIMPLEMENTED: 404 } as const;
 /** Names of the short requests that need a session. */
 const OF_SESSION: readonly string[] = ["ping", "prompt", "messages", "task_tools"];
-const statusesOf = (name: string) => (OF_SESSION.includes(name) ? GONE : {});
-/** Interval of the comments that tell a waiting client that its call goes on, in milliseconds. */
-const COMMENT_MS = 10_000;
-/** Maximum number of characters of one event. Clients read lines of up to 64 KiB. */
-const EVENT_LENGTH_MAX = 16 * 1024;
 
 /** Answers a request. `asked` reads its environment and level, which not every request names. */
 type Work = (call: HttpCall, body: JsonObject, asked: () => Asked) => Promise<JsonValue>;
+/** Routes of short requests, by the last part of their paths. */
+type Routes = Readonly<Record<string, readonly ["GET" | "POST", Work]>>;
+type Sessions = ReturnType<typeof createSessions>;
 
 export function openReward(
   context: TransportContext,
@@ -63,106 +55,135 @@ export function openReward(
   const sessions = createSessions(store, handlers);
   const methodOf = (name: string) =>
     methodAt(context, { path: `openreward/${name}`, role: "trainer", streamsRequests: false });
-  const route = (verb: "GET" | "POST", name: string, work: Work): readonly [string, Answer] => [
-    name,
-    answering(
-      { method: methodOf(name), verb, bytesMax: BODY_BYTES_MAX, read: readBody, statuses: statusesOf(name) },
-      (call, body, { request }) => work(call, body, () => askedIn(request.url, call.headers)),
-    ),
-  ];
-  const ofSession = (call: HttpCall) => sessions.find(sidIn(call.headers), call);
-  /** Returns the environment and level that a request names. Rejects if this server has no such environment. */
-  const known = async (call: HttpCall, asked: () => Asked) => {
-    const { environment, level } = asked();
-    const described = await environmentOf(handlers, environment, call);
-    return { environment, level, described, env_name: level ?? environment };
-  };
-  const removed: Work = async (call) => {
-    const sid = sidIn(call.headers);
-    await sessions.remove(sid, call);
-    return { sid };
-  };
-
-  const longRoute = <Kind extends keyof MessageOf>(kind: Kind, bytesMax: number) => {
+  const short = Object.entries({ ...catalogue(handlers), ...ofSessions(sessions) }).map(([name, [verb, work]]) => {
+    const statuses = OF_SESSION.includes(name) ? GONE : {};
+    const route = { method: methodOf(name), verb, bytesMax: BODY_BYTES_MAX, read: readBody, statuses } as const;
+    const answer = answering(route, (call, body, { request }) =>
+      work(call, body, () => askedIn(request.url, call.headers)),
+    );
+    return [name, answer] as const;
+  });
+  const long = <Kind extends keyof MessageOf>(kind: Kind, bytesMax: number) => {
     const read = async (bytes: Buffer, call: HttpCall): Promise<MessageOf[Kind]> => {
       if (bytes.length <= LONG_JSON_BYTES) return readMessage(kind, bytes);
       return (await context.longJson.read({ kind: "openreward", of: kind, bytes }, call.party)) as MessageOf[Kind];
     };
     return { method: methodOf(kind), verb: "POST", bytesMax, read, statuses: GONE } as const;
   };
-  const scored = answering(longRoute("score_group", GROUP_BYTES_MAX), (call, { texts }, { response }) =>
-    streamed(response, async () =>
-      JSON.stringify({ scores: await sessions.score(await ofSession(call), texts, call) }),
-    ),
+  const called = answering(long("call", callBytesMax), (call, message, { response }) =>
+    streamed(response, (onNumber) => played(sessions, message, call, { response, onNumber })),
   );
-  const called = answering(longRoute("call", callBytesMax), (call, message, { response }) =>
-    streamed(response, async (onNumber) => {
-      const { result, undo } = await sessions.play(sidIn(call.headers), message, call, onNumber);
-      const leave = (): void => {
-        if (!response.writableFinished) undo();
-      };
-      if (response.closed) leave();
-      else response.once("close", leave);
-      return JSON.stringify(result);
+  const scored = answering(long("score_group", GROUP_BYTES_MAX), (call, { texts }, { response }) =>
+    streamed(response, async () => {
+      const session = await sessions.find(sidIn(call.headers), call);
+      return JSON.stringify({ scores: await sessions.score(session, texts, call) });
     }),
   );
   const opening = { method: methodOf("create_session"), verb: "POST", bytesMax: BODY_BYTES_MAX } as const;
   const opened = answering(opening, async (_call, _body, { response }) => {
-    beginEvents(response);
     // The session is stored when it gets its task. Clients also open one for each list of tasks, and give it none.
+    beginEvents(response);
     response.end(event("task_id", randomBytes(16).toString("hex")) + event("end", ""));
     return undefined;
   });
-
   const routes = new Map<string, Answer>([
-    ["create_session", opened],
-    route("POST", "create", async (call, body, asked) => {
-      const sid = sidIn(call.headers);
-      await sessions.create(sid, choiceIn(body, asked()), call);
-      return { sid };
-    }),
-    route("POST", "ping", async (call) => ofSession(call).then(() => ({ status: "ok" }))),
-    route("POST", "delete", removed),
-    route("POST", "delete_session", removed),
-    route("GET", "version", async () => ({ version, build_sha: null })),
-    route("GET", "splits", async (call, _, asked) => {
-      await known(call, asked);
-      return splits.map((split) => ({ ...split }));
-    }),
-    route("GET", "tools", async (call, _, asked) => {
-      const { described } = await known(call, asked);
-      return toolList(toolsByDefault(described).map(toolSpec), described.calls === 0, described.calls === 0);
-    }),
-    route("POST", "tasks", async () => {
-      throw new RpcError("UNIMPLEMENTED", `a split has ${TASKS} tasks: take some by num_tasks and task_range`);
-    }),
-    route("POST", "num_tasks", async (call, body, asked) => {
-      await known(call, asked);
-      splitIn(body);
-      return { num_tasks: TASKS };
-    }),
-    route("POST", "task", async (call, body, asked) => {
-      const { env_name, ...place } = await known(call, asked);
-      return { task: specOf(place, splitIn(body), indexIn(body)), env_name };
-    }),
-    route("POST", "task_range", async (call, body, asked) => {
-      const { env_name, ...place } = await known(call, asked);
-      const split = splitIn(body);
-      return { tasks: rangeIn(body).map((index) => specOf(place, split, index)), env_name };
-    }),
-    route("GET", "task_tools", async (call) => {
-      const { task } = await ofSession(call);
-      return toolList(task.tools, !task.hasTurns, task.isScorable);
-    }),
-    route("GET", "prompt", async (call) => promptBlocks((await ofSession(call)).task)),
-    route("GET", "messages", async (call) => promptMessages((await ofSession(call)).task)),
+    ...short,
     ["call", called],
     ["score_group", scored],
+    ["create_session", opened],
   ]);
   return (path, headers) => {
     if (headers["x-deployment"] === undefined && headers["x-session-id"] === undefined) return undefined;
     return routes.get(/^(?:\/[^/]+)?\/([a-z_]+)$/.exec(path)?.[1] ?? "");
   };
+}
+
+/** Routes that describe environments and their tasks. */
+function catalogue(handlers: Handlers): Routes {
+  /** Returns the environment and level that a request names. Rejects if this server has no such environment. */
+  const known = async (call: HttpCall, asked: () => Asked) => {
+    const { environment, level } = asked();
+    const described = await environmentOf(handlers, environment, call);
+    return { place: { environment, level }, described, env_name: level ?? environment };
+  };
+  const listed: Work = async (call, _, asked) => {
+    await known(call, asked);
+    return splits.map((split) => ({ ...split }));
+  };
+  const tools: Work = async (call, _, asked) => {
+    const { described } = await known(call, asked);
+    return toolList(toolsByDefault(described).map(toolSpec), described.calls === 0, described.calls === 0);
+  };
+  const unlisted: Work = async () => {
+    throw new RpcError("UNIMPLEMENTED", `a split has ${TASKS} tasks: take some by num_tasks and task_range`);
+  };
+  const counted: Work = async (call, body, asked) => {
+    await known(call, asked);
+    splitIn(body);
+    return { num_tasks: TASKS };
+  };
+  const one: Work = async (call, body, asked) => {
+    const { env_name, place } = await known(call, asked);
+    return { task: specOf(place, splitIn(body), indexIn(body)), env_name };
+  };
+  const range: Work = async (call, body, asked) => {
+    const { env_name, place } = await known(call, asked);
+    const split = splitIn(body);
+    return { tasks: rangeIn(body).map((index) => specOf(place, split, index)), env_name };
+  };
+  return {
+    version: ["GET", async () => ({ version, build_sha: null })],
+    splits: ["GET", listed],
+    tools: ["GET", tools],
+    tasks: ["POST", unlisted],
+    num_tasks: ["POST", counted],
+    task: ["POST", one],
+    task_range: ["POST", range],
+  };
+}
+
+/** Routes of a session. */
+function ofSessions(sessions: Sessions): Routes {
+  const taskOf = async (call: HttpCall) => (await sessions.find(sidIn(call.headers), call)).task;
+  const created: Work = async (call, body, asked) => {
+    const sid = sidIn(call.headers);
+    await sessions.create(sid, choiceIn(body, asked()), call);
+    return { sid };
+  };
+  const removed: Work = async (call) => {
+    const sid = sidIn(call.headers);
+    await sessions.remove(sid, call);
+    return { sid };
+  };
+  const tools: Work = async (call) => {
+    const task = await taskOf(call);
+    return toolList(task.tools, !task.hasTurns, task.isScorable);
+  };
+  return {
+    create: ["POST", created],
+    ping: ["POST", async (call) => taskOf(call).then(() => ({ status: "ok" }))],
+    task_tools: ["GET", tools],
+    prompt: ["GET", async (call) => promptBlocks((await taskOf(call)).prompt)],
+    messages: ["GET", async (call) => promptMessages((await taskOf(call)).prompt)],
+    delete: ["POST", removed],
+    delete_session: ["POST", removed],
+  };
+}
+
+/** Plays a call of a tool. If the client leaves before it has the result, the call is taken back. */
+async function played(
+  sessions: Sessions,
+  message: MessageOf["call"],
+  call: HttpCall,
+  { response, onNumber }: { readonly response: ServerResponse; readonly onNumber: (number: number) => void },
+): Promise<string> {
+  const { result, undo } = await sessions.play(sidIn(call.headers), message, call, onNumber);
+  const leave = (): void => {
+    if (!response.writableFinished) undo();
+  };
+  if (response.closed) leave();
+  else response.once("close", leave);
+  return JSON.stringify(result);
 }
 
 function askedIn(url = "", headers: IncomingHttpHeaders): Asked {
@@ -181,64 +202,4 @@ function askedIn(url = "", headers: IncomingHttpHeaders): Asked {
 function sidIn({ "x-session-id": sid }: IncomingHttpHeaders): string {
   if (typeof sid === "string" && /^[0-9a-f]{32}$/.test(sid)) return sid;
   throw invalid("X-Session-ID", "must be an id that /create_session gave");
-}
-
-// The next functions write server-sent events.
-
-function beginEvents(response: ServerResponse): void {
-  response.writeHead(200, {
-    "content-type": "text/event-stream",
-    "cache-control": "no-cache",
-    "x-accel-buffering": "no",
-  });
-}
-
-const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
-
-/**
- * Sends the result of a work as events. A work that fails within COMMENT_MS rejects, so that its status tells the
- * client whether to try again. A longer one begins the answer with comments, and its failure is an event.
- */
-async function streamed(
-  response: ServerResponse,
-  work: (onNumber: (number: number) => void) => Promise<string>,
-): Promise<undefined> {
-  let number: number | undefined;
-  let isNumbered = false;
-  const begin = (): void => {
-    if (!response.headersSent) beginEvents(response);
-    if (number !== undefined && !isNumbered) {
-      response.write(event("task_id", `${number}`));
-      isNumbered = true;
-    }
-  };
-  const comments = setInterval(() => {
-    if (response.closed) return;
-    begin();
-    response.write(": the call goes on\n\n");
-  }, COMMENT_MS);
-  try {
-    const pieces = piecesOf(await work((given) => (number = given)));
-    if (response.closed) return;
-    begin();
-    pieces.forEach((piece, i) => response.write(event(i === pieces.length - 1 ? "end" : "chunk", piece)));
-    response.end();
-  } catch (error) {
-    if (!response.headersSent) throw error;
-    response.end(event("error", error instanceof RpcError ? error.message : "internal error"));
-    throw error;
-  } finally {
-    clearInterval(comments);
-  }
-}
-
-/**
- * Cuts a JSON text into pieces for events. Clients remove white space from the beginning of each, so all but ASCII is
- * escaped, and so is a space at a beginning.
- */
-function piecesOf(json: string): readonly string[] {
-  const ascii = json.replaceAll(/[^\0-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  const count = Math.ceil(ascii.length / EVENT_LENGTH_MAX);
-  const pieces = Array.from({ length: count }, (_, i) => ascii.slice(i * EVENT_LENGTH_MAX, (i + 1) * EVENT_LENGTH_MAX));
-  return pieces.map((piece) => piece.replace(/^ +/, (spaces) => "\\u0020".repeat(spaces.length)));
 }

@@ -2,7 +2,7 @@
  * Sessions of OpenReward's clients. A client names its session in each request and cannot carry state, so a store has
  * one row for each session: the task, and the id of the next call's task. Any server of the store answers.
  */
-import { create, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { locateAnswers } from "../../../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";
 import {
@@ -20,9 +20,12 @@ import type { SessionStore } from "../../../stores/session-store.ts";
 import { advance, begin, type Context, type Episode, type Handlers, unscored, type Written } from "../episode.ts";
 import type { Choice } from "../read-task-choice.ts";
 import type { ToolCall } from "./message.ts";
+import { type Prompt, type Refused, refused, resultOf, SUBMIT, toolSpec } from "./write.ts";
 
 /** Maximum number of sessions of one caller, and the time after which an unused session ends. */
 const LIMITS = { callerMax: 4096, idleMs: 15 * 60_000 } as const;
+/** Maximum number of characters of a session's task, with its prompt. */
+const TASK_LENGTH_MAX = 64 * 1024;
 /** Time after which a use of a session is written down again, in milliseconds. Clients send a ping every 10 s. */
 const TOUCH_MS = 60_000;
 
@@ -34,7 +37,7 @@ interface KeptTask {
   readonly groupId: string;
   readonly sampleIndex: number;
   readonly sampleKey?: string;
-  readonly prompt: readonly { readonly role: string; readonly content: string }[];
+  readonly prompt: Prompt;
   readonly tools: readonly JsonObject[];
   readonly format: Format;
   readonly thinking: Thinking;
@@ -58,27 +61,6 @@ export interface Session {
   readonly version: number;
   readonly task: KeptTask;
   readonly state: State;
-}
-
-/** Tool that every task has: it submits the answer. */
-export const SUBMIT = {
-  name: "submit_answer",
-  description:
-    "Submits your answer to the task. If the task gives you several tries, the reply says what is wrong with the answer.",
-  input_schema: {
-    type: "object",
-    properties: {
-      answer: {
-        type: "string",
-        description: "Your answer in the form that the task asks for: alone, or in a text that marks it.",
-      },
-    },
-    required: ["answer"],
-  },
-} as const;
-
-export function toolSpec({ name, description, parametersJson }: Tool): JsonObject {
-  return { name, description, input_schema: JSON.parse(parametersJson) as JsonObject };
 }
 
 /** Result of a call of a tool in OpenReward's form. */
@@ -105,7 +87,12 @@ export function createSessions(store: SessionStore, handlers: Handlers) {
     async create(id: string, choice: Choice, context: Context): Promise<void> {
       const episode = await begin(handlers, await withTools(handlers, choice, context), context);
       const kept = JSON.stringify(keptOf(id, choice, episode));
-      const state = JSON.stringify({ calls: 0, taskId: episode.task.taskId } satisfies State);
+      if (kept.length > TASK_LENGTH_MAX)
+        throw new RpcError(
+          "FAILED_PRECONDITION",
+          `the task has ${kept.length} characters, and a session's at most ${TASK_LENGTH_MAX}: ask for a smaller one`,
+        );
+      const state = encoded({ calls: 0, taskId: episode.task.taskId });
       const session = { id, caller: nameOf(context), task: kept, state };
       if ((await store.open(session, LIMITS)) === "opened") return;
       const stored = await store.find(id);
@@ -114,52 +101,8 @@ export function createSessions(store: SessionStore, handlers: Handlers) {
     },
     /** Carries out a call. `onNumber` gets the number by which the client may ask again for its result. */
     play: (id: string, call: ToolCall, context: Context, onNumber: (number: number) => void): Promise<Played> =>
-      inOrder(id, async () => {
-        const session = await find(id, context);
-        const { task, state } = session;
-        const number = call.number ?? state.calls;
-        const taskId = number === state.calls ? state.taskId : number === state.calls - 1 ? state.before : undefined;
-        if (taskId === undefined) throw new RpcError("FAILED_PRECONDITION", "the result of this call is not known");
-        onNumber(number);
-        if (taskId === null)
-          return { result: refused("the session is finished: create another one", "episode_finished"), undo };
-        const written = writtenFor(task, call);
-        if ("ok" in written) return { result: written, undo };
-        const moved = await advance(handlers, episodeOf(task, taskId), written, context);
-        // The client has left, so the call did not happen.
-        if (context.signal.aborted) throw new RpcError("CANCELLED", "the caller left before the answer");
-        const next: State = {
-          calls: number + 1,
-          taskId: moved.kind === "turn" ? moved.turn.taskId : null,
-          before: taskId,
-        };
-        if (!(await store.save(id, session.version, JSON.stringify(next))))
-          throw new RpcError("UNAVAILABLE", "another call of the session came first: try again", { retryDelayMs: 100 });
-        const result = resultOf(moved);
-        return {
-          result,
-          undo: () => void store.save(id, session.version + 1, JSON.stringify(state)).catch(() => undefined),
-        };
-      }),
-    /** Scores completions of a session's task together. Throws RpcError if one of them has no reward. */
-    async score({ task, state }: Session, texts: readonly string[], context: Context): Promise<readonly JsonObject[]> {
-      if (!task.isScorable)
-        throw new RpcError(
-          "UNIMPLEMENTED",
-          "tasks with several calls, and those of runs, are scored by their sessions",
-        );
-      const taskId = state.before ?? state.taskId ?? "";
-      const completions = texts.map((each, sampleIndex) =>
-        create(CompletionSchema, { sampleIndex, text: completionOf(task, each), finishReason: FinishReason.STOP }),
-      );
-      const request = create(BatchStepRequestSchema, { groups: [{ taskId, groupId: task.groupId, completions }] });
-      const { groups } = await handlers.batchStep(request, context);
-      return (groups[0]?.outcomes ?? []).map((outcome) => {
-        const { result } = outcome;
-        if (result.case !== "score") throw unscored(result.case === "noReward" ? result.value : undefined);
-        return { reward: result.value.reward, metadata: { outcome: toJson(OutcomeSchema, outcome, SNAKE) } };
-      });
-    },
+      inOrder(id, async () => play({ store, handlers }, await find(id, context), { call, context, onNumber })),
+    score: (session: Session, texts: readonly string[], context: Context) => score(handlers, session, texts, context),
     async remove(id: string, context: CallContext): Promise<void> {
       const stored = await store.find(id);
       if (stored?.caller === nameOf(context)) await store.remove(id);
@@ -167,8 +110,63 @@ export function createSessions(store: SessionStore, handlers: Handlers) {
   };
 }
 
+interface Asked {
+  readonly call: ToolCall;
+  readonly context: Context;
+  readonly onNumber: (number: number) => void;
+}
+
+async function play(
+  { store, handlers }: { readonly store: SessionStore; readonly handlers: Handlers },
+  { id, version, task, state }: Session,
+  { call, context, onNumber }: Asked,
+): Promise<Played> {
+  const number = call.number ?? state.calls;
+  const taskId = number === state.calls ? state.taskId : number === state.calls - 1 ? state.before : undefined;
+  if (taskId === undefined) throw new RpcError("FAILED_PRECONDITION", "the result of this call is not known");
+  onNumber(number);
+  if (taskId === null) return unplayed(refused("the session is finished: create another one", "episode_finished"));
+  const written = writtenFor(task, call);
+  if ("ok" in written) return unplayed(written);
+  const moved = await advance(handlers, episodeOf(task, taskId), written, context);
+  // If the client has left, its call did not happen.
+  if (context.signal.aborted) throw new RpcError("CANCELLED", "the caller left before the answer");
+  const next = moved.kind === "turn" ? moved.turn.taskId : null;
+  if (!(await store.save(id, version, encoded({ calls: number + 1, taskId: next, before: taskId }))))
+    throw new RpcError("UNAVAILABLE", "another call of the session came first: try again", { retryDelayMs: 100 });
+  const undo = (): void => void store.save(id, version + 1, encoded(state)).catch(() => undefined);
+  return { result: resultOf(moved), undo };
+}
+
+const encoded = (state: State): string => JSON.stringify(state);
+const unplayed = (result: JsonObject): Played => ({ result, undo: () => undefined });
+
+/** Scores completions of a session's task together. Throws RpcError if one of them has no reward. */
+async function score(
+  handlers: Handlers,
+  { task, state }: Session,
+  texts: readonly string[],
+  context: Context,
+): Promise<readonly JsonObject[]> {
+  if (!task.isScorable)
+    throw new RpcError(
+      "UNIMPLEMENTED",
+      "tasks of several calls, and those of runs, are scored by their sessions alone",
+    );
+  const taskId = state.before ?? state.taskId ?? "";
+  const completions = texts.map((each, sampleIndex) =>
+    create(CompletionSchema, { sampleIndex, text: completionOf(task, each), finishReason: FinishReason.STOP }),
+  );
+  const request = create(BatchStepRequestSchema, { groups: [{ taskId, groupId: task.groupId, completions }] });
+  const { groups } = await handlers.batchStep(request, context);
+  return (groups[0]?.outcomes ?? []).map((outcome) => {
+    const { result } = outcome;
+    if (result.case !== "score") throw unscored(result.case === "noReward" ? result.value : undefined);
+    return { reward: result.value.reward, metadata: { outcome: toJson(OutcomeSchema, outcome, SNAKE) } };
+  });
+}
+
 const SNAKE = { useProtoFieldName: true } as const;
-const undo = (): void => undefined;
 const nameOf = ({ caller, peer }: CallContext): string => callerName(caller, peer);
 
 function gone(): RpcError {
@@ -215,8 +213,8 @@ export async function environmentOf(handlers: Handlers, id: string, context: Con
 }
 
 function keptOf(id: string, { kind, sampleIndex }: Choice, { task }: Episode): KeptTask {
-  const { answer_format: format, thinking } = toJson(TaskSchema, task, SNAKE) as JsonObject;
-  const named = (value: JsonValue | undefined, prefix: string) => String(value).slice(prefix.length).toLowerCase();
+  const { answer_format: format, thinking } = toJson(TaskSchema, task, SNAKE) as Readonly<Record<string, string>>;
+  const named = (value = "", prefix: string) => value.slice(prefix.length).toLowerCase();
   return {
     groupId: task.groupId,
     sampleIndex,
@@ -251,52 +249,4 @@ function writtenFor(task: KeptTask, { name, inputJson, answer }: ToolCall): Writ
 export function completionOf({ format, thinking }: Pick<KeptTask, "format" | "thinking">, answer: string): string {
   const { problem } = locateAnswers(answer, format, thinking);
   return problem === undefined ? answer : wrapAnswer(answer, format, "", thinking);
-}
-
-/** Result of a call that is not carried out. */
-type Refused = { readonly ok: false; readonly error: string; readonly reason: string };
-
-function refused(error: string, reason: string): Refused {
-  return { ok: false, error, reason };
-}
-
-const text = (content: string): JsonObject => ({ text: content, detail: null, type: "text" });
-
-function resultOf(moved: Awaited<ReturnType<typeof advance>>): JsonObject {
-  if (moved.kind === "turn") {
-    const { messages, turnReward, callsLeft } = moved.turn;
-    const metadata = { turn_reward: turnReward ?? null, calls_left: callsLeft };
-    const blocks = messages.map(({ content }) => text(content));
-    // Clients add rewards up or take the last, and the score has the whole return, so a turn has no reward.
-    return { ok: true, output: { blocks, metadata, reward: null, finished: false } };
-  }
-  const { reward, outcome } = moved.stepped;
-  return {
-    ok: true,
-    output: { blocks: [text("The episode is over.")], metadata: { outcome }, reward, finished: true },
-  };
-}
-
-/** Returns a task's prompt as blocks of text. */
-export function promptBlocks({ prompt }: KeptTask): JsonObject[] {
-  return [text(prompt.map(({ content }) => content).join("\n\n"))];
-}
-
-/** Returns a task's prompt as messages. */
-export function promptMessages({ prompt }: KeptTask): JsonObject[] {
-  return prompt.map(({ role, content }) => ({ role, blocks: [text(content)], detail: null }));
-}
-
-/**
- * Returns the description of tools. If a task takes one completion, a client may also take a plain message of the
- * assistant as the answer (`terminal_tool`).
- */
-export function toolList(tools: readonly JsonObject[], takesOne: boolean, isScorable: boolean): JsonObject {
-  const { name, description } = SUBMIT;
-  return {
-    tools: [...tools, SUBMIT as unknown as JsonObject],
-    terminal_tool: takesOne ? { name, arg: "answer", description } : null,
-    supports_score_group: isScorable,
-    message_block_types: ["text", "reasoning", "tool_call", "tool_result"],
-  };
 }

@@ -103,21 +103,18 @@ test("metrics are those of NeMo Gym, without masked samples", async () => {
   }));
   const { body } = await post("/aggregate_metrics", { verify_responses: rows });
   const half = Math.sqrt(0.5);
+  const statistics = (name: string, mean: number, max: number, min: number, std: number): [string, unknown][] => [
+    ...Object.entries({ mean, max, min, median: mean }).map(([key, value]): [string, unknown] => [
+      `${key}/${name}`,
+      value,
+    ]),
+    [`std/${name}`, expect.closeTo(std)],
+  ];
+  const first = [...statistics("reward", 0.5, 1, 0, half), ...statistics("output_tokens", 20, 30, 10, 20 * half)];
+  const second = [...statistics("reward", 0.5, 0.5, 0.5, 0), ...statistics("output_tokens", 20, 20, 20, 0)];
   expect(body["group_level_metrics"]).toEqual([
-    {
-      _ng_task_index: 0,
-      num_rollouts: 2,
-      ...{ "mean/reward": 0.5, "max/reward": 1, "min/reward": 0, "median/reward": 0.5 },
-      ...{ "mean/output_tokens": 20, "max/output_tokens": 30, "min/output_tokens": 10, "median/output_tokens": 20 },
-      ...{ "std/reward": expect.closeTo(half) as number, "std/output_tokens": expect.closeTo(20 * half) as number },
-    },
-    {
-      _ng_task_index: 1,
-      num_rollouts: 1,
-      ...{ "mean/reward": 0.5, "max/reward": 0.5, "min/reward": 0.5, "median/reward": 0.5, "std/reward": 0 },
-      ...{ "mean/output_tokens": 20, "max/output_tokens": 20, "min/output_tokens": 20, "median/output_tokens": 20 },
-      "std/output_tokens": 0,
-    },
+    { _ng_task_index: 0, num_rollouts: 2, ...Object.fromEntries(first) },
+    { _ng_task_index: 1, num_rollouts: 1, ...Object.fromEntries(second) },
   ]);
   const coverage = {
     "coverage/measured_rollouts": 3,
