@@ -24,6 +24,7 @@ export const event = (name: string, data: string): string => `event: ${name}\nda
 export async function streamed(
   response: ServerResponse,
   work: (onNumber: (number: number) => void) => Promise<string>,
+  commentMs = COMMENT_MS,
 ): Promise<undefined> {
   let number: number | undefined;
   let isNumbered = false;
@@ -38,7 +39,7 @@ export async function streamed(
     if (response.closed) return;
     begin();
     response.write(": the call goes on\n\n");
-  }, COMMENT_MS);
+  }, commentMs);
   try {
     const pieces = piecesOf(await work((given) => (number = given)));
     if (response.closed) return;
