@@ -5,7 +5,7 @@ import { nobody } from "../admission.ts";
 import type { Method } from "../call-context.ts";
 import { type Exchange, HttpCall } from "../http/call.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
-import { answered, headersOf } from "./call.ts";
+import { headersOf } from "./call.ts";
 
 /** Answers one request. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -45,7 +45,10 @@ type Work<Message> = (
   exchange: Exchange,
 ) => Promise<JsonValue | EncodedJson | undefined>;
 
-/** Returns the function that answers a route's requests with the JSON that `work` returns. */
+/**
+ * Returns the function that answers a route's requests with the JSON that `work` returns. `work` runs what it does as
+ * `answered` says.
+ */
 export function answering<Message = Buffer>(route: Route<Message>, work: Work<Message>): Answer {
   return (request, response) => void serve(route, work, { request, response });
 }
@@ -70,7 +73,7 @@ async function serve<Message>(
     const body = verb === "GET" ? Buffer.alloc(0) : await call.readMessage(format);
     const message = read === undefined ? (body as Message) : await read(body, call);
     call.begin(undefined);
-    const answer = await answered(call, () => work(call, message, exchange));
+    const answer = await work(call, message, exchange);
     if (answer === undefined) return;
     const written = answer instanceof EncodedJson ? answer : new EncodedJson([JSON.stringify(answer)]);
     send(response, 200, written.parts, written.headers);

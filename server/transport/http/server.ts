@@ -25,9 +25,9 @@ import { type Method, methodOf, type TransportContext } from "../call-context.ts
 import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../compat/episode.ts";
-import { nemoGym } from "../compat/nemo-gym/http.ts";
+import { nemoGym } from "../compat/nemo-gym/serve.ts";
 import { openEnv } from "../compat/openenv.ts";
-import { openReward } from "../compat/openreward/http.ts";
+import { openReward } from "../compat/openreward/serve.ts";
 import type { Gym } from "../compat/route.ts";
 import { countReset } from "../grpc/call.ts";
 import type { ResetBudgets } from "../reset-budgets.ts";

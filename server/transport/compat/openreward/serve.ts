@@ -11,6 +11,7 @@ import type { SessionStore } from "../../../stores/session-store.ts";
 import { methodAt, type TransportContext } from "../../call-context.ts";
 import type { HttpCall } from "../../http/call.ts";
 import { LONG_JSON_BYTES } from "../../http/long-json.ts";
+import { answered } from "../call.ts";
 import type { Handlers } from "../episode.ts";
 import { answering, type Answer, type Gym } from "../route.ts";
 import { invalid } from "../read-task-choice.ts";
@@ -59,7 +60,7 @@ export function openReward(
     const statuses = OF_SESSION.includes(name) ? GONE : {};
     const route = { method: methodOf(name), verb, bytesMax: BODY_BYTES_MAX, read: readBody, statuses } as const;
     const answer = answering(route, (call, body, { request }) =>
-      work(call, body, () => askedIn(request.url, call.headers)),
+      answered(call, () => work(call, body, () => askedIn(request.url, call.headers))),
     );
     return [name, answer] as const;
   });
@@ -71,21 +72,17 @@ export function openReward(
     return { method: methodOf(kind), verb: "POST", bytesMax, read, statuses: GONE } as const;
   };
   const called = answering(long("call", callBytesMax), (call, message, { response }) =>
-    streamed(response, (onNumber) => played(sessions, message, call, { response, onNumber })),
+    answered(call, () => streamed(response, (onNumber) => played(sessions, message, call, { response, onNumber }))),
   );
-  const scored = answering(long("score_group", GROUP_BYTES_MAX), (call, { texts }, { response }) =>
-    streamed(response, async () => {
+  const scored = answering(long("score_group", GROUP_BYTES_MAX), (call, { texts }, { response }) => {
+    const work = async (): Promise<string> => {
       const session = await sessions.find(sidIn(call.headers), call);
       return JSON.stringify({ scores: await sessions.score(session, texts, call) });
-    }),
-  );
-  const opening = { method: methodOf("create_session"), verb: "POST", bytesMax: BODY_BYTES_MAX } as const;
-  const opened = answering(opening, async (_call, _body, { response }) => {
-    // The session is stored when it gets its task. Clients also open one for each list of tasks, and give it none.
-    beginEvents(response);
-    response.end(event("task_id", randomBytes(16).toString("hex")) + event("end", ""));
-    return undefined;
+    };
+    return answered(call, () => streamed(response, work));
   });
+  const opening = { method: methodOf("create_session"), verb: "POST", bytesMax: BODY_BYTES_MAX } as const;
+  const opened = answering(opening, (call, _, { response }) => answered(call, () => open(response)));
   const routes = new Map<string, Answer>([
     ...short,
     ["call", called],
@@ -96,6 +93,12 @@ export function openReward(
     if (headers["x-deployment"] === undefined && headers["x-session-id"] === undefined) return undefined;
     return routes.get(/^(?:\/[^/]+)?\/([a-z_]+)$/.exec(path)?.[1] ?? "");
   };
+}
+
+/** Sends the id of a new session, which is stored when it gets its task: clients also open one to list tasks. */
+async function open(response: ServerResponse): Promise<undefined> {
+  beginEvents(response);
+  response.end(event("task_id", randomBytes(16).toString("hex")) + event("end", ""));
 }
 
 /** Routes that describe environments and their tasks. */

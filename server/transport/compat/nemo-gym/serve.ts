@@ -6,6 +6,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { methodAt, type TransportContext } from "../../call-context.ts";
 import { LONG_JSON_BYTES } from "../../http/long-json.ts";
 import type { HttpCall } from "../../http/call.ts";
+import { answered } from "../call.ts";
 import { begin, type Handlers, shown, step } from "../episode.ts";
 import { type Answer, answering, EncodedJson, type Gym } from "../route.ts";
 import { type MessageKind, type MessageOf, readMessage } from "./message.ts";
@@ -24,7 +25,7 @@ export function nemoGym(context: TransportContext, handlers: Handlers): Gym {
       return (await context.longJson.read({ kind: "nemo", of: kind, bytes }, call.party)) as MessageOf[Kind];
     };
     const route = { method, verb: "POST", bytesMax: BODY_BYTES_MAX, read } as const;
-    return [`/${kind}`, answering(route, (call, message) => work(message, call))] as const;
+    return [`/${kind}`, answering(route, (call, message) => answered(call, () => work(message, call)))] as const;
   };
   const modeMethod = methodAt(context, { path: "nemo_gym/reverify_mode", role: "trainer", streamsRequests: false });
   const routes = new Map<string, Answer>([
@@ -41,7 +42,10 @@ export function nemoGym(context: TransportContext, handlers: Handlers): Gym {
     }),
     of("close_session", async ({ sessionId }) => ({ resources_session_id: sessionId })),
     of("aggregate_metrics", async ({ metrics }) => new EncodedJson([metrics])),
-    ["/reverify_mode", answering({ method: modeMethod, verb: "GET", bytesMax: 0 }, async () => "stateless")] as const,
+    [
+      "/reverify_mode",
+      answering({ method: modeMethod, verb: "GET", bytesMax: 0 }, (call) => answered(call, async () => "stateless")),
+    ] as const,
   ]);
   return (path) => routes.get(path);
 }
