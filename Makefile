@@ -15,6 +15,8 @@ TRAINERS := .trainers
 OPENENV := .venv-openenv-tests
 # Environment with OpenReward's client (0.2 GB).
 OPENREWARD := .venv-openreward
+# Environment with verifiers and the older OpenEnv that it brings (0.7 GB).
+OPENENV_VERIFIERS := .venv-openenv-verifiers
 # Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
@@ -90,8 +92,15 @@ $(OPENENV)/.installed: clients/python/pyproject.toml clients/python/requirements
 	$(OPENENV)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed ## Test the OpenEnv adapter and socket against OpenEnv itself, in an environment of 0.4 GB
+$(OPENENV_VERIFIERS)/.installed: clients/python/pyproject.toml clients/python/requirements-openenv-verifiers.txt
+	$(PYTHON) -m venv $(OPENENV_VERIFIERS)
+	$(OPENENV_VERIFIERS)/bin/python $(PIP_INSTALL) -r clients/python/requirements-openenv-verifiers.txt
+	$(OPENENV_VERIFIERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
+	@touch $@
+
+test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed $(OPENENV_VERIFIERS)/.installed ## Test the OpenEnv adapter and the OpenEnv paths against OpenEnv and verifiers, in environments of 1.1 GB
 	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
+	$(OPENENV_VERIFIERS)/bin/python -m pytest clients/python/tests_openenv
 
 $(OPENREWARD)/.installed: clients/python/pyproject.toml clients/python/requirements-openreward.txt
 	$(PYTHON) -m venv $(OPENREWARD)

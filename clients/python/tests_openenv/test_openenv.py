@@ -76,7 +76,7 @@ def test_the_client_plays_tasks_by_their_seeds(server: Server, environment: str,
             shown = player.reset(**choice)
             assert not shown.done
             assert shown.reward is None
-            assert other.reset(**choice).observation["messages"] == shown.observation["messages"]
+            assert other.reset(**choice).observation["prompt"] == shown.observation["prompt"]
             stepped = player.step({"completion": "I do not know."})
             assert stepped.done
             assert isinstance(stepped.reward, int | float)

@@ -9,7 +9,7 @@ import { file_gradus_v1_environment } from "../../../proto/gen/gradus/v1/environ
 import { file_gradus_v1_evaluation } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { type MessageKind, type MessageOf, readMessage as readNemo } from "../compat/nemo-gym/message.ts";
-import { type OpenEnvMessage, readMessage } from "../compat/openenv-message.ts";
+import { type OpenEnvMessage, readMessage } from "../compat/openenv/message.ts";
 import { type MessageOf as RewardMessages, readMessage as readReward } from "../compat/openreward/message.ts";
 import { checkParts } from "../wire/codec.ts";
 import { jsonDecoderOf } from "./json-codec.ts";

@@ -26,7 +26,7 @@ import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../compat/episode.ts";
 import { nemoGym } from "../compat/nemo-gym/serve.ts";
-import { openEnv } from "../compat/openenv.ts";
+import { openEnv } from "../compat/openenv/serve.ts";
 import { openReward } from "../compat/openreward/serve.ts";
 import type { Gym } from "../compat/route.ts";
 import { countReset } from "../grpc/call.ts";
@@ -92,14 +92,15 @@ export async function startHttp(
   rows?: SessionStore,
 ): Promise<HttpPort> {
   const handlers = handlersOf(services);
+  const sessions = openEnv(context, handlers, config.limits.maxCompletionBytes);
   const callBytesMax = 6 * config.limits.maxCompletionBytes + 64 * 1024;
   const gyms = [
     ...(rows === undefined ? [] : [openReward(context, handlers, rows, callBytesMax)]),
     nemoGym(context, handlers),
+    sessions.answer,
   ];
   const served = { routes: routesOf(services, context), gyms };
   const server = createHttpServer(config, listener(config, served, context, metrics), context.resets);
-  const sessions = openEnv(context, handlers, config.limits.maxCompletionBytes);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
     // Node ignores upgrade requests that nobody handles, so they are answered here: the path does not exist.
@@ -251,9 +252,12 @@ function listener(
     if (answerProbe(path, response, context)) return;
     if (answerCors(config.corsOrigins, request, response)) return;
     const route = routes.get(path);
-    if (route !== undefined) return void answerCall(route, request, response, context);
-    const answerOf = gyms.map((gym) => gym(path, request.headers)).find((found) => found !== undefined);
-    if (answerOf !== undefined) answerOf(request, response);
+    const ofGym = gyms
+      .values()
+      .map((gym) => gym(path, request.headers))
+      .find((found) => found !== undefined);
+    if (route !== undefined) void answerCall(route, request, response, context);
+    else if (ofGym !== undefined) ofGym(request, response);
     else if (path === "/metrics") answerScrape(request, response, context, metrics);
     else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
@@ -407,7 +411,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify, … (NeMo Gym)\n  POST /create_session, … (OpenReward)\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws, /schema, /metadata, /health, /list_environments, POST /mcp (OpenEnv)\n  POST /seed_session, /verify, … (NeMo Gym)\n  POST /create_session, … (OpenReward)\n${shown}`;
 }
 
 async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {

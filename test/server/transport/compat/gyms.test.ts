@@ -86,7 +86,8 @@ test("an episode is a task by its seed, and one completion that is scored as a S
   const begun = await session.reset(choice);
   expect(begun).toMatchObject({ type: "observation", data: { reward: null, done: false } });
   const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 7 });
-  expect(begun.data.observation).toMatchObject({
+  expect(begun.data.observation).toEqual({ prompt: task.prompt.map(({ content }) => content).join("\n\n") });
+  expect(begun.data["metadata"]).toMatchObject({
     environment: "countdown",
     level: "T0",
     messages: task.prompt.map(({ content }): unknown => expect.objectContaining({ content })),
@@ -111,7 +112,8 @@ test("a session plays a run's task at its cursor as one of the group's samples, 
   const groups = await Promise.all(
     [first, second].map((each, i) => each.reset({ run: "played", cursor: 0, sample_index: i })),
   );
-  expect(groups[0]?.data.observation?.["group_id"]).toBe(groups[1]?.data.observation?.["group_id"]);
+  const [one, other] = groups.map(({ data }) => (data["metadata"] as Json)["group_id"]);
+  expect(one).toBe(other);
   for (const each of [first, second]) {
     const { data } = await each.step({ message: "<answer>2</answer>" });
     expect((data.observation?.["outcome"] as Json)["feedback"]).toMatchObject({ status: "FEEDBACK_STATUS_RECORDED" });
@@ -119,7 +121,7 @@ test("a session plays a run's task at its cursor as one of the group's samples, 
   const { state } = await run.get();
   expect(state?.samplesRecorded).toBe(2n);
   // The session goes on from its last state.
-  expect((await first.reset({ run: "played" })).data.observation).toMatchObject({ cursor: "1" });
+  expect((await first.reset({ run: "played" })).data["metadata"]).toMatchObject({ cursor: "1" });
 });
 
 test.each([
