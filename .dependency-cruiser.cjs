@@ -143,7 +143,7 @@ module.exports = {
     only(
       "transport-knows-no-service",
       "^server/transport/",
-      "^(server/(transport|runtime|base)/|proto/gen/|server/stores/store\\.ts$|envs/lib/)",
+      "^(server/(transport|runtime|base)/|proto/gen/|server/stores/(session-)?store\\.ts$|envs/(lib/|answers/(locate|wording)\\.ts$))",
       "Transports carry calls to handlers that they are given.",
     ),
     only(

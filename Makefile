@@ -13,7 +13,9 @@ PY := $(VENV)/bin/python
 TRAINERS := .trainers
 # Environment with OpenEnv (0.4 GB), which needs another version of mcp than verifiers does.
 OPENENV := .venv-openenv-tests
-# Environment with verifiers and the older OpenEnv that it brings (0.6 GB).
+# Environment with OpenReward's client (0.2 GB).
+OPENREWARD := .venv-openreward
+# Environment with verifiers and the older OpenEnv that it brings (0.7 GB).
 OPENENV_VERIFIERS := .venv-openenv-verifiers
 # Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
@@ -26,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are compiled at their first import. To compile all 25,000 of the trainers at once takes 90 s.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv play-trl study study-growth study-sequences check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv test-openreward play-trl study study-growth study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -99,6 +101,15 @@ $(OPENENV_VERIFIERS)/.installed: clients/python/pyproject.toml clients/python/re
 test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed $(OPENENV_VERIFIERS)/.installed ## Test the OpenEnv adapter and the OpenEnv paths against OpenEnv and verifiers, in environments of 1 GB
 	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
 	$(OPENENV_VERIFIERS)/bin/python -m pytest clients/python/tests_openenv
+
+$(OPENREWARD)/.installed: clients/python/pyproject.toml clients/python/requirements-openreward.txt
+	$(PYTHON) -m venv $(OPENREWARD)
+	$(OPENREWARD)/bin/python $(PIP_INSTALL) -r clients/python/requirements-openreward.txt
+	$(OPENREWARD)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
+	@touch $@
+
+test-openreward: node_modules/.package-lock.json $(OPENREWARD)/.installed ## Test OpenReward's sessions with its own client, in an environment of 0.2 GB
+	$(OPENREWARD)/bin/python -m pytest clients/python/tests_openreward
 
 # OpenEnv's client beside TRL, for play-trl. No test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed

@@ -28,6 +28,7 @@ import type { Fleet } from "./replicas/fleet.ts";
 import { identityOf } from "./replicas/identity.ts";
 import { createEnvironmentService } from "./rpc/environment/handlers.ts";
 import { createEvaluationService } from "./rpc/evaluation/handlers.ts";
+import type { SessionStore } from "./stores/session-store.ts";
 import { taskKeysOf } from "./tasks/open-keys.ts";
 import { loadEnvironments } from "./tasks/making/load-environments.ts";
 import { loadPolicies } from "./tasks/making/load-policies.ts";
@@ -89,7 +90,7 @@ export async function serve(
   if (config.suiteFiles.length > 0) await ready();
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
   const parts = await assembleServer({ config, replicaId, metrics, health, traces, onPoolProgress }, registry, logTo);
-  const { deps, leave } = parts;
+  const { deps, leave, sessions } = parts;
   starting.defer(parts.close);
   starting.defer(leave);
   const unwatch = reloadMounts(config, { mounts, sinceMs, ...parts }, log);
@@ -101,6 +102,7 @@ export async function serve(
     metrics,
     health,
     traces,
+    sessions,
     services: [
       register(EnvironmentService, createEnvironmentService(deps)),
       register(CurriculumService, createCurriculumService(deps)),
@@ -158,6 +160,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   const { environmentFiles, policyFiles } = config;
   const made = { version, registry, environmentFiles, policyFiles, pools, ports };
   let fleet: Fleet | undefined;
+  let sessions: SessionStore | undefined;
   const warn = (message: string) => (err: Error) => log.warn({ err }, message);
   const parts = {
     config,
@@ -172,6 +175,8 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
     openStores: async () => {
       const kept = await openStores(config, taskKeys.sealing, log, health).catch(stopFor);
       const { replicas, taskKeys: stored, sealBy, ...stores } = kept;
+      sessions = stores.sessions;
+      starting.defer(() => stores.sessions.close());
       for (const each of [stores.store, stores.evaluationStore, stores.sampleStore]) starting.defer(() => each.close());
       taskKeys.adopt(stored, sealBy);
       if (replicas === undefined) return { ...stores, clock: systemClock };
@@ -204,10 +209,11 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   const closeAll = async (): Promise<void> => {
     unfollow();
     await close();
+    await sessions?.close();
   };
   let left: Promise<void> | undefined;
   const leave = async (): Promise<void> => (left ??= fleet?.leave());
-  return { deps, resources, ready: workers.ready, leave, replaced, fleet: () => fleet, close: closeAll };
+  return { deps, sessions, resources, ready: workers.ready, leave, replaced, fleet: () => fleet, close: closeAll };
 }
 
 /**

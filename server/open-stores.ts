@@ -5,8 +5,9 @@ import type { Config } from "./runtime/config.ts";
 import type { Health } from "./runtime/health.ts";
 import type { Log } from "./runtime/logging.ts";
 import { fileHolds, memoryHolds } from "./stores/holds.ts";
-import { memoryEvaluationStore, memorySampleStore, memoryStore } from "./stores/memory.ts";
-import { sqliteEvaluationStore, sqliteSampleStore, sqliteStore } from "./stores/sqlite.ts";
+import { memoryEvaluationStore, memorySampleStore, memorySessionStore, memoryStore } from "./stores/memory.ts";
+import { openedLater } from "./stores/session-store.ts";
+import { sqliteEvaluationStore, sqliteSampleStore, sqliteSessionStore, sqliteStore } from "./stores/sqlite.ts";
 import { sampleSchema } from "./stores/sqlite-samples.ts";
 import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
@@ -20,6 +21,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
       store: memoryStore(),
       evaluationStore: memoryEvaluationStore(),
       sampleStore: memorySampleStore(),
+      sessions: openedLater(async () => memorySessionStore()),
       holds: memoryHolds(),
       replicas: undefined,
       taskKeys: undefined,
@@ -50,6 +52,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
       store,
       evaluationStore,
       sampleStore,
+      sessions: openedLater(() => sqliteSessionStore(at("sessions"))),
       holds: fileHolds(directory),
       replicas: sqliteReplicas(directory),
       taskKeys: undefined,

@@ -11,7 +11,7 @@ import { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { AnswerFormat, Source, type TaskSpecSchema } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { Attack, Target, Unary } from "./caller.ts";
-import { calling, messaging, posting, sitting, stopping } from "./gyms.ts";
+import { calling, leaving, messaging, posting, sitting, stopping } from "./gyms.ts";
 import { begin, emptyPieces, endlessHeaders, flood, listPath, send, stepPath, streamOf, uint32 } from "./frames.ts";
 
 const environments = EnvironmentService.method;
@@ -289,6 +289,7 @@ export const attacks = {
   "long texts over 8 sockets": { callers: 8, call: messaging(`"${"x".repeat(1.5 * MiB)}"`) },
   "messages not whole": { callers: 1, call: stopping },
   "4,096 sessions": { callers: 1, call: sitting },
+  "left sessions": { callers: 16, call: leaving },
   "256 programs asleep": { callers: 256, call: running("import time\ntime.sleep(1e6)") },
   "changed turns": { callers: 4, call: changedTurns },
   "mounted answers asleep": {

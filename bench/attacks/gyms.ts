@@ -57,6 +57,17 @@ export const sitting: Attack["call"] = async ({ target }) => {
   for (const socket of sockets) socket.terminate();
 };
 
+/** Opens a session of OpenReward with a task of its own, and leaves it. */
+export const leaving: Attack["call"] = async ({ target }, i) => {
+  const ask = async (path: string, body: object, sid: Record<string, string>): Promise<string> => {
+    const headers = { "content-type": "application/json", "x-deployment": "countdown", ...sid };
+    const sent = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(ANSWER_MS) };
+    return (await fetch(`http://127.0.0.1:${target.httpPort}${path}`, sent)).text();
+  };
+  const [, sid = ""] = /data: (\w+)/.exec(await ask("/create_session", {}, {})) ?? [];
+  await ask("/create", { split: "train", index: i % 1_000_000 }, { "x-session-id": sid });
+};
+
 /** Begins messages and never ends them, on as many sockets. */
 export const stopping: Attack["call"] = async ({ target }) => {
   const sockets = await Promise.all(Array.from({ length: 256 }, () => open(target)));

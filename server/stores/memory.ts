@@ -6,10 +6,12 @@ import { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import type { EvaluationStore } from "./evaluation-store.ts";
 import type { SampleStore } from "./sample-store.ts";
+import type { SessionStore } from "./session-store.ts";
 import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
 import { addClock, type Schema } from "./sqlite-file.ts";
 import { runSchema, runsIn } from "./sqlite-runs.ts";
 import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
+import { sessionSchema, sessionsIn } from "./sqlite-sessions.ts";
 import type { Store } from "./store.ts";
 
 function open<S>(schema: Schema, now: () => number, storeIn: (db: DatabaseSync) => InThread<S>): S {
@@ -49,4 +51,9 @@ export function memoryEvaluationStore(): EvaluationStore {
 /** Opens a store of completions in memory. `now` is the clock by which they expire. */
 export function memorySampleStore(now: () => number = Date.now): SampleStore {
   return open(sampleSchema, now, samplesIn);
+}
+
+/** Opens a store of sessions in memory. `now` is the clock by which they expire. */
+export function memorySessionStore(now: () => number = Date.now): SessionStore {
+  return open(sessionSchema, now, sessionsIn);
 }

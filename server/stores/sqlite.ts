@@ -1,6 +1,7 @@
 /** Opens the stores in SQLite files. The processes of one machine may share a directory. Each store has a thread. */
 import { evaluationAccess, type EvaluationStore } from "./evaluation-store.ts";
 import { sampleAccess, type SampleStore } from "./sample-store.ts";
+import { sessionAccess, type SessionStore } from "./session-store.ts";
 import { type Access, runAccess, type Store } from "./store.ts";
 import { openInThread, type ThreadData } from "./thread.ts";
 
@@ -32,3 +33,5 @@ export const sqliteStore = opener<Store>("runs", runAccess);
 export const sqliteEvaluationStore = opener<EvaluationStore>("evaluations", evaluationAccess);
 
 export const sqliteSampleStore = opener<SampleStore>("samples", sampleAccess);
+
+export const sqliteSessionStore = opener<SessionStore>("sessions", sessionAccess);

@@ -9,7 +9,7 @@ import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
 /** Settings with which a storage thread starts. */
 export interface ThreadData extends FileOptions {
-  readonly holds: "runs" | "evaluations" | "samples";
+  readonly holds: "runs" | "evaluations" | "samples" | "sessions";
 }
 
 export type ToThread = { readonly kind: "asked"; readonly asked: readonly StoreCall[] } | { readonly kind: "close" };

@@ -6,6 +6,7 @@ import { openFile, watchFile } from "./sqlite-file.ts";
 import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
 import { runSchema, runsIn } from "./sqlite-runs.ts";
 import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
+import { sessionSchema, sessionsIn } from "./sqlite-sessions.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
 /**
@@ -23,6 +24,7 @@ const kinds = {
   runs: { schema: runSchema, storeIn: runsIn },
   evaluations: { schema: evaluationSchema, storeIn: evaluationsIn },
   samples: { schema: sampleSchema, storeIn: samplesIn },
+  sessions: { schema: sessionSchema, storeIn: sessionsIn },
 } as const;
 
 function open() {

@@ -5,6 +5,7 @@ import type { Health } from "../runtime/health.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { openTokens } from "../runtime/tokens.ts";
 import type { Traces } from "../runtime/traces.ts";
+import type { SessionStore } from "../stores/session-store.ts";
 import { type AdmissionConfig, createAdmissionControl } from "./admission.ts";
 import type { TransportContext } from "./call-context.ts";
 import { type GrpcConfig, startGrpc } from "./grpc/server.ts";
@@ -23,6 +24,8 @@ export interface TransportOptions {
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
   /** Trace exporter. Undefined: traces are not exported. */
   readonly traces?: Traces | undefined;
+  /** Store of OpenReward's sessions. Undefined: its clients are not served. */
+  readonly sessions?: SessionStore | undefined;
 }
 
 export interface Transports {
@@ -53,6 +56,7 @@ export async function startTransports({
   metrics,
   health,
   traces,
+  sessions,
 }: TransportOptions): Promise<Transports> {
   const tokens = openTokens(config, log);
   const admission = createAdmissionControl(config, tokens);
@@ -74,7 +78,7 @@ export async function startTransports({
   };
   try {
     const grpc = await opened(startGrpc(config, services, context));
-    const http = await opened(startHttp(config, services, context, metrics));
+    const http = await opened(startHttp(config, services, context, metrics, sessions));
     const { host, metricsPort } = config;
     const own =
       metricsPort === undefined ? undefined : await opened(startMetrics({ host, metricsPort }, context, metrics));

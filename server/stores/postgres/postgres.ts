@@ -8,6 +8,7 @@ import { postgresReplicas } from "./replicas.ts";
 import { postgresRuns } from "./runs.ts";
 import { postgresSamples } from "./samples.ts";
 import { secretFor, type SealingKeys } from "./secrets.ts";
+import { postgresSessions } from "./sessions.ts";
 import { readTaskKeys, taskKeysFor } from "./task-keys.ts";
 
 export interface PostgresOptions extends DatabaseOptions {
@@ -49,6 +50,7 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     store: { ...store, close },
     evaluationStore: { ...postgresEvaluations(calls), close },
     sampleStore: { ...postgresSamples(calls), close },
+    sessions: postgresSessions(calls),
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
     /** Connections for data other than runs that the servers of a database share. */

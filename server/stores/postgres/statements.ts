@@ -194,6 +194,21 @@ export const statements = {
     ) RETURNING number`,
   removeRunSamples: "DELETE FROM run_samples WHERE run = $1",
 
+  // Statements for sessions of other gyms' clients.
+  expireSessions: `DELETE FROM sessions WHERE id IN (
+      SELECT id FROM sessions WHERE used_at < now() - $1::float8 * ${MS} ORDER BY used_at LIMIT $2
+    )`,
+  trimSessions: `DELETE FROM sessions WHERE id IN (
+      SELECT id FROM sessions WHERE caller = $1 ORDER BY used_at DESC LIMIT $2 OFFSET $3
+    )`,
+  openSession: `INSERT INTO sessions (id, caller, used_at, version, task, state) VALUES ($1, $2, now(), 0, $3, $4)
+    ON CONFLICT (id) DO NOTHING RETURNING id`,
+  findSession: `SELECT caller, version, task, state, ${ms("(now() - used_at)")} AS "idleMs" FROM sessions WHERE id = $1`,
+  saveSession: `UPDATE sessions SET state = $3, version = version + 1, used_at = now()
+    WHERE id = $1 AND version = $2 RETURNING id`,
+  touchSession: "UPDATE sessions SET used_at = now() WHERE id = $1",
+  removeSession: "DELETE FROM sessions WHERE id = $1",
+
   // Statements for locks by name.
   hold: `INSERT INTO holds (name, holder, until) VALUES ($1, $2, now() + $3::float8 * ${MS})
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until

@@ -13,11 +13,27 @@ import type { Connection } from "../connection-turns.ts";
  * Returns the headers that admission reads. A client that cannot set headers may put the token into the address,
  * http://any:TOKEN@host, and so sends it as the password of Basic credentials.
  */
-export function headersOf({ host, origin, authorization }: IncomingHttpHeaders): RequestHeaders {
+export function headersOf({ host, origin, authorization, ...others }: IncomingHttpHeaders): RequestHeaders {
+  const key = authorization === undefined ? keyIn(others) : undefined;
+  if (key !== undefined) return { host, origin, authorization: `Bearer ${key}` };
   const basic = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? "")?.[1];
   if (basic === undefined) return { host, origin, authorization };
   const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(basic, "base64").toString()) ?? [];
   return { host, origin, authorization: `Bearer ${password}` };
+}
+
+/** Returns the token that OpenReward's client sends: its API key, or the secret `api_key` of the session. */
+function keyIn({ "x-api-key": key, "x-secrets": secrets }: IncomingHttpHeaders): string | undefined {
+  if (typeof key === "string" && key !== "") return key;
+  if (typeof secrets !== "string") return undefined;
+  try {
+    const { api_key: secret } = JSON.parse(Buffer.from(secrets, "base64").toString()) as Record<string, unknown>;
+    const { value } = secret as { readonly value: unknown };
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    // Secrets that cannot be read are no token.
+    return undefined;
+  }
 }
 
 /** A call that came as one message over a socket, which may carry many calls. */

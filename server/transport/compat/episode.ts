@@ -5,6 +5,8 @@
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { type NextBatchRequest, type NextBatchResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import {
+  type BatchStepRequest,
+  type BatchStepResponse,
   type FinishReason,
   type GetEnvironmentRequest,
   type GetEnvironmentResponse,
@@ -25,6 +27,7 @@ import type { Choice } from "./read-task-choice.ts";
 export interface Handlers {
   readonly reset: UnaryHandler<ResetRequest, ResetResponse>;
   readonly step: UnaryHandler<StepRequest, StepResponse>;
+  readonly batchStep: UnaryHandler<BatchStepRequest, BatchStepResponse>;
   readonly nextBatch: UnaryHandler<NextBatchRequest, NextBatchResponse>;
   readonly getEnvironment: UnaryHandler<GetEnvironmentRequest, GetEnvironmentResponse>;
   readonly listEnvironments: UnaryHandler<ListEnvironmentsRequest, ListEnvironmentsResponse>;
@@ -37,7 +40,7 @@ export function handlersOf(services: readonly Registration[]): Handlers {
     const found = services.map(({ handlers }) => handlers[name]).find((handler) => handler !== undefined);
     return found ?? (() => Promise.reject(new RpcError("UNIMPLEMENTED", `${name} is not part of this protocol`)));
   };
-  const names = ["reset", "step", "nextBatch", "getEnvironment", "listEnvironments"] as const;
+  const names = ["reset", "step", "batchStep", "nextBatch", "getEnvironment", "listEnvironments"] as const;
   return Object.fromEntries(names.map((name) => [name, find(name)])) as unknown as Handlers;
 }
 
@@ -87,24 +90,33 @@ export interface Stepped {
   readonly outcome: JsonObject;
 }
 
+/** Position in an episode to which the next completion belongs. */
+export interface Position {
+  readonly task: Pick<Task, "taskId" | "groupId">;
+  readonly sampleIndex: number;
+  /** Text that stands for the sample in place of `sampleIndex`. Left out: `sampleIndex` counts. */
+  readonly sampleKey?: string;
+}
+
 /** Effect of a completion. "turn": the episode goes on, and its next completion belongs to `episode`. */
-export type Moved =
+export type Moved<Of extends Position = Episode> =
   | { readonly kind: "over"; readonly stepped: Stepped }
-  | { readonly kind: "turn"; readonly turn: Turn; readonly episode: Episode };
+  | { readonly kind: "turn"; readonly turn: Turn; readonly episode: Of };
 
 /**
  * Plays a completion. Throws RpcError if there is no reward, because other gyms' answers cannot say so, and their
  * trainers would take a missing reward for 0.
  */
-export async function advance(
+export async function advance<Of extends Position>(
   handlers: Handlers,
-  episode: Episode,
+  episode: Of,
   { toolCalls = [], ...written }: Written,
   context: Context,
-): Promise<Moved> {
-  const { task, sampleIndex } = episode;
+): Promise<Moved<Of>> {
+  const { task, sampleIndex, sampleKey = "" } = episode;
   const { taskId, groupId } = task;
-  const request = create(StepRequestSchema, { taskId, groupId, sampleIndex, ...written, toolCalls: [...toolCalls] });
+  const sample = { taskId, groupId, sampleIndex, sampleKey };
+  const request = create(StepRequestSchema, { ...sample, ...written, toolCalls: [...toolCalls] });
   const { outcome } = await handlers.step(request, context);
   if (outcome === undefined) throw new Error("bug: Step answered without an outcome");
   const { result } = outcome;
@@ -133,7 +145,7 @@ export async function step(handlers: Handlers, episode: Episode, written: Writte
  * Returns the error for a missing reward: UNAVAILABLE if the same completion may get one later, else
  * FAILED_PRECONDITION.
  */
-function unscored(noReward: NoReward | undefined): RpcError {
+export function unscored(noReward: NoReward | undefined): RpcError {
   const { reason = NoRewardReason.UNSPECIFIED, detail = "", retryDelayMs = 0 } = noReward ?? {};
   const message = `there is no reward (${NoRewardReason[reason].toLowerCase()}): ${detail}`;
   return retryDelayMs > 0

@@ -3,7 +3,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nobody } from "../admission.ts";
 import type { Method } from "../call-context.ts";
-import { HttpCall } from "../http/call.ts";
+import { type Exchange, HttpCall } from "../http/call.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { headersOf } from "./call.ts";
 
@@ -11,48 +11,79 @@ import { headersOf } from "./call.ts";
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Returns the function that answers requests at a path. Undefined: the gym has no such path. */
-export type Gym = (path: string) => Answer | undefined;
+export type Gym = (path: string, headers: IncomingMessage["headers"]) => Answer | undefined;
 
-export interface Route {
+export interface Route<Message = Buffer> {
   readonly method: Method;
   readonly verb: "GET" | "POST";
   /** Maximum bytes of the request's body. */
   readonly bytesMax: number;
-}
-
-/**
- * Returns the function that answers a route's requests with the JSON that `work` returns. `work` runs what it does as
- * `answered` says.
- */
-export function answering(route: Route, work: (call: HttpCall, body: Buffer) => Promise<JsonValue>): Answer {
-  return (request, response) => void serve(route, work, request, response);
-}
-
-async function serve(
-  { method, verb, bytesMax }: Route,
-  work: (call: HttpCall, body: Buffer) => Promise<JsonValue>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const admitted = method.admission.admit(headersOf(request.headers), method);
-  const isRefused = admitted instanceof RpcError;
-  const call = new HttpCall(method, { request, response }, isRefused ? nobody() : admitted);
-  try {
-    if (isRefused) throw call.refusedBy(admitted);
-    if (request.method !== verb)
-      throw call.refusedBy(new RpcError("UNIMPLEMENTED", `${method.path} must be called by ${verb}`));
-    const format = { json: true, framed: false, encoding: undefined, bytesMax };
-    const body = verb === "GET" ? Buffer.alloc(0) : await call.readMessage(format);
-    call.begin(undefined);
-    send(response, 200, [JSON.stringify(await work(call, body))]);
-  } catch (thrown) {
-    sendError(response, thrown instanceof RpcError ? thrown : call.failure(thrown));
-  }
+  /** Reads the body before the call counts as in progress. Left out: the message is the body's bytes. */
+  readonly read?: (body: Buffer, call: HttpCall) => Message | Promise<Message>;
+  /** HTTP statuses that differ from the usual ones. Left out: none do. */
+  readonly statuses?: Partial<Record<CodeName, number>>;
 }
 
 /** Pieces of a JSON answer, in order. */
 export type Parts = readonly (string | Uint8Array)[];
 
+/** Answer whose JSON is already written, or that has headers of its own. */
+export class EncodedJson {
+  readonly parts: Parts;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(parts: Parts, headers: EncodedJson["headers"] = {}) {
+    this.parts = parts;
+    this.headers = headers;
+  }
+}
+
+/** Returns the answer to a message as JSON. Undefined: the work has answered by itself. */
+type Work<Message> = (
+  call: HttpCall,
+  message: Message,
+  exchange: Exchange,
+) => Promise<JsonValue | EncodedJson | undefined>;
+
+/**
+ * Returns the function that answers a route's requests with the JSON that `work` returns. `work` runs what it does as
+ * `answered` says.
+ */
+export function answering<Message = Buffer>(route: Route<Message>, work: Work<Message>): Answer {
+  return (request, response) => void serve(route, work, { request, response });
+}
+
+async function serve<Message>(
+  { method, verb, bytesMax, read, statuses = {} }: Route<Message>,
+  work: Work<Message>,
+  exchange: Exchange,
+): Promise<void> {
+  const { request, response } = exchange;
+  // Admission is decided before the body is read.
+  const admitted = method.admission.admit(headersOf(request.headers), method);
+  const isRefused = admitted instanceof RpcError;
+  const call = new HttpCall(method, exchange, isRefused ? nobody() : admitted);
+  try {
+    if (isRefused) throw call.refusedBy(admitted);
+    if (request.method !== verb) {
+      const error = call.refusedBy(new RpcError("UNIMPLEMENTED", `${method.path} must be called by ${verb}`));
+      return sendError(response, error, 405);
+    }
+    const format = { json: true, framed: false, encoding: undefined, bytesMax };
+    const body = verb === "GET" ? Buffer.alloc(0) : await call.readMessage(format);
+    const message = read === undefined ? (body as Message) : await read(body, call);
+    call.begin(undefined);
+    const answer = await work(call, message, exchange);
+    if (answer === undefined) return;
+    const written = answer instanceof EncodedJson ? answer : new EncodedJson([JSON.stringify(answer)]);
+    send(response, 200, written.parts, written.headers);
+  } catch (thrown) {
+    const error = thrown instanceof RpcError ? thrown : call.failure(thrown);
+    sendError(response, error, statuses[error.code]);
+  }
+}
+
+/** HTTP status of each error; 500 for others. */
 const STATUS: Partial<Record<CodeName, number>> = {
   INVALID_ARGUMENT: 422,
   UNAUTHENTICATED: 401,
@@ -62,19 +93,31 @@ const STATUS: Partial<Record<CodeName, number>> = {
   OUT_OF_RANGE: 409,
   RESOURCE_EXHAUSTED: 429,
   UNAVAILABLE: 503,
-  UNIMPLEMENTED: 405,
+  UNIMPLEMENTED: 501,
 };
 
 /** Sends an error by its HTTP status, with the reason under `detail` as FastAPI does. */
-export function sendError(response: ServerResponse, { code, message, retryDelayMs }: RpcError): void {
-  const delay = retryDelayMs === undefined ? {} : { retry_delay_ms: retryDelayMs };
-  send(response, STATUS[code] ?? 500, [JSON.stringify({ detail: message, grpc_code: code, ...delay })]);
+export function sendError(response: ServerResponse, error: RpcError, status = STATUS[error.code] ?? 500): void {
+  const { code, message, retryDelayMs } = error;
+  const isTemporary = retryDelayMs !== undefined;
+  const body = { detail: message, grpc_code: code, ...(isTemporary && { retry_delay_ms: retryDelayMs }) };
+  send(
+    response,
+    status,
+    [JSON.stringify(body)],
+    isTemporary ? { "retry-after": `${Math.ceil(retryDelayMs / 1000)}` } : {},
+  );
 }
 
-export function send(response: ServerResponse, status: number, parts: Parts): void {
+export function send(
+  response: ServerResponse,
+  status: number,
+  parts: Parts,
+  headers: EncodedJson["headers"] = {},
+): void {
   if (response.closed || response.headersSent) return;
   const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  response.writeHead(status, { "content-type": "application/json", "content-length": length });
+  response.writeHead(status, { "content-type": "application/json", "content-length": length, ...headers });
   for (const part of parts) response.write(part);
   response.end();
 }

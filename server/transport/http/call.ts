@@ -61,6 +61,10 @@ export class HttpCall extends Call {
     return this.method.turns(this.#wire);
   }
 
+  get headers(): IncomingHttpHeaders {
+    return this.#exchange.request.headers;
+  }
+
   override get peer(): string {
     const { remoteAddress, remotePort } = socketOf(this.#wire) ?? {};
     return `${remoteAddress}:${remotePort}`;

@@ -1,6 +1,6 @@
 /**
- * Entry point of the thread that parses long JSON: requests to Gradus's own services, and messages of NeMo Gym and
- * OpenEnv.
+ * Entry point of the thread that parses long JSON: requests to Gradus's own services, and messages of other gyms'
+ * clients.
  */
 import { createRegistry, toBinary } from "@bufbuild/protobuf";
 import { move, transferableSymbol, valueSymbol } from "piscina";
@@ -8,8 +8,9 @@ import { file_gradus_v1_curriculum } from "../../../proto/gen/gradus/v1/curricul
 import { file_gradus_v1_environment } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { file_gradus_v1_evaluation } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
-import { readRow, type Row, type RowKind } from "../compat/nemo-row.ts";
+import { type MessageKind, type MessageOf, readMessage as readNemo } from "../compat/nemo-gym/message.ts";
 import { type OpenEnvMessage, readMessage } from "../compat/openenv/message.ts";
+import { type MessageOf as RewardMessages, readMessage as readReward } from "../compat/openreward/message.ts";
 import { checkParts } from "../wire/codec.ts";
 import { jsonDecoderOf } from "./json-codec.ts";
 
@@ -17,13 +18,19 @@ import { jsonDecoderOf } from "./json-codec.ts";
 export type Job =
   /** Message of a Gradus service. `type` is its full protobuf name. */
   | { readonly kind: "contract"; readonly type: string; readonly bytes: Uint8Array }
-  | { readonly kind: "nemo"; readonly row: RowKind; readonly bytes: Uint8Array }
+  | {
+      readonly kind: "nemo";
+      readonly of: MessageKind;
+      readonly bytes: Uint8Array;
+    }
+  | { readonly kind: "openreward"; readonly of: keyof RewardMessages; readonly bytes: Uint8Array }
   | { readonly kind: "openenv"; readonly bytes: Uint8Array };
 
 export interface ValueOf {
   /** The decoded message in protobuf's binary form. */
   readonly contract: Uint8Array;
-  readonly nemo: Row;
+  readonly nemo: MessageOf[MessageKind];
+  readonly openreward: RewardMessages[keyof RewardMessages];
   readonly openenv: OpenEnvMessage;
 }
 
@@ -44,7 +51,8 @@ function contractMessage(type: string, bytes: Uint8Array): Uint8Array {
 
 function read(job: Job): ValueOf[Job["kind"]] {
   if (job.kind === "contract") return contractMessage(job.type, job.bytes);
-  return job.kind === "nemo" ? readRow(job.row, job.bytes) : readMessage(job.bytes);
+  if (job.kind === "nemo") return readNemo(job.of, job.bytes);
+  return job.kind === "openreward" ? readReward(job.of, job.bytes) : readMessage(job.bytes);
 }
 
 /**

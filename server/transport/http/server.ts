@@ -25,12 +25,14 @@ import { type Method, methodOf, type TransportContext } from "../call-context.ts
 import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../compat/episode.ts";
-import { nemoGym } from "../compat/nemo-gym.ts";
+import { nemoGym } from "../compat/nemo-gym/serve.ts";
 import { openEnv } from "../compat/openenv/serve.ts";
+import { openReward } from "../compat/openreward/serve.ts";
 import type { Gym } from "../compat/route.ts";
 import { countReset } from "../grpc/call.ts";
 import type { ResetBudgets } from "../reset-budgets.ts";
 import { type Registration, RpcError } from "../../base/rpc.ts";
+import type { SessionStore } from "../../stores/session-store.ts";
 import { OTHER_PARTS } from "../../runtime/health.ts";
 import { callKey, implementationOf, messageKey } from "./handlers.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./call.ts";
@@ -87,10 +89,17 @@ export async function startHttp(
   services: readonly Registration[],
   context: TransportContext,
   metrics: Metrics,
+  rows?: SessionStore,
 ): Promise<HttpPort> {
   const handlers = handlersOf(services);
   const sessions = openEnv(context, handlers, config.limits.maxCompletionBytes);
-  const served = { routes: routesOf(services, context), gyms: [nemoGym(context, handlers), sessions.answer] };
+  const callBytesMax = 6 * config.limits.maxCompletionBytes + 64 * 1024;
+  const gyms = [
+    ...(rows === undefined ? [] : [openReward(context, handlers, rows, callBytesMax)]),
+    nemoGym(context, handlers),
+    sessions.answer,
+  ];
+  const served = { routes: routesOf(services, context), gyms };
   const server = createHttpServer(config, listener(config, served, context, metrics), context.resets);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
@@ -245,7 +254,7 @@ function listener(
     const route = routes.get(path);
     const ofGym = gyms
       .values()
-      .map((gym) => gym(path))
+      .map((gym) => gym(path, request.headers))
       .find((found) => found !== undefined);
     if (route !== undefined) void answerCall(route, request, response, context);
     else if (ofGym !== undefined) ofGym(request, response);
@@ -402,7 +411,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws, /schema, /metadata, /health, /list_environments, POST /mcp (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws, /schema, /metadata, /health, /list_environments, POST /mcp (OpenEnv)\n  POST /seed_session, /verify, … (NeMo Gym)\n  POST /create_session, … (OpenReward)\n${shown}`;
 }
 
 async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {

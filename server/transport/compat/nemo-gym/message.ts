@@ -1,12 +1,13 @@
 /** Reads the body of a NeMo Gym request: the data row that chooses the task, and the model's response. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { withThoughts } from "../../../envs/lib/join-thoughts.ts";
-import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { RpcError } from "../../base/rpc.ts";
-import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
-import { PARTS_MAX } from "../wire/codec.ts";
-import type { Stepped, Written } from "./episode.ts";
-import { type Choice, choiceOf, invalid, isObject } from "./read-task-choice.ts";
+import { withThoughts } from "../../../../envs/lib/join-thoughts.ts";
+import { FinishReason } from "../../../../proto/gen/gradus/v1/environment_pb.js";
+import { RpcError } from "../../../base/rpc.ts";
+import { type JsonLimits, jsonWithin } from "../../http/json-codec.ts";
+import { PARTS_MAX } from "../../wire/codec.ts";
+import type { Stepped, Written } from "../episode.ts";
+import { type Choice, choiceOf, invalid, isObject } from "../read-task-choice.ts";
+import { aggregated } from "./aggregate.ts";
 
 /**
  * Limits of a body's JSON. NeMo Gym's training sends lists with one entry for each token, so a body has hundreds of
@@ -14,15 +15,32 @@ import { type Choice, choiceOf, invalid, isObject } from "./read-task-choice.ts"
  */
 const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
 /** Fields that NeMo Gym adds to a row. They do not choose the task. */
-const OWN = ["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"] as const;
+const OWN = [
+  ...["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"],
+  ...["resources_session_id", "episode_id", "task_id", "task_data"],
+] as const;
+/** Maximum length of the id that a client chooses for a session. */
+const SESSION_ID_LENGTH_MAX = 256;
 
-/** Kind of request. "seed": the row only chooses a task. "verify": it also has the model's response. */
-export type RowKind = "seed" | "verify";
+/** Messages by the names of their paths. */
+export interface MessageOf {
+  readonly seed_session: Seed;
+  readonly verify: Row;
+  readonly close_session: { readonly sessionId: string };
+  readonly aggregate_metrics: { readonly metrics: Uint8Array };
+}
 
-export interface Row {
+export type MessageKind = keyof MessageOf;
+
+interface Seed {
   readonly choice: Choice;
-  /** Completion in the model's response. Undefined: the row only chooses a task. */
-  readonly written: Written | undefined;
+  /** Id that NeMo Gym's environment server chose for the session. Undefined: an agent seeds, and expects the task. */
+  readonly sessionId: string | undefined;
+}
+
+interface Row {
+  readonly choice: Choice;
+  readonly written: Written;
   /**
    * The request's body as JSON, which the answer repeats. The closing brace is missing, so that the answer's own fields
    * can be appended; fields of the same names are left out.
@@ -33,21 +51,39 @@ export interface Row {
 /** Names of the fields that the answer adds to the body. */
 const ADDED: readonly string[] = ["reward", "outcome"] satisfies readonly (keyof Stepped)[];
 
-/** Reads the body of a NeMo Gym request. Throws RpcError if the body is invalid. */
-export function readRow(kind: RowKind, bytes: Uint8Array): Row {
-  const body = bodyOf(bytes);
-  if (kind === "seed") return { choice: choiceIn(body), written: undefined, echo: new Uint8Array() };
+/** Reads the body of a request. Throws RpcError if the body is invalid. */
+export function readMessage<Kind extends MessageKind>(kind: Kind, bytes: Uint8Array): MessageOf[Kind] {
+  const readers: { readonly [Each in MessageKind]: (body: JsonObject) => MessageOf[Each] } = {
+    seed_session: seedIn,
+    verify: rowIn,
+    close_session: (body) => ({ sessionId: sessionIdIn(body) }),
+    aggregate_metrics: (body) => ({ metrics: encoded(JSON.stringify(aggregated(body))) }),
+  };
+  const body = jsonWithin(bytes, BODY_LIMITS);
+  if (!isObject(body)) throw new RpcError("INVALID_ARGUMENT", "the body must be a JSON object");
+  return readers[kind](body);
+}
+
+function seedIn(body: JsonObject): Seed {
+  const { resources_session_id: id, task_data: row } = body;
+  if (id === undefined) return { choice: choiceIn(body), sessionId: undefined };
+  if (!isObject(row)) throw invalid("task_data", "must be the data row that chooses the task");
+  return { choice: choiceIn(row), sessionId: sessionIdIn(body) };
+}
+
+function sessionIdIn({ resources_session_id: id }: JsonObject): string {
+  if (typeof id === "string" && id !== "" && id.length <= SESSION_ID_LENGTH_MAX) return id;
+  throw invalid("resources_session_id", `must be a string of 1 to ${SESSION_ID_LENGTH_MAX} characters`);
+}
+
+function rowIn(body: JsonObject): Row {
   const written = writtenIn(body);
   const kept = Object.entries(body).filter(([name]) => !ADDED.includes(name));
-  const echo = new TextEncoder().encode(JSON.stringify(Object.fromEntries(kept)).slice(0, -1));
+  const echo = encoded(JSON.stringify(Object.fromEntries(kept)).slice(0, -1));
   return { choice: choiceIn(body), written, echo };
 }
 
-function bodyOf(bytes: Uint8Array): JsonObject {
-  const body = jsonWithin(bytes, BODY_LIMITS);
-  if (isObject(body)) return body;
-  throw new RpcError("INVALID_ARGUMENT", "the body must be a JSON object");
-}
+const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 function choiceIn(body: JsonObject): Choice {
   const row = body["verifier_metadata"];
