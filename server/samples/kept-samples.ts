@@ -2,7 +2,7 @@
  * Stores the most recent completions of runs with their scores, for people to read. They are written after the trainer
  * got its response, so trainers do not wait for them.
  *
- * Completions that cannot be written are lost, which affects no run.
+ * Completions that cannot be written are lost, which affects no run. Counts of the samples are stored beside them.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -10,6 +10,8 @@ import type { SampleResult } from "../tasks/scoring/results.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 import { type Conversation, lengthOf } from "./conversation.ts";
+import { createRunCounter, type RunCounter } from "./counted-runs.ts";
+import type { RunCounts } from "./sample-counts.ts";
 
 /** A completion of a run's task, with its score. */
 export interface RunSample {
@@ -62,6 +64,8 @@ export interface SamplesOptions {
   readonly bytesMax: number;
   /** Maximum age of a sample, in milliseconds. Older ones are deleted. */
   readonly keptMs: number;
+  /** Counts the samples. Defaults to a counter that keeps its counts in the store. */
+  readonly counter?: RunCounter;
 }
 
 export type Samples = ReturnType<typeof createSamples>;
@@ -88,8 +92,9 @@ const READ_ROWS = 256;
 /** Maximum UTF-16 units of the samples that are read from the store at a time. */
 const READ_LENGTH = 1024 ** 2;
 
-export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOptions) {
+export function createSamples({ store, clock, log, bytesMax, keptMs, ...options }: SamplesOptions) {
   const writer = createWriter(store, log, bytesMax);
+  const { counter = createRunCounter(store, log) } = options;
   let cancelGather = (): void => undefined;
   let isGathering = false;
   const gather = (): void => {
@@ -98,16 +103,18 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
     cancelGather = clock.setTimer(GATHER_MS, () => {
       isGathering = false;
       void writer.flush();
+      void counter.flush();
     });
   };
   const endExpiry = expireOften(store, clock, log, keptMs);
   return {
     bytesMax,
     keptMs,
-    /** Queues samples of a run, to be written soon. */
+    /** Counts samples of a run, and queues them to be written soon. */
     keep: (run: string, samples: readonly RunSample[]): void => {
       if (bytesMax === 0 || samples.length === 0) return;
       writer.add(run, samples);
+      counter.add(run, samples);
       gather();
     },
     /** Returns a page of a run's samples that match a query, the newest first. */
@@ -116,17 +123,20 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
       await writer.flush();
       return pageOf(store, run, query);
     },
-    /** Deletes the samples of the run with this id, and of deleted runs that had the same id. */
+    /** Returns the counts of a run's samples whose tasks were issued in these incarnations of the run. */
+    counts: (run: string, incarnations: readonly string[]): Promise<RunCounts> => counter.of(run, incarnations),
+    /** Deletes the samples and counts of the run with this id, and of deleted runs that had the same id. */
     remove: async (run: string): Promise<void> => {
       writer.forget(run);
-      await writer.flush();
+      counter.forget(run);
+      await Promise.all([writer.flush(), counter.flush()]);
       await store.removeRun(run);
     },
     /** Writes the samples that wait, and stops. The store stays open, to be closed by the code that opened it. */
     close: async (): Promise<void> => {
       cancelGather();
       endExpiry();
-      await writer.flush();
+      await Promise.all([writer.flush(), counter.flush()]);
     },
   };
 }

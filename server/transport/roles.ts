@@ -33,6 +33,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   getGroups: "viewer",
   listRows: "viewer",
   listRunSamples: "viewer",
+  getViolations: "viewer",
   checkRun: "trainer",
   simulateRun: "trainer",
   createRun: "trainer",

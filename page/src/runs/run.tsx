@@ -11,6 +11,7 @@ import { Changes } from "./changes.tsx";
 import { RunCharts } from "./charts.tsx";
 import { type Followed, useRun } from "./follow.ts";
 import { Groups } from "./groups.tsx";
+import { ProblemsOfRun } from "./problems.tsx";
 import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
@@ -23,6 +24,7 @@ const tabs = [
   ["arms", "Arms"],
   ["rows", "Rows"],
   ["groups", "Groups"],
+  ["problems", "Problems"],
   ["samples", "Samples"],
   ["changes", "Changes"],
   ["configuration", "Configuration"],
@@ -73,6 +75,8 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
       return <RowsOfRun run={run} />;
     case "groups":
       return <Groups run={run} />;
+    case "problems":
+      return <ProblemsOfRun run={run} />;
     case "samples":
       return <SamplesOfRun run={run} />;
     case "changes":

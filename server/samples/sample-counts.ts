@@ -1,0 +1,200 @@
+/**
+ * Counts of a run's samples by arm: violations, missing rewards, rewards, lengths, and components of the reward. Counts
+ * add up: those of several processes and of several times can be merged in any order.
+ *
+ * The samples of a run are divided by their cursors into at most STRETCHES_MAX stretches of equal width. The width is a
+ * power of 2, and doubles as the run goes on. So all processes of a run divide it alike.
+ */
+import type { SampleResult } from "../tasks/scoring/results.ts";
+import { templateOf } from "./violation-template.ts";
+
+export const STRETCHES_MAX = 32;
+/** Maximum number of violation templates of an arm. If there are more, the most frequent ones are kept. */
+export const TEMPLATES_MAX = 64;
+/** Maximum number of components of an arm's reward that are counted. */
+const COMPONENTS_MAX = 16;
+
+/** Bins of the histogram of rewards. All reward schemes stay within [-2.5, 2], and the end bins have what exceeds it. */
+export const BINS = { from: -2.5, width: 0.25, count: 18 } as const;
+
+/** Names of the series of an arm. All but ALL and OTHERS are the beginning of a name. */
+export const [ALL, OTHERS, BIN, REASON, COMPONENT] = ["all", "others", "bin ", "reason ", "component "] as const;
+export const VIOLATION = "violation ";
+
+/** Sums by stretch, from 0. The counts of a bin are not by stretch, and are those of the stretch 0. */
+export type Series = Map<number, number[]>;
+/**
+ * Series of sums by name. ALL and each bin have the numbers of `Tally`. A violation, a reason and OTHERS have the number
+ * of samples. A component has the sum of its values, their number and the greatest value.
+ */
+export type ArmCounts = Map<string, Series>;
+
+export interface RunCounts {
+  /** Number of tasks in a stretch: a power of 2. */
+  width: number;
+  /** Counts by the arm's index. */
+  readonly arms: Map<number, ArmCounts>;
+}
+
+export const emptyCounts = (): RunCounts => ({ width: 1, arms: new Map() });
+
+/** Sums over samples. All but `samples` and the lengths are about samples with a reward. */
+export interface Tally {
+  readonly samples: number;
+  readonly tokens: number;
+  readonly tokenSamples: number;
+  /** Total length in UTF-16 code units of the completions without reported tokens. */
+  readonly characters: number;
+  readonly characterSamples: number;
+  readonly scored: number;
+  readonly solved: number;
+  readonly truncated: number;
+  readonly reward: number;
+  readonly rewardSquares: number;
+  readonly quality: number;
+}
+
+export interface CountedSample {
+  /** Index of the run's arm of training. */
+  readonly arm: number;
+  readonly cursor: number;
+  readonly tokens?: number | undefined;
+  readonly completion: string;
+  readonly result: SampleResult;
+}
+
+/** Returns the numbers of a sample's `Tally`, in the order of its members. */
+function numbersOf({ tokens, completion, result }: CountedSample): readonly number[] {
+  const lengths = tokens === undefined ? [0, 0, completion.length, 1] : [tokens, 1, 0, 0];
+  if (result.kind === "none") return [1, ...lengths, 0, 0, 0, 0, 0, 0];
+  const { reward, solved, truncated, quality } = result.score;
+  return [1, ...lengths, 1, Number(solved), Number(truncated), reward, reward * reward, quality];
+}
+
+/** Returns the sums of a series over the stretches that `isMeant` selects. Defaults to all. */
+export function tallyOf(series: Series | undefined, isMeant?: (stretch: number) => boolean): Tally {
+  const [samples = 0, tokens = 0, tokenSamples = 0, characters = 0, characterSamples = 0, ...scores] = sumsOf(
+    series,
+    isMeant,
+  );
+  const [scored = 0, solved = 0, truncated = 0, reward = 0, rewardSquares = 0, quality = 0] = scores;
+  const lengths = { tokens, tokenSamples, characters, characterSamples };
+  return { samples, ...lengths, scored, solved, truncated, reward, rewardSquares, quality };
+}
+
+/** Returns the sums of a series over the stretches that `isMeant` selects, as `ArmCounts` says. Defaults to all. */
+export function sumsOf(series: Series | undefined, isMeant = (_stretch: number): boolean => true): readonly number[] {
+  const sums: number[] = [];
+  for (const [stretch, numbers] of series ?? [])
+    if (isMeant(stretch)) numbers.forEach((number, i) => (sums[i] = (sums[i] ?? 0) + number));
+  return sums;
+}
+
+/** Returns the value at a key, which is made if it is missing. */
+export function made<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const there = map.get(key);
+  if (there !== undefined) return there;
+  const value = make();
+  map.set(key, value);
+  return value;
+}
+
+function add(arm: ArmCounts, name: string, stretch: number, numbers: readonly number[]): void {
+  const series = made(arm, name, (): Series => new Map());
+  const sums = series.get(stretch);
+  if (sums === undefined) series.set(stretch, [...numbers]);
+  else {
+    const greatest = name.startsWith(COMPONENT) ? 2 : -1;
+    for (const [i, number] of numbers.entries())
+      sums[i] = i === greatest ? Math.max(sums[i] ?? number, number) : (sums[i] ?? 0) + number;
+  }
+}
+
+/** Returns whether a series may be added, because it exists or there are fewer than `max` whose names begin so. */
+function hasRoom(arm: ArmCounts, name: string, prefix: string, max: number): boolean {
+  if (arm.has(name)) return true;
+  let count = 0;
+  for (const each of arm.keys()) if (each.startsWith(prefix)) count++;
+  return count < max;
+}
+
+const ONE = [1] as const;
+const bins = Array.from({ length: BINS.count }, (_, bin) => `${BIN}${bin}`);
+
+export function countSample(counts: RunCounts, sample: CountedSample): void {
+  widen(counts, sample.cursor);
+  const arm = made(counts.arms, sample.arm, (): ArmCounts => new Map());
+  const stretch = Math.floor(sample.cursor / counts.width);
+  const { result } = sample;
+  const numbers = numbersOf(sample);
+  add(arm, ALL, stretch, numbers);
+  if (result.kind === "none") return add(arm, `${REASON}${result.reason}`, stretch, ONE);
+  const { reward, components, verdict, violation } = result.score;
+  const bin = Math.floor((reward - BINS.from) / BINS.width);
+  add(arm, bins[Math.min(BINS.count - 1, Math.max(0, bin))]!, 0, numbers);
+  for (const { name, value, weight } of components) {
+    const series = `${COMPONENT}${name}`;
+    if (value !== undefined && weight !== 0 && hasRoom(arm, series, COMPONENT, COMPONENTS_MAX))
+      add(arm, series, stretch, [value, 1, value]);
+  }
+  if (violation === "") return;
+  const series = `${VIOLATION}${verdict} ${templateOf(violation)}`;
+  add(arm, hasRoom(arm, series, VIOLATION, TEMPLATES_MAX) ? series : OTHERS, stretch, ONE);
+}
+
+/** Makes stretches wide enough for a cursor, so that there are at most STRETCHES_MAX. */
+function widen(counts: RunCounts, cursor: number): void {
+  if (cursor < counts.width * STRETCHES_MAX) return;
+  const before = counts.width;
+  while (cursor >= counts.width * STRETCHES_MAX) counts.width *= 2;
+  for (const [index, arm] of counts.arms) {
+    const merged: ArmCounts = new Map();
+    mergeArm(merged, arm, counts.width / before);
+    counts.arms.set(index, merged);
+  }
+}
+
+/** Adds counts to others. Arms may then have more than TEMPLATES_MAX templates, see `trimArm`. */
+export function mergeCounts(into: RunCounts, from: RunCounts): void {
+  widen(into, from.width * STRETCHES_MAX - 1);
+  for (const [index, arm] of from.arms)
+    mergeArm(
+      made(into.arms, index, () => new Map()),
+      arm,
+      into.width / from.width,
+    );
+}
+
+/** Adds the counts of an arm to others, whose stretches are `times` as wide. */
+export function mergeArm(into: ArmCounts, from: ArmCounts, times = 1): void {
+  for (const [name, series] of from)
+    if (!name.startsWith(COMPONENT) || hasRoom(into, name, COMPONENT, COMPONENTS_MAX))
+      for (const [stretch, numbers] of series) add(into, name, Math.floor(stretch / times), numbers);
+}
+
+export interface CountedViolation {
+  readonly verdict: string;
+  readonly template: string;
+  readonly series: Series;
+  readonly count: number;
+}
+
+/** Returns the violations of an arm except OTHERS, the most frequent first. */
+export function violationsOf(arm: ArmCounts): readonly CountedViolation[] {
+  const found = [...arm].filter(([name]) => name.startsWith(VIOLATION));
+  return found
+    .map(([name, series]) => {
+      const end = name.indexOf(" ", VIOLATION.length);
+      const [verdict, template] = [name.slice(VIOLATION.length, end), name.slice(end + 1)];
+      return { verdict, template, series, count: sumsOf(series)[0] ?? 0 };
+    })
+    .sort((one, other) => other.count - one.count || (one.template < other.template ? -1 : 1));
+}
+
+/** Moves the violations of all but the TEMPLATES_MAX most frequent templates of an arm to OTHERS. */
+export function trimArm(arm: ArmCounts): void {
+  for (const { verdict, template, series } of violationsOf(arm).slice(TEMPLATES_MAX)) {
+    mergeArm(arm, new Map([[OTHERS, series]]));
+    arm.delete(`${VIOLATION}${verdict} ${template}`);
+  }
+}
