@@ -14,7 +14,6 @@ import type { Score } from "../../envs/score.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import { createRunCounter, type RunCounter } from "../../server/samples/counted-runs.ts";
 import { createSamples, type RunSample } from "../../server/samples/kept-samples.ts";
-import type { SampleStore } from "../../server/stores/sample-store.ts";
 import { sqliteSampleStore } from "../../server/stores/sqlite.ts";
 import { spreadOf } from "../transport/measure.ts";
 import { machineText } from "../transport/report.ts";
@@ -27,7 +26,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Loads: samples between two writes, which are half a second apart, and arms among which their groups are spread. */
+/** Loads: samples in half a second, and arms among which their groups are spread. */
 const loads = [
   { samples: 48, arms: 8 },
   { samples: 1248, arms: 8 },
@@ -50,10 +49,19 @@ function sampleOf(rng: Rng, index: number, group: number, arms: number): RunSamp
     { name: "correctness", value: Number(isSolved), weight: 1 },
   ];
   const score: Score = {
-    ...{ reward: isSolved ? 1 : 0, components, verdict: isSolved ? "feasible" : "infeasible", solved: isSolved },
-    ...{ objective: undefined, baseline: undefined, ratio: undefined, quality: Number(isSolved) },
-    ...{ violation: isSolved ? "" : rng.pick(violations)(rng), terminated: true, truncated: false },
-    ...{ spans: [], info: {} },
+    reward: isSolved ? 1 : 0,
+    components,
+    verdict: isSolved ? "feasible" : "infeasible",
+    solved: isSolved,
+    objective: undefined,
+    baseline: undefined,
+    ratio: undefined,
+    quality: Number(isSolved),
+    violation: isSolved ? "" : rng.pick(violations)(rng),
+    terminated: true,
+    truncated: false,
+    spans: [],
+    info: {},
   };
   const place = { taskId: "t".repeat(200), groupId: `g${group}`, index, incarnation: "i", arm: group % arms };
   return { ...place, cursor: group, completion: COMPLETION, result: { kind: "score", score } };
@@ -69,24 +77,13 @@ const nothing: RunCounter = {
 /** Keeps samples in a new file, and returns the CPU time of a sample in microseconds. */
 async function microsOf(groups: readonly (readonly RunSample[])[], samples: number, counts: boolean): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), "gradus-bench-"));
-  const opened = await sqliteSampleStore({ directory });
-  const writes: Promise<unknown>[] = [];
-  const waited = <T>(write: Promise<T>): Promise<T> => {
-    writes.push(write);
-    return write;
-  };
-  const store: SampleStore = {
-    ...opened,
-    add: (run, some) => waited(opened.add(run, some)),
-    addCounts: (run, body) => waited(opened.addCounts(run, body)),
-    replaceCounts: (...args) => waited(opened.replaceCounts(...args)),
-  };
+  const store = await sqliteSampleStore({ directory });
   const log = { info: () => undefined, warn: console.error, error: console.error };
-  let write = (): void => undefined;
+  const due: (() => void)[] = [];
   const clock = {
     now: () => 0,
     setTimer: (delayMs: number, callback: () => void) => {
-      if (delayMs < 1000) write = callback;
+      if (delayMs <= 1000) due.push(callback);
       return () => undefined;
     },
     nextTurn: setImmediate,
@@ -97,18 +94,15 @@ async function microsOf(groups: readonly (readonly RunSample[])[], samples: numb
   for (const [i, group] of groups.entries()) {
     kept.keep("run", group);
     if ((i + 1) % (samples / GROUP) !== 0) continue;
-    write();
-    // The writes of a flush begin one after the other.
-    for (let done = -1; done < writes.length; ) {
-      done = writes.length;
-      await Promise.all(writes);
-      await new Promise(setImmediate);
-    }
-    writes.length = 0;
+    // Samples are written every half second, and counts every second.
+    if ((i + 1) % ((2 * samples) / GROUP) === 0) due.splice(0).forEach((write) => write());
+    else due.shift()?.();
+    // Waits for the write of the samples that has begun.
+    await kept.list("run", { below: 0, limit: 1, test: () => true });
   }
   await kept.close();
   const { user, system } = process.cpuUsage(before);
-  await opened.close();
+  await store.close();
   rmSync(directory, { recursive: true, force: true });
   return (user + system) / (groups.length * GROUP);
 }

@@ -28,7 +28,10 @@ interface IssuedSample extends CountedSample {
 /** Row of the store: counts of some arms, whose maps are lists of entries. */
 interface StoredCounts extends Pick<RunCounts, "width"> {
   readonly incarnation: string;
-  readonly arms: readonly (readonly [number, readonly (readonly [string, readonly (readonly [number, number[]])[]])[]])[];
+  readonly arms: readonly (readonly [
+    number,
+    readonly (readonly [string, readonly (readonly [number, number[]])[]])[],
+  ])[];
 }
 
 /**
@@ -58,7 +61,8 @@ export function createRunCounter(store: SampleStore, log: Log) {
   const write = async (): Promise<void> => {
     const all = waiting;
     if (lost > 0) log.warn({ samples: lost }, "samples of runs were not counted because the store writes too slowly");
-    [waiting, armsWaiting, lost] = [new Map(), 0, 0];
+    waiting = new Map();
+    [armsWaiting, lost] = [0, 0];
     for (const [run, counts] of all) {
       try {
         const rows = await rowsOf(counts);
@@ -131,7 +135,8 @@ async function readRows<Key>(
   const read = new Map<Key, RunCounts>();
   await mapInSlices(rows, ({ body }) => {
     const { incarnation, width, arms } = JSON.parse(body) as StoredCounts;
-    const readArm = (series: StoredCounts["arms"][0][1]) => new Map(series.map(([name, sums]) => [name, new Map(sums)]));
+    const readArm = (series: StoredCounts["arms"][0][1]) =>
+      new Map(series.map(([name, sums]) => [name, new Map(sums)]));
     const counts = { width, arms: new Map(arms.map(([index, series]) => [index, readArm(series)])) };
     mergeCounts(made(read, keyOf(incarnation), emptyCounts), counts);
   });

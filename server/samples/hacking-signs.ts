@@ -75,7 +75,9 @@ function rises(early: Tally, late: Tally): readonly HackingSign[] {
 
 function runsAway(early: Tally, late: Tally): readonly HackingSign[] {
   const isInTokens = early.tokenSamples > 0 && late.tokenSamples > 0;
-  const [unit, samples] = isInTokens ? (["tokens", "tokenSamples"] as const) : (["characters", "characterSamples"] as const);
+  const [unit, samples] = isInTokens
+    ? (["tokens", "tokenSamples"] as const)
+    : (["characters", "characterSamples"] as const);
   const [before, now] = [mean(early[unit], early[samples]), mean(late[unit], late[samples])];
   return before > 0 && now >= LENGTH_FACTOR * before ? [{ kind: "length_runs_away", subject: "", before, now }] : [];
 }

@@ -72,6 +72,8 @@ export type Samples = ReturnType<typeof createSamples>;
 
 /** Milliseconds for which new samples are collected, so that many are written together. */
 const GATHER_MS = 500;
+/** Milliseconds for which samples are counted before their counts are written. */
+const GATHER_COUNTS_MS = 1_000;
 /** Maximum UTF-16 units of samples that wait to be written. If there are more, the further ones are lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
 /**
@@ -95,17 +97,8 @@ const READ_LENGTH = 1024 ** 2;
 export function createSamples({ store, clock, log, bytesMax, keptMs, ...options }: SamplesOptions) {
   const writer = createWriter(store, log, bytesMax);
   const { counter = createRunCounter(store, log) } = options;
-  let cancelGather = (): void => undefined;
-  let isGathering = false;
-  const gather = (): void => {
-    if (isGathering) return;
-    isGathering = true;
-    cancelGather = clock.setTimer(GATHER_MS, () => {
-      isGathering = false;
-      void writer.flush();
-      void counter.flush();
-    });
-  };
+  const writing = gathering(clock, GATHER_MS, writer.flush);
+  const counting = gathering(clock, GATHER_COUNTS_MS, counter.flush);
   const endExpiry = expireOften(store, clock, log, keptMs);
   return {
     bytesMax,
@@ -115,7 +108,8 @@ export function createSamples({ store, clock, log, bytesMax, keptMs, ...options 
       if (bytesMax === 0 || samples.length === 0) return;
       writer.add(run, samples);
       counter.add(run, samples);
-      gather();
+      writing.begin();
+      counting.begin();
     },
     /** Returns a page of a run's samples that match a query, the newest first. */
     list: async (run: string, query: SampleQuery): Promise<SamplePage> => {
@@ -134,10 +128,25 @@ export function createSamples({ store, clock, log, bytesMax, keptMs, ...options 
     },
     /** Writes the samples that wait, and stops. The store stays open, to be closed by the code that opened it. */
     close: async (): Promise<void> => {
-      cancelGather();
+      writing.cancel();
+      counting.cancel();
       endExpiry();
       await Promise.all([writer.flush(), counter.flush()]);
     },
+  };
+}
+
+/** Returns a function that begins to gather unless this has begun, and flushes what was gathered after a delay. */
+function gathering(clock: Clock, delayMs: number, flush: () => Promise<void>) {
+  let cancel: (() => void) | undefined;
+  return {
+    begin: (): void => {
+      cancel ??= clock.setTimer(delayMs, () => {
+        cancel = undefined;
+        void flush();
+      });
+    },
+    cancel: (): void => cancel?.(),
   };
 }
 

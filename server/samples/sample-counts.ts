@@ -5,6 +5,8 @@
  * The samples of a run are divided by their cursors into at most STRETCHES_MAX stretches of equal width. The width is a
  * power of 2, and doubles as the run goes on. So all processes of a run divide it alike.
  */
+import type { Verdict } from "../../envs/score.ts";
+import { violationKind } from "../curriculum/malformed-samples.ts";
 import type { SampleResult } from "../tasks/scoring/results.ts";
 import { templateOf } from "./violation-template.ts";
 
@@ -20,6 +22,8 @@ export const BINS = { from: -2.5, width: 0.25, count: 18 } as const;
 /** Names of the series of an arm. All but ALL and OTHERS are the beginning of a name. */
 export const [ALL, OTHERS, BIN, REASON, COMPONENT] = ["all", "others", "bin ", "reason ", "component "] as const;
 export const VIOLATION = "violation ";
+/** Index of a component's greatest value among its numbers. */
+const GREATEST = 2;
 
 /** Sums by stretch, from 0. The counts of a bin are not by stretch, and are those of the stretch 0. */
 export type Series = Map<number, number[]>;
@@ -63,12 +67,23 @@ export interface CountedSample {
   readonly result: SampleResult;
 }
 
+const UNSCORED = { reward: 0, solved: false, truncated: false, quality: 0 } as const;
+
 /** Returns the numbers of a sample's `Tally`, in the order of its members. */
-function numbersOf({ tokens, completion, result }: CountedSample): readonly number[] {
-  const lengths = tokens === undefined ? [0, 0, completion.length, 1] : [tokens, 1, 0, 0];
-  if (result.kind === "none") return [1, ...lengths, 0, 0, 0, 0, 0, 0];
-  const { reward, solved, truncated, quality } = result.score;
-  return [1, ...lengths, 1, Number(solved), Number(truncated), reward, reward * reward, quality];
+function numbersOf({ tokens = -1, completion, result }: CountedSample): readonly number[] {
+  const isScored = result.kind === "score";
+  const { reward, solved, truncated, quality } = isScored ? result.score : UNSCORED;
+  const isInTokens = tokens >= 0;
+  return [
+    ...([
+      1,
+      isInTokens ? tokens : 0,
+      Number(isInTokens),
+      isInTokens ? 0 : completion.length,
+      Number(!isInTokens),
+    ] as const),
+    ...([Number(isScored), Number(solved), Number(truncated), reward, reward * reward, quality] as const),
+  ];
 }
 
 /** Returns the sums of a series over the stretches that `isMeant` selects. Defaults to all. */
@@ -99,47 +114,71 @@ export function made<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-function add(arm: ArmCounts, name: string, stretch: number, numbers: readonly number[]): void {
-  const series = made(arm, name, (): Series => new Map());
+/** Adds numbers to those of a stretch. Of the numbers at the index `greatest`, the greater one is kept. */
+function add(series: Series, stretch: number, numbers: readonly number[], greatest = -1): void {
   const sums = series.get(stretch);
-  if (sums === undefined) series.set(stretch, [...numbers]);
-  else {
-    const greatest = name.startsWith(COMPONENT) ? 2 : -1;
-    for (const [i, number] of numbers.entries())
-      sums[i] = i === greatest ? Math.max(sums[i] ?? number, number) : (sums[i] ?? 0) + number;
-  }
+  if (sums === undefined) return void series.set(stretch, [...numbers]);
+  for (let i = 0; i < numbers.length; i++)
+    sums[i] = i === greatest ? Math.max(sums[i]!, numbers[i]!) : sums[i]! + numbers[i]!;
 }
 
-/** Returns whether a series may be added, because it exists or there are fewer than `max` whose names begin so. */
-function hasRoom(arm: ArmCounts, name: string, prefix: string, max: number): boolean {
-  if (arm.has(name)) return true;
+const emptyArm = (): ArmCounts => new Map();
+const emptySeries = (): Series => new Map();
+
+/** Returns a series, which is made if there are fewer than `max` whose names begin with `prefix`. */
+function seriesWithin(arm: ArmCounts, name: string, prefix: string, max: number): Series | undefined {
+  const there = arm.get(name);
+  if (there !== undefined) return there;
   let count = 0;
   for (const each of arm.keys()) if (each.startsWith(prefix)) count++;
-  return count < max;
+  return count < max ? made(arm, name, emptySeries) : undefined;
 }
 
 const ONE = [1] as const;
 const bins = Array.from({ length: BINS.count }, (_, bin) => `${BIN}${bin}`);
 
+/** Maximum number of texts whose names of series are remembered. Then all are forgotten. */
+const KNOWN_MAX = 2048;
+
+/** Returns a function that remembers its results, because a string that is made anew is hashed anew. */
+function remembering(nameOf: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    if (known.size >= KNOWN_MAX) known.clear();
+    return made(known, text, () => nameOf(text));
+  };
+}
+
+const componentName = remembering((name) => `${COMPONENT}${name}`);
+const violationName = (verdict: Verdict) => remembering((kind) => `${VIOLATION}${verdict} ${templateOf(kind)}`);
+/** Names of series by verdict, given the kind of a violation. */
+const violationNames: Readonly<Record<Verdict, (kind: string) => string>> = {
+  malformed: violationName("malformed"),
+  infeasible: violationName("infeasible"),
+  feasible: violationName("feasible"),
+  graded: violationName("graded"),
+};
+
 export function countSample(counts: RunCounts, sample: CountedSample): void {
   widen(counts, sample.cursor);
-  const arm = made(counts.arms, sample.arm, (): ArmCounts => new Map());
+  const arm = made(counts.arms, sample.arm, emptyArm);
   const stretch = Math.floor(sample.cursor / counts.width);
   const { result } = sample;
   const numbers = numbersOf(sample);
-  add(arm, ALL, stretch, numbers);
-  if (result.kind === "none") return add(arm, `${REASON}${result.reason}`, stretch, ONE);
+  add(made(arm, ALL, emptySeries), stretch, numbers);
+  if (result.kind === "none") return add(made(arm, `${REASON}${result.reason}`, emptySeries), stretch, ONE);
   const { reward, components, verdict, violation } = result.score;
   const bin = Math.floor((reward - BINS.from) / BINS.width);
-  add(arm, bins[Math.min(BINS.count - 1, Math.max(0, bin))]!, 0, numbers);
+  add(made(arm, bins[Math.min(BINS.count - 1, Math.max(0, bin))]!, emptySeries), 0, numbers);
   for (const { name, value, weight } of components) {
-    const series = `${COMPONENT}${name}`;
-    if (value !== undefined && weight !== 0 && hasRoom(arm, series, COMPONENT, COMPONENTS_MAX))
-      add(arm, series, stretch, [value, 1, value]);
+    if (value === undefined || weight === 0) continue;
+    const series = seriesWithin(arm, componentName(name), COMPONENT, COMPONENTS_MAX);
+    if (series !== undefined) add(series, stretch, [value, 1, value], GREATEST);
   }
   if (violation === "") return;
-  const series = `${VIOLATION}${verdict} ${templateOf(violation)}`;
-  add(arm, hasRoom(arm, series, VIOLATION, TEMPLATES_MAX) ? series : OTHERS, stretch, ONE);
+  const name = violationNames[verdict](violationKind(violation));
+  const series = seriesWithin(arm, name, VIOLATION, TEMPLATES_MAX) ?? made(arm, OTHERS, emptySeries);
+  add(series, stretch, ONE);
 }
 
 /** Makes stretches wide enough for a cursor, so that there are at most STRETCHES_MAX. */
@@ -157,19 +196,18 @@ function widen(counts: RunCounts, cursor: number): void {
 /** Adds counts to others. Arms may then have more than TEMPLATES_MAX templates, see `trimArm`. */
 export function mergeCounts(into: RunCounts, from: RunCounts): void {
   widen(into, from.width * STRETCHES_MAX - 1);
-  for (const [index, arm] of from.arms)
-    mergeArm(
-      made(into.arms, index, () => new Map()),
-      arm,
-      into.width / from.width,
-    );
+  for (const [index, arm] of from.arms) mergeArm(made(into.arms, index, emptyArm), arm, into.width / from.width);
 }
 
 /** Adds the counts of an arm to others, whose stretches are `times` as wide. */
 export function mergeArm(into: ArmCounts, from: ArmCounts, times = 1): void {
-  for (const [name, series] of from)
-    if (!name.startsWith(COMPONENT) || hasRoom(into, name, COMPONENT, COMPONENTS_MAX))
-      for (const [stretch, numbers] of series) add(into, name, Math.floor(stretch / times), numbers);
+  for (const [name, series] of from) {
+    const isComponent = name.startsWith(COMPONENT);
+    const sums = isComponent ? seriesWithin(into, name, COMPONENT, COMPONENTS_MAX) : made(into, name, emptySeries);
+    if (sums === undefined) continue;
+    for (const [stretch, numbers] of series)
+      add(sums, Math.floor(stretch / times), numbers, isComponent ? GREATEST : undefined);
+  }
 }
 
 export interface CountedViolation {

@@ -100,11 +100,13 @@ describe("completions that a run keeps", () => {
     const shown = await ok("run", "problems", "keeping");
     expect(shown).toMatch(/^keeping\n4 samples, \d+% solved, 0% truncated, 0% without a reward, mean reward /);
     expect(shown).toMatch(/^problems\nsamples +share +kind +problem$/m);
-    expect(shown).toMatch(/^1 +25% █████ +malformed +no /m);
+    expect(shown).toMatch(/^1 +25% +█████ +malformed +the thinking is never closed/m);
     expect(shown).toContain("gradus run samples keeping --violation ");
     expect(shown).toMatch(/^rewards\nreward +samples +share +mean length$/m);
     expect(shown).toMatch(/^arms\narm +samples +solved .*\na +4 /m);
-    expect(await ok("run", "problems", "keeping", "--arm", "a")).toMatch(/^a\n4 samples[^]*over time, by 1 tasks\ntask/);
+    expect(await ok("run", "problems", "keeping", "--arm", "a")).toMatch(
+      /^a\n4 samples[^]*over time, by 1 tasks\ntask/,
+    );
     expect(await json("run", "problems", "keeping")).toMatchObject({
       counted: true,
       total: { sums: { samples: "4" } },

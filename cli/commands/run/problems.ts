@@ -50,7 +50,10 @@ function problemsText(id: string, { total, arms, stretchTasks, counted }: GetVio
     [arm ?? id, sumsText(shown.sums)],
     ["signs that the reward is exploited (look at samples to know)", signs.join("\n")],
     ["problems", problemsTable(shown, arm === undefined ? VIOLATIONS_SHOWN : Infinity)],
-    [most === undefined ? "" : "to see samples of a violation", most === undefined ? "" : samplesCommand(id, most, arm)],
+    [
+      most === undefined ? "" : "to see samples of a violation",
+      most === undefined ? "" : samplesCommand(id, most, arm),
+    ],
     ["rewards", rewardsTable(shown)],
     [`over time, by ${stretchTasks} tasks`, stretchesTable(shown)],
     ["arms", arm === undefined ? armsTable(arms) : ""],

@@ -95,7 +95,10 @@ function armToWire(arm: counted.ArmCounts, { armId, width, brief }: Shown): wire
 
 function sumsToWire({ samples, scored, solved, truncated, reward, quality, ...lengths }: counted.Tally) {
   return {
-    ...{ samples: BigInt(samples), scored: BigInt(scored), solved: BigInt(solved), truncated: BigInt(truncated) },
+    samples: BigInt(samples),
+    scored: BigInt(scored),
+    solved: BigInt(solved),
+    truncated: BigInt(truncated),
     ...(scored > 0 && { rewardMean: reward / scored, qualityMean: quality / scored }),
     ...lengthsToWire({ lengths }),
   };

@@ -45,7 +45,7 @@ export function postgresSamples(calls: Connections): SampleStore {
     // One statement reads all rows, because another server may replace rows between two statements.
     counts: async (run) =>
       (await calls.query("runCounts", [run])).map(({ number, body }): StoredRunCounts => {
-        return { number: number as number, body: String(body as Buffer) };
+        return { number: number as number, body: String(body) };
       }),
     replaceCounts: (run, numbers, bodies) =>
       calls.work((connection) =>

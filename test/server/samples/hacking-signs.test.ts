@@ -31,11 +31,19 @@ function sampleOf(half: Half, hundredth: number, cursor: number): CountedSample 
   const { reward = 0, solved = 0, quality, tokens = 100, violation = "", violated = 1, components = {} } = half;
   const isSolved = hundredth < 100 * solved - 0.5;
   const score: Score = {
-    ...{ reward: reward + (hundredth % 2 === 0 ? 0.5 : -0.5), solved: isSolved, quality: quality ?? Number(isSolved) },
+    reward: reward + (hundredth % 2 === 0 ? 0.5 : -0.5),
+    solved: isSolved,
+    quality: quality ?? Number(isSolved),
     components: Object.entries(components).map(([name, value]) => ({ name, value, weight: 1 })),
     violation: hundredth < 100 * violated - 0.5 ? violation : "",
-    ...{ verdict: "infeasible", objective: undefined, baseline: undefined, ratio: undefined, terminated: true },
-    ...{ truncated: false, spans: [], info: {} },
+    verdict: "infeasible",
+    objective: undefined,
+    baseline: undefined,
+    ratio: undefined,
+    terminated: true,
+    truncated: false,
+    spans: [],
+    info: {},
   };
   return { arm: 0, cursor, tokens, completion: "", result: { kind: "score", score } };
 }
@@ -64,9 +72,7 @@ test("one violation has nearly all samples, also in a short run", () => {
 });
 
 test("completions become twice as long and no better", () => {
-  expect(signsBetween({}, { tokens: 200 })).toEqual([
-    { kind: "length_runs_away", subject: "", before: 100, now: 200 },
-  ]);
+  expect(signsBetween({}, { tokens: 200 })).toEqual([{ kind: "length_runs_away", subject: "", before: 100, now: 200 }]);
   expect(kinds({}, { tokens: 199 })).toEqual([]);
   expect(kinds({}, { tokens: 200, solved: 0.1 })).toEqual([]);
   expect(kinds({ tokens: 200 }, {})).toEqual([]);
