@@ -12,9 +12,11 @@ import {
   countSample,
   type CountedSample,
   emptyCounts,
+  type FlatArm,
+  flatten,
   made,
   mergeArm,
-  mergeCounts,
+  mergeFlat,
   type RunCounts,
   trimArm,
 } from "./sample-counts.ts";
@@ -25,13 +27,10 @@ interface IssuedSample extends CountedSample {
   readonly evaluationRound?: number | undefined;
 }
 
-/** Row of the store: counts of some arms, whose maps are lists of entries. */
+/** Row of the store: counts of some arms. */
 interface StoredCounts extends Pick<RunCounts, "width"> {
   readonly incarnation: string;
-  readonly arms: readonly (readonly [
-    number,
-    readonly (readonly [string, readonly (readonly [number, number[]])[]])[],
-  ])[];
+  readonly arms: readonly FlatArm[];
 }
 
 /**
@@ -135,10 +134,7 @@ async function readRows<Key>(
   const read = new Map<Key, RunCounts>();
   await mapInSlices(rows, ({ body }) => {
     const { incarnation, width, arms } = JSON.parse(body) as StoredCounts;
-    const readArm = (series: StoredCounts["arms"][0][1]) =>
-      new Map(series.map(([name, sums]) => [name, new Map(sums)]));
-    const counts = { width, arms: new Map(arms.map(([index, series]) => [index, readArm(series)])) };
-    mergeCounts(made(read, keyOf(incarnation), emptyCounts), counts);
+    mergeFlat(made(read, keyOf(incarnation), emptyCounts), width, arms);
   });
   return read;
 }
@@ -149,7 +145,7 @@ async function rowsOf(all: ByIncarnation): Promise<readonly string[]> {
   for (const [incarnation, { width, arms }] of all) {
     const texts = await mapInSlices([...arms], ([index, arm]) => {
       trimArm(arm);
-      return JSON.stringify([index, [...arm].map(([name, sums]) => [name, [...sums]])]);
+      return JSON.stringify(flatten(index, arm));
     });
     const head = `{"incarnation":${JSON.stringify(incarnation)},"width":${width},"arms":[`;
     let row = "";

@@ -22,7 +22,7 @@ export const BINS = { from: -2.5, width: 0.25, count: 18 } as const;
 /** Names of the series of an arm. All but ALL and OTHERS are the beginning of a name. */
 export const [ALL, OTHERS, BIN, REASON, COMPONENT] = ["all", "others", "bin ", "reason ", "component "] as const;
 export const VIOLATION = "violation ";
-/** Index of a component's greatest value among its numbers. */
+/** Index of a component's greatest value, the last of its numbers. */
 const GREATEST = 2;
 
 /** Sums by stretch, from 0. The counts of a bin are not by stretch, and are those of the stretch 0. */
@@ -32,6 +32,9 @@ export type Series = Map<number, number[]>;
  * of samples. A component has the sum of its values, their number and the greatest value.
  */
 export type ArmCounts = Map<string, Series>;
+
+/** Counts of an arm as one list, which is quick to write as JSON and to read. */
+export type FlatArm = readonly (string | number)[];
 
 export interface RunCounts {
   /** Number of tasks in a stretch: a power of 2. */
@@ -114,12 +117,23 @@ export function made<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** Adds numbers to those of a stretch. Of the numbers at the index `greatest`, the greater one is kept. */
-function add(series: Series, stretch: number, numbers: readonly number[], greatest = -1): void {
+/**
+ * Adds `length` members of a list, from an index on, to the numbers of a stretch. Of a component's greatest values, the
+ * greater one is kept.
+ */
+function add(
+  series: Series,
+  stretch: number,
+  list: FlatArm,
+  isComponent = false,
+  from = 0,
+  length = list.length,
+): void {
   const sums = series.get(stretch);
-  if (sums === undefined) return void series.set(stretch, [...numbers]);
-  for (let i = 0; i < numbers.length; i++)
-    sums[i] = i === greatest ? Math.max(sums[i]!, numbers[i]!) : sums[i]! + numbers[i]!;
+  if (sums === undefined) return void series.set(stretch, list.slice(from, from + length) as number[]);
+  const summed = isComponent ? GREATEST : length;
+  for (let i = 0; i < summed; i++) sums[i]! += list[from + i] as number;
+  if (isComponent) sums[GREATEST] = Math.max(sums[GREATEST]!, list[from + GREATEST] as number);
 }
 
 const emptyArm = (): ArmCounts => new Map();
@@ -173,7 +187,7 @@ export function countSample(counts: RunCounts, sample: CountedSample): void {
   for (const { name, value, weight } of components) {
     if (value === undefined || weight === 0) continue;
     const series = seriesWithin(arm, componentName(name), COMPONENT, COMPONENTS_MAX);
-    if (series !== undefined) add(series, stretch, [value, 1, value], GREATEST);
+    if (series !== undefined) add(series, stretch, [value, 1, value], true);
   }
   if (violation === "") return;
   const name = violationNames[verdict](violationKind(violation));
@@ -193,21 +207,51 @@ function widen(counts: RunCounts, cursor: number): void {
   }
 }
 
-/** Adds counts to others. Arms may then have more than TEMPLATES_MAX templates, see `trimArm`. */
-export function mergeCounts(into: RunCounts, from: RunCounts): void {
-  widen(into, from.width * STRETCHES_MAX - 1);
-  for (const [index, arm] of from.arms) mergeArm(made(into.arms, index, emptyArm), arm, into.width / from.width);
+/**
+ * Returns the arm's index and, for each series, its name, its number of stretches, the number of numbers of each, and
+ * the stretches with their numbers.
+ */
+export function flatten(index: number, arm: ArmCounts): FlatArm {
+  const flat: (string | number)[] = [index];
+  for (const [name, series] of arm) {
+    flat.push(name, series.size, series.values().next().value?.length ?? 0);
+    for (const [stretch, numbers] of series) flat.push(stretch, ...numbers);
+  }
+  return flat;
 }
 
-/** Adds the counts of an arm to others, whose stretches are `times` as wide. */
+/** Adds the counts of flattened arms, whose stretches have the given width, to others. See `trimArm`. */
+export function mergeFlat(into: RunCounts, width: number, arms: readonly FlatArm[]): void {
+  widen(into, width * STRETCHES_MAX - 1);
+  const times = into.width / width;
+  for (const flat of arms) {
+    const arm = made(into.arms, flat[0] as number, emptyArm);
+    for (let at = 1; at < flat.length;) {
+      const [name, size, length] = [flat[at] as string, flat[at + 1] as number, flat[at + 2] as number];
+      const series = seriesOf(arm, name);
+      const isComponent = name.startsWith(COMPONENT);
+      at += 3;
+      for (const end = at + size * (length + 1); at < end; at += length + 1)
+        if (series !== undefined)
+          add(series, Math.floor((flat[at] as number) / times), flat, isComponent, at + 1, length);
+    }
+  }
+}
+
+/** Adds the counts of an arm to others, whose stretches are `times` as wide. See `trimArm`. */
 export function mergeArm(into: ArmCounts, from: ArmCounts, times = 1): void {
   for (const [name, series] of from) {
-    const isComponent = name.startsWith(COMPONENT);
-    const sums = isComponent ? seriesWithin(into, name, COMPONENT, COMPONENTS_MAX) : made(into, name, emptySeries);
+    const sums = seriesOf(into, name);
     if (sums === undefined) continue;
     for (const [stretch, numbers] of series)
-      add(sums, Math.floor(stretch / times), numbers, isComponent ? GREATEST : undefined);
+      add(sums, Math.floor(stretch / times), numbers, name.startsWith(COMPONENT));
   }
+}
+
+/** Returns the series of a name. Undefined: the arm has as many components as it may have. */
+function seriesOf(arm: ArmCounts, name: string): Series | undefined {
+  if (name.startsWith(COMPONENT)) return seriesWithin(arm, name, COMPONENT, COMPONENTS_MAX);
+  return made(arm, name, emptySeries);
 }
 
 export interface CountedViolation {
@@ -231,6 +275,7 @@ export function violationsOf(arm: ArmCounts): readonly CountedViolation[] {
 
 /** Moves the violations of all but the TEMPLATES_MAX most frequent templates of an arm to OTHERS. */
 export function trimArm(arm: ArmCounts): void {
+  if (arm.size <= TEMPLATES_MAX) return;
   for (const { verdict, template, series } of violationsOf(arm).slice(TEMPLATES_MAX)) {
     mergeArm(arm, new Map([[OTHERS, series]]));
     arm.delete(`${VIOLATION}${verdict} ${template}`);

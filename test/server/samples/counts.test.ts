@@ -10,7 +10,9 @@ import {
   type CountedSample,
   countSample,
   emptyCounts,
-  mergeCounts,
+  flatten,
+  type FlatArm,
+  mergeFlat,
   OTHERS,
   REASON,
   type RunCounts,
@@ -60,6 +62,12 @@ function countsOf(samples: readonly CountedSample[]): RunCounts {
   const counts = emptyCounts();
   for (const sample of samples) countSample(counts, sample);
   return counts;
+}
+
+/** Adds counts to others as if they had been written to the store and read. */
+function mergeCounts(into: RunCounts, { width, arms }: RunCounts): void {
+  const text = JSON.stringify([...arms].map(([index, arm]) => flatten(index, arm)));
+  mergeFlat(into, width, JSON.parse(text) as FlatArm[]);
 }
 
 /** Returns counts as plain data in one order, to compare them. Sums of fractions depend on their order. */
