@@ -6,7 +6,7 @@
  * power of 2, and doubles as the run goes on. So all processes of a run divide it alike.
  */
 import type { Verdict } from "../../envs/score.ts";
-import { violationKind } from "../curriculum/malformed-samples.ts";
+import { violationKind } from "../../envs/lib/violation-kind.ts";
 import type { SampleResult } from "../tasks/scoring/results.ts";
 import { templateOf } from "./violation-template.ts";
 

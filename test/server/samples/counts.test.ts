@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Score } from "../../../envs/score.ts";
-import { violationKind } from "../../../server/curriculum/malformed-samples.ts";
+import { violationKind } from "../../../envs/lib/violation-kind.ts";
 import { createRunCounter, totalOf } from "../../../server/samples/counted-runs.ts";
 import {
   ALL,
