@@ -78,25 +78,6 @@ describe("three questions, each in three clicks from the start", () => {
   });
 });
 
-test("what goes wrong most in a run, and the samples of it", async () => {
-  await using opened = await openView(browser, `${server.httpAddress}/#/runs/by-hand`);
-  const { page } = opened;
-  await page.getByRole("link", { name: "Problems" }).click();
-  const problems = page.getByRole("region", { name: "What goes wrong, a table" }).getByRole("row");
-  const most = problems.nth(1);
-  await most.waitFor();
-  const count = (await most.getByRole("cell").last().innerText()).replaceAll(",", "");
-  await most.getByRole("link").click();
-  const samples = page.getByRole("region", { name: "Samples, a table" }).getByRole("row");
-  await eventually(async () => expect(await samples.count()).toBe(1 + Math.min(Number(count), 50)));
-  expect(page.url()).toContain("violation=");
-  await page.goBack();
-  await page.getByRole("region", { name: "Rewards, a table" }).getByRole("link").first().click();
-  await eventually(() => expect(page.url()).toMatch(/min=.*max=/));
-  await samples.nth(1).waitFor();
-  expect(opened.complaints).toEqual([]);
-});
-
 test("an answer is scored at once, its place marked, and its link names environment, level and seed", async () => {
   await using opened = await openView(browser, `${server.httpAddress}/#/tasks/countdown?level=T0&seed=7`);
   const { page } = opened;

@@ -11,7 +11,6 @@ import { Changes } from "./changes.tsx";
 import { RunCharts } from "./charts.tsx";
 import { type Followed, useRun } from "./follow.ts";
 import { Groups } from "./groups.tsx";
-import { ProblemsOfRun } from "./problems.tsx";
 import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
@@ -24,7 +23,6 @@ const tabs = [
   ["arms", "Arms"],
   ["rows", "Rows"],
   ["groups", "Groups"],
-  ["problems", "Problems"],
   ["samples", "Samples"],
   ["changes", "Changes"],
   ["configuration", "Configuration"],
@@ -75,8 +73,6 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
       return <RowsOfRun run={run} />;
     case "groups":
       return <Groups run={run} />;
-    case "problems":
-      return <ProblemsOfRun run={run} />;
     case "samples":
       return <SamplesOfRun run={run} />;
     case "changes":
