@@ -85,6 +85,7 @@ export const LIMITS = {
   GetHistoryRequest: { page_size: { default: 1000, max: 10_000 }, merge_batches: { max: 65_536 } },
   AdvanceRequest: { arm_id: name },
   ListRunSamplesRequest: { page_size: page, arm_id: name, group_id: groupId },
+  GetViolationsRequest: { arm_id: name },
   // evaluation.proto
   ListSuitesRequest: { page_size: page },
   CreateEvaluationRequest: { evaluation_id: id, model: { max: 256 }, samples_per_task: { default: 1, max: 1024 } },

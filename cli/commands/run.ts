@@ -6,6 +6,7 @@ import { addCreate } from "./run/create.ts";
 import { addGroups } from "./run/groups.ts";
 import { addHistory } from "./run/history.ts";
 import { addLook } from "./run/look.ts";
+import { addProblems } from "./run/problems.ts";
 import { addRows } from "./run/rows.ts";
 import { addSamples } from "./run/samples.ts";
 import { addShape } from "./run/shape.ts";
@@ -36,6 +37,7 @@ Examples:
     addGroups,
     addRows,
     addSamples,
+    addProblems,
     addState,
   ])
     add(command);

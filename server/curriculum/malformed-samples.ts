@@ -2,7 +2,7 @@
  * Counts the answers of a run that could not be parsed (malformed answers) and their format errors. Operators are
  * warned if the model hardly ever follows the answer format.
  */
-import { clipUtf8 } from "../../envs/lib/text.ts";
+import { violationKind } from "../../envs/lib/violation-kind.ts";
 import type { GroupResults } from "./batches.ts";
 
 /**
@@ -17,7 +17,6 @@ const WARNING_SHARE = 0.95;
  * malformed.
  */
 const KINDS_MAX = 32;
-const KIND_BYTES_MAX = 320;
 
 export interface MalformedShare {
   /** Number of scored samples, malformed or not. */
@@ -45,14 +44,6 @@ export interface MalformedRecord {
 export const nothingMalformed: MalformedRecord = Object.freeze({
   ...({ kinds: [], samples: 0, malformed: 0, counts: [], whole: null } as const),
 });
-
-/**
- * Returns a format error without the numbers and quoted words of the answer, so that similar errors are counted
- * together.
- */
-export function violationKind(violation: string): string {
-  return clipUtf8(violation.replaceAll(/'(?!Answer:')[^']*'|\d+(\.\d+)?/g, "…"), KIND_BYTES_MAX);
-}
 
 /**
  * Returns the form in which a format error is recorded: its index in `kinds`, or its text if it is not there yet. If

@@ -4,7 +4,8 @@
  */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
-import { formatWarning, violationKind } from "../curriculum/malformed-samples.ts";
+import { formatWarning } from "../curriculum/malformed-samples.ts";
+import { violationKind } from "../../envs/lib/violation-kind.ts";
 import type { NoReward } from "../tasks/scoring/results.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./open-suite.ts";

@@ -9,6 +9,7 @@ import * as task from "../../proto/gen/gradus/v1/task_pb.js";
 import { enumerated } from "../tasks/task-id-numbers.ts";
 
 export const closeCauses = enumerated(curriculum.CloseCause);
+export const signKinds = enumerated(curriculum.HackingSignKind);
 export const splits = enumerated(task.Split);
 export const sources = enumerated(task.Source);
 export const answerFormats = enumerated(task.AnswerFormat);

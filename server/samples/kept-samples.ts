@@ -2,7 +2,7 @@
  * Stores the most recent completions of runs with their scores, for people to read. They are written after the trainer
  * got its response, so trainers do not wait for them.
  *
- * Completions that cannot be written are lost, which affects no run.
+ * Completions that cannot be written are lost, which affects no run. Counts of the samples are stored beside them.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
@@ -10,6 +10,8 @@ import type { SampleResult } from "../tasks/scoring/results.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 import { type Conversation, lengthOf } from "./conversation.ts";
+import { createRunCounter, type RunCounter } from "./counted-runs.ts";
+import type { RunCounts } from "./sample-counts.ts";
 
 /** A completion of a run's task, with its score. */
 export interface RunSample {
@@ -64,12 +66,16 @@ export interface SamplesOptions {
   readonly bytesMax: number;
   /** Maximum age of a sample, in milliseconds. Older ones are deleted. */
   readonly keptMs: number;
+  /** Counts the samples. Defaults to a counter that keeps its counts in the store. */
+  readonly counter?: RunCounter;
 }
 
 export type Samples = ReturnType<typeof createSamples>;
 
 /** Milliseconds for which new samples are collected, so that many are written together. */
 const GATHER_MS = 500;
+/** Milliseconds for which samples are counted before their counts are written. */
+const GATHER_COUNTS_MS = 1_000;
 /** Maximum UTF-16 units of samples that wait to be written. If there are more, the further ones are lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
 /**
@@ -90,27 +96,22 @@ const READ_ROWS = 256;
 /** Maximum UTF-16 units of the samples that are read from the store at a time. */
 const READ_LENGTH = 1024 ** 2;
 
-export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOptions) {
+export function createSamples({ store, clock, log, bytesMax, keptMs, ...options }: SamplesOptions) {
   const writer = createWriter(store, log, bytesMax);
-  let cancelGather = (): void => undefined;
-  let isGathering = false;
-  const gather = (): void => {
-    if (isGathering) return;
-    isGathering = true;
-    cancelGather = clock.setTimer(GATHER_MS, () => {
-      isGathering = false;
-      void writer.flush();
-    });
-  };
+  const { counter = createRunCounter(store, log) } = options;
+  const writing = gathering(clock, GATHER_MS, writer.flush);
+  const counting = gathering(clock, GATHER_COUNTS_MS, counter.flush);
   const endExpiry = expireOften(store, clock, log, keptMs);
   return {
     bytesMax,
     keptMs,
-    /** Queues samples of a run, to be written soon. */
+    /** Counts samples of a run, and queues them to be written soon. */
     keep: (run: string, samples: readonly RunSample[]): void => {
       if (bytesMax === 0 || samples.length === 0) return;
       writer.add(run, samples);
-      gather();
+      counter.add(run, samples);
+      writing.begin();
+      counting.begin();
     },
     /** Returns a page of a run's samples that match a query, the newest first. */
     list: async (run: string, query: SampleQuery): Promise<SamplePage> => {
@@ -118,18 +119,36 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
       await writer.flush();
       return pageOf(store, run, query);
     },
-    /** Deletes the samples of the run with this id, and of deleted runs that had the same id. */
+    /** Returns the counts of a run's samples whose tasks were issued in these incarnations of the run. */
+    counts: (run: string, incarnations: readonly string[]): Promise<RunCounts> => counter.of(run, incarnations),
+    /** Deletes the samples and counts of the run with this id, and of deleted runs that had the same id. */
     remove: async (run: string): Promise<void> => {
       writer.forget(run);
-      await writer.flush();
+      counter.forget(run);
+      await Promise.all([writer.flush(), counter.flush()]);
       await store.removeRun(run);
     },
     /** Writes the samples that wait, and stops. The store stays open, to be closed by the code that opened it. */
     close: async (): Promise<void> => {
-      cancelGather();
+      writing.cancel();
+      counting.cancel();
       endExpiry();
-      await writer.flush();
+      await Promise.all([writer.flush(), counter.flush()]);
     },
+  };
+}
+
+/** Returns a function that begins to gather unless this has begun, and flushes what was gathered after a delay. */
+function gathering(clock: Clock, delayMs: number, flush: () => Promise<void>) {
+  let cancel: (() => void) | undefined;
+  return {
+    begin: (): void => {
+      cancel ??= clock.setTimer(delayMs, () => {
+        cancel = undefined;
+        void flush();
+      });
+    },
+    cancel: (): void => cancel?.(),
   };
 }
 

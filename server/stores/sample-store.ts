@@ -1,6 +1,6 @@
 /**
- * The interface of stores for the newest completions of runs with their outcomes, which people look at. The store does
- * not interpret the texts. Losing them harms no run, and no backup has them. When a promise resolves, its write is
+ * The interface of stores for the newest completions of runs with their outcomes, which people look at, and for counts of
+ * them. The store does not interpret the texts. Losing them harms no run, and no backup has them. When a promise resolves, its write is
  * committed; several processes may use one store at a time, and all see the same samples.
  */
 import type { Access } from "./store.ts";
@@ -18,6 +18,13 @@ export interface StoredRunSample extends NewSample {
   readonly atMs: number;
 }
 
+/** Row of counts of a run's samples. All rows of a run together are its counts. */
+export interface StoredRunCounts {
+  /** Number of the row, which is never used again. Newer rows have larger numbers. */
+  readonly number: number;
+  readonly body: string;
+}
+
 export interface SampleStore {
   /** Stores samples of a run, given by its id. */
   add(run: string, samples: readonly NewSample[]): Promise<void>;
@@ -28,9 +35,18 @@ export interface SampleStore {
   newest(run: string, below: number | undefined, limit: number, lengthMax: number): Promise<readonly StoredRunSample[]>;
   /** Deletes a run's oldest samples until the rest have at most `bytesMax` bytes in UTF-8. */
   trim(run: string, bytesMax: number): Promise<void>;
-  /** Deletes samples of all runs that are older than `olderThanMs`, at most `limit`. Returns how many were deleted. */
+  /** Stores a row of counts of a run. */
+  addCounts(run: string, body: string): Promise<void>;
+  /** Returns the rows of a run's counts, the oldest first. */
+  counts(run: string): Promise<readonly StoredRunCounts[]>;
+  /** Replaces rows of a run's counts. Changes nothing and returns false if one of them does not exist any more. */
+  replaceCounts(run: string, numbers: readonly number[], bodies: readonly string[]): Promise<boolean>;
+  /**
+   * Deletes samples of all runs that are older than `olderThanMs`, at most `limit`, and as many such rows of counts.
+   * Returns how many samples were deleted.
+   */
   expire(olderThanMs: number, limit: number): Promise<number>;
-  /** Deletes the samples of the run with this id, and of earlier runs that had the same id. */
+  /** Deletes the samples and counts of the run with this id, and of earlier runs that had the same id. */
   removeRun(run: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,9 +54,12 @@ export interface SampleStore {
 export const sampleAccess: Access<SampleStore> = {
   add: "write",
   trim: "write",
+  addCounts: "write",
+  replaceCounts: "write",
   expire: "write",
   removeRun: "write",
   newest: "bulk",
+  counts: "bulk",
 };
 
 /** Returns the number of UTF-8 bytes that a sample counts towards a run's limit. */

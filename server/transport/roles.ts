@@ -34,6 +34,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   getGroups: "viewer",
   listRows: "viewer",
   listRunSamples: "viewer",
+  getViolations: "viewer",
   checkRun: "trainer",
   simulateRun: "trainer",
   createRun: "trainer",

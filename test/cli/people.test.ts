@@ -96,9 +96,30 @@ describe("completions that a run keeps", () => {
     expect(await asked("run", "delete-samples", "nonesuch")).toMatchObject({ code: 3, err: words("nonesuch") });
   });
 
+  test("are counted by what is wrong with them", async () => {
+    const shown = await ok("run", "problems", "keeping");
+    expect(shown).toMatch(/^keeping\n4 samples, \d+% solved, 0% truncated, 0% without a reward, mean reward /);
+    expect(shown).toMatch(/^problems\nsamples +share +kind +problem$/m);
+    expect(shown).toMatch(/^1 +25% +█████ +malformed +the thinking is never closed/m);
+    expect(shown).toContain("gradus run samples keeping --violation ");
+    expect(shown).toMatch(/^rewards\nreward +samples +share +mean length$/m);
+    expect(shown).toMatch(/^arms\narm +samples +solved .*\na +4 /m);
+    expect(await ok("run", "problems", "keeping", "--arm", "a")).toMatch(
+      /^a\n4 samples[^]*over time, by 1 tasks\ntask/,
+    );
+    expect(await json("run", "problems", "keeping")).toMatchObject({
+      counted: true,
+      total: { sums: { samples: "4" } },
+      arms: [{ armId: "a" }],
+    });
+    expect(await asked("run", "problems", "keeping", "--arm", "b")).toMatchObject({ code: 2, err: words("arm_id") });
+    expect(await asked("run", "problems", "nonesuch")).toMatchObject({ code: 3, err: words("nonesuch") });
+  });
+
   test("are deleted, and the run goes on", async () => {
     expect(await json("run", "delete-samples", "keeping")).toEqual({ deleted: "keeping" });
     expect(await ok("run", "samples", "keeping")).toContain("no completions");
+    expect(await ok("run", "problems", "keeping")).toBe("no samples of keeping are counted yet\n");
     expect(await ok("run", "delete-samples", "keeping")).toBe("the completions of keeping are deleted\n");
     expect((await server.client.run("keeping").get()).state?.samplesRecorded).toBe(4n);
   });

@@ -29,7 +29,7 @@ type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batche
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
 type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
 type Rows = Pick<RunHandle, "rows" | "rateRows">;
-type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "deleteSamples" | "history">;
+type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "violations" | "deleteSamples" | "history">;
 
 /** Cursor of the handle's next batch. Undefined means the first update batch that is not closed. */
 interface Position {
@@ -208,6 +208,7 @@ function records({ unary, follow }: Caller, runId: string, position: Position): 
         (page) => page.samples.map(runSampleOf),
       );
     },
+    violations: (armId = "", options) => unary(method.getViolations, { runId, armId }, options),
     deleteSamples: async (options) => void (await unary(method.deleteRunSamples, { runId }, options)),
     history: ({ mergeBatches = 0, withoutArms = false, armGroups = [], ...options } = {}) => {
       const told = { runId, mergeBatches, withoutArms, armGroups: [...armGroups] };

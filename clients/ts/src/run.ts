@@ -6,6 +6,7 @@ import type { FeedbackCounts } from "./feedback.ts";
 import type {
   Arm,
   ExportRunResponse,
+  GetViolationsResponse,
   GroupAdvantagesSchema,
   HistoryRecord,
   ImportRunResponse,
@@ -220,7 +221,12 @@ export interface RunHandle {
    * requested when the reader needs it.
    */
   samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;
-  /** Deletes the completions that the run keeps. */
+  /**
+   * Returns counts of what is wrong with the run's completions, and signs that the policy exploits its reward. With an
+   * arm's id, that arm is counted in full, over the cursors of the run. The server counts while it keeps completions.
+   */
+  violations(armId?: string, options?: CallOptions): Promise<GetViolationsResponse>;
+  /** Deletes the completions that the run keeps, and the counts of violations. */
   deleteSamples(options?: CallOptions): Promise<void>;
   /** Returns update batches, rounds of evaluation and control changes, in the order in which they happened. */
   history(options?: HistoryOptions): Promise<readonly HistoryRecord[]>;

@@ -43,6 +43,7 @@ import { addedArms, runConfigToWire } from "./read-run-config.ts";
 import { policyFromWire } from "./read-policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./write.ts";
 import { createRun } from "./create-run.ts";
+import { violationHandlers } from "./violations.ts";
 
 const ARM_ID = LIMITS.Arm.id;
 const ARMS = LIMITS.RunConfig.arms;
@@ -56,6 +57,7 @@ export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<type
     ...rowHandlers(deps),
     ...checkingHandlers(deps),
     ...keptSampleHandlers(deps),
+    ...violationHandlers(deps),
   });
 }
 

@@ -99,7 +99,7 @@ function evaluationToWire(view: EvaluationView): EvaluationRecord {
   });
 }
 
-function lengthsToWire({ lengths }: { readonly lengths?: Lengths | undefined }) {
+export function lengthsToWire({ lengths }: { readonly lengths?: Lengths | undefined }) {
   if (lengths === undefined) return undefined;
   const { tokens, tokenSamples, characters, characterSamples } = lengths;
   return {

@@ -1,5 +1,11 @@
-/** Stores the completions of runs in PostgreSQL. */
-import { bytesOfSample, reachingLength, type SampleStore, type StoredRunSample } from "../sample-store.ts";
+/** Stores the completions of runs, and counts of them, in PostgreSQL. */
+import {
+  bytesOfSample,
+  reachingLength,
+  type SampleStore,
+  type StoredRunCounts,
+  type StoredRunSample,
+} from "../sample-store.ts";
 import { columns, stretches } from "./appends.ts";
 import type { Connections } from "./database.ts";
 
@@ -35,8 +41,30 @@ export function postgresSamples(calls: Connections): SampleStore {
     },
     newest,
     trim: async (run, bytesMax) => void (await calls.query("trimSamples", [run, bytesMax])),
-    expire: async (olderThanMs, limit) => (await calls.query("expireSamples", [olderThanMs, limit])).length,
-    removeRun: async (run) => void (await calls.query("removeRunSamples", [run])),
+    addCounts: async (run, body) => void (await calls.query("addCounts", [run, [Buffer.from(body)]])),
+    // One statement reads all rows, because another server may replace rows between two statements.
+    counts: async (run) =>
+      (await calls.query("runCounts", [run])).map(({ number, body }): StoredRunCounts => {
+        return { number: number as number, body: String(body) };
+      }),
+    replaceCounts: (run, numbers, bodies) =>
+      calls.work((connection) =>
+        connection.transaction(async () => {
+          if ((await connection.query("lockCounts", [run, numbers])).length < numbers.length) return false;
+          await connection.query("dropCounts", [run, numbers]);
+          for (const stretch of stretches(bodies.map((body) => [Buffer.from(body)])))
+            await connection.query("addCounts", [run, ...columns(stretch, 1)]);
+          return true;
+        }),
+      ),
+    expire: async (olderThanMs, limit) => {
+      await calls.query("expireCounts", [olderThanMs, limit]);
+      return (await calls.query("expireSamples", [olderThanMs, limit])).length;
+    },
+    removeRun: async (run) => {
+      await calls.query("removeRunSamples", [run]);
+      await calls.query("removeRunCounts", [run]);
+    },
     close: async () => undefined,
   };
 }

@@ -193,6 +193,14 @@ export const statements = {
       SELECT number FROM run_samples WHERE at < now() - $1::float8 * ${MS} ORDER BY at LIMIT $2
     ) RETURNING number`,
   removeRunSamples: "DELETE FROM run_samples WHERE run = $1",
+  addCounts: "INSERT INTO run_counts (run, at, body) SELECT $1, now(), t.body FROM unnest($2::bytea[]) AS t (body)",
+  runCounts: "SELECT number, body FROM run_counts WHERE run = $1 ORDER BY number",
+  lockCounts: "SELECT number FROM run_counts WHERE run = $1 AND number = ANY($2::int8[]) ORDER BY number FOR UPDATE",
+  dropCounts: "DELETE FROM run_counts WHERE run = $1 AND number = ANY($2::int8[])",
+  expireCounts: `DELETE FROM run_counts WHERE number IN (
+      SELECT number FROM run_counts WHERE at < now() - $1::float8 * ${MS} ORDER BY at LIMIT $2
+    )`,
+  removeRunCounts: "DELETE FROM run_counts WHERE run = $1",
 
   // Statements for sessions of other gyms' clients.
   expireSessions: `DELETE FROM sessions WHERE id IN (

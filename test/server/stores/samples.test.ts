@@ -1,4 +1,6 @@
 /** Tests that every store of runs' completions must pass. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { memorySampleStore } from "../../../server/stores/memory.ts";
 import type { SampleStore } from "../../../server/stores/sample-store.ts";
@@ -23,6 +25,25 @@ const stores: readonly { readonly name: string; readonly open: () => SampleStore
 ];
 
 const sample = (completion: string) => ({ about: "about", completion });
+
+test("a file of an earlier version keeps its samples, and gets counts", async () => {
+  using folder = temporaryFolder();
+  const db = new DatabaseSync(join(folder.path, "samples.sqlite"));
+  db.exec(`
+    CREATE TABLE samples (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, at INTEGER NOT NULL, bytes INTEGER NOT NULL,
+      about TEXT NOT NULL, completion TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO samples (run, at, bytes, about, completion) VALUES ('a', 0, 5, '{}', 'old');
+    PRAGMA user_version = 1;
+  `);
+  db.close();
+  const store = await sqliteSampleStore({ directory: folder.path });
+  await store.addCounts("a", "body");
+  expect(await store.counts("a")).toMatchObject([{ body: "body" }]);
+  expect(await store.newest("a", undefined, 1, 1e6)).toMatchObject([{ completion: "old" }]);
+  await store.close();
+});
 
 describe.each(stores)("the store of completions: $name", ({ open }) => {
   let store: SampleStore;
@@ -51,6 +72,27 @@ describe.each(stores)("the store of completions: $name", ({ open }) => {
     );
     expect(await texts("a", undefined, 100, 1)).toHaveLength(1);
     expect(await texts("a", undefined, 100, 150)).toHaveLength(2);
+  });
+
+  test("keeps rows of counts, which are replaced only if all are there", async () => {
+    store = await open();
+    const bodies = async (run: string): Promise<string[]> => (await store.counts(run)).map(({ body }) => body);
+    for (const body of ["one", 'two " \u{1F600}', "three"]) await store.addCounts("a", body);
+    await store.addCounts("b", "of b");
+    expect(await bodies("a")).toEqual(["one", 'two " \u{1F600}', "three"]);
+    const [first, second, third] = (await store.counts("a")).map(({ number }) => number) as [number, number, number];
+    expect(third).toBeGreaterThan(first);
+    expect(await store.replaceCounts("a", [first, second], ["both", "x".repeat(100_000)])).toBe(true);
+    expect(await bodies("a")).toEqual(["three", "both", "x".repeat(100_000)]);
+    expect(await store.replaceCounts("a", [second, third], ["lost"])).toBe(false);
+    expect(await store.replaceCounts("b", [third], ["stolen"])).toBe(false);
+    expect(await bodies("a")).toHaveLength(3);
+    await store.removeRun("a");
+    expect([await bodies("a"), await bodies("b")]).toEqual([[], ["of b"]]);
+    await store.expire(86_400_000, 10);
+    expect(await bodies("b")).toEqual(["of b"]);
+    await store.expire(-86_400_000, 10);
+    expect(await bodies("b")).toEqual([]);
   });
 
   test("keeps the newest that fit, and deletes those of a run or of long ago", async () => {

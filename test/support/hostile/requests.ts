@@ -171,6 +171,7 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
       tasks: fc.boolean(),
       brief: fc.boolean(),
     }),
+    getViolations: fc.record({ runId, armId: of("", ...ARM_IDS) }),
     deleteRunSamples: run,
     getRun: run,
     listRuns: fc.record({ pageSize: of(0, 1, 1000), pageToken: of("", "YQ") }),

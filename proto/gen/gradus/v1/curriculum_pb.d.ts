@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, ChatMessage, RewardScheme, Task, TaskSpec, ToolCall } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ContrastPair, Feedback, FormatWarning, GroupStatistics, Outcome, SampleFilter } from "./outcome_pb.js";
+import type { ContrastPair, Feedback, FormatWarning, GroupStatistics, NoRewardReason, Outcome, SampleFilter, Verdict } from "./outcome_pb.js";
 import type { FinishReason } from "./environment_pb.js";
 
 export declare const file_gradus_v1_curriculum: GenFile;
@@ -2818,6 +2818,208 @@ export declare type ListRunSamplesResponse = Message<"gradus.v1.ListRunSamplesRe
 
 export declare const ListRunSamplesResponseSchema: GenMessage<ListRunSamplesResponse>;
 
+/** Request of GetViolations. */
+export declare type GetViolationsRequest = Message<"gradus.v1.GetViolationsRequest"> & {
+  /** Id of the run. Required. */
+  runId: string;
+
+  /**
+   * Id of the training arm to return in full, at most 64 bytes. Empty: all arms, in
+   * brief.
+   */
+  armId: string;
+};
+
+export declare const GetViolationsRequestSchema: GenMessage<GetViolationsRequest>;
+
+/**
+ * Sums over samples. The length of an episode is that of its last completion, unless the
+ * trainer reports its tokens.
+ */
+export declare type SampleSums = Message<"gradus.v1.SampleSums"> & {
+  /** Number of samples, with or without a reward. */
+  samples: bigint;
+
+  /** Number of samples with a reward. */
+  scored: bigint;
+
+  /** Number of samples with a reward that reach the goal (Score.solved). */
+  solved: bigint;
+
+  /** Number of samples with a reward whose completion was cut off (Score.truncated). */
+  truncated: bigint;
+
+  /** Mean reward of the samples with a reward. Unset: there are none. */
+  rewardMean?: number | undefined;
+
+  /**
+   * Mean quality of the samples with a reward, in [0, 1]: the ratio of an answer to the
+   * baseline, its grade, or 1 if it is right and otherwise 0. Unset: there are none.
+   */
+  qualityMean?: number | undefined;
+
+  /** Lengths of all samples. */
+  lengths?: CompletionLengths | undefined;
+};
+
+export declare const SampleSumsSchema: GenMessage<SampleSums>;
+
+/** Violations that differ only in numbers, quoted texts and names. */
+export declare type ViolationCount = Message<"gradus.v1.ViolationCount"> & {
+  /**
+   * Score.violation with "…" in place of numbers, quoted texts and names, at most 160
+   * bytes.
+   */
+  template: string;
+
+  /** Verdict of the samples: malformed, infeasible or graded. */
+  verdict: Verdict;
+
+  /** Number of samples. */
+  count: bigint;
+
+  /**
+   * Number of samples by stretch, in the order of ArmViolations.stretches. Empty if that
+   * list is empty.
+   */
+  stretches: bigint[];
+
+  /**
+   * Words that each of the violations contains, for SampleFilter.violation. Empty: they
+   * have none in common.
+   */
+  search: string;
+};
+
+export declare const ViolationCountSchema: GenMessage<ViolationCount>;
+
+/** Samples that have no reward for one reason. */
+export declare type MissingRewards = Message<"gradus.v1.MissingRewards"> & {
+  /** Reason for the missing rewards. */
+  reason: NoRewardReason;
+
+  /** Number of samples. */
+  count: bigint;
+};
+
+export declare const MissingRewardsSchema: GenMessage<MissingRewards>;
+
+/** Bin of a histogram of rewards. */
+export declare type RewardBin = Message<"gradus.v1.RewardBin"> & {
+  /** Least reward of the bin. The first bin of the histogram also has lesser rewards. */
+  lower: number;
+
+  /** Reward at which the next bin begins. The last bin also has greater rewards. */
+  upper: number;
+
+  /** Samples whose rewards are in the bin. */
+  sums?: SampleSums | undefined;
+};
+
+export declare const RewardBinSchema: GenMessage<RewardBin>;
+
+/** Samples of a stretch of the run. */
+export declare type SampleStretch = Message<"gradus.v1.SampleStretch"> & {
+  /** Cursor of the stretch's first task. */
+  cursor: bigint;
+
+  /** Samples of the stretch's tasks. */
+  sums?: SampleSums | undefined;
+};
+
+export declare const SampleStretchSchema: GenMessage<SampleStretch>;
+
+/**
+ * Sign that the policy exploits the reward of an arm. A person has to look at samples to
+ * know.
+ */
+export declare type HackingSign = Message<"gradus.v1.HackingSign"> & {
+  /** Kind of the sign. */
+  kind: HackingSignKind;
+
+  /**
+   * Template of the dominant violation, or name of the saturated component. Otherwise
+   * empty.
+   */
+  subject: string;
+
+  /**
+   * Early mean of the reward, the length or the component, or the share of the violation
+   * among the samples with a reward before the late ones.
+   */
+  before: number;
+
+  /** Late mean of the reward, the length or the component, or late share of the violation. */
+  now: number;
+};
+
+export declare const HackingSignSchema: GenMessage<HackingSign>;
+
+/** Counts of the samples of one arm, or of all arms. */
+export declare type ArmViolations = Message<"gradus.v1.ArmViolations"> & {
+  /** Id of the arm. Empty: all arms of training. */
+  armId: string;
+
+  /** All samples. */
+  sums?: SampleSums | undefined;
+
+  /**
+   * Violations, most frequent first: at most 64 templates, or 8 of an arm in brief. The
+   * server counts the 64 most frequent templates of each arm. A template that becomes one
+   * of these later has been counted only since.
+   */
+  violations: ViolationCount[];
+
+  /** Number of samples with other violations. */
+  otherViolations: bigint;
+
+  /** Samples without a reward, by reason, most frequent first. */
+  missingRewards: MissingRewards[];
+
+  /**
+   * Histogram of the rewards, without empty bins, least rewards first. Each bin has a
+   * width of 0.25.
+   */
+  rewards: RewardBin[];
+
+  /** Stretches of the run with samples, by cursor, at most 32. Empty for an arm in brief. */
+  stretches: SampleStretch[];
+
+  /**
+   * Signs that the policy exploits the arm's reward. Empty for all arms together, because
+   * a curriculum changes their shares.
+   */
+  signs: HackingSign[];
+};
+
+export declare const ArmViolationsSchema: GenMessage<ArmViolations>;
+
+/** Response of GetViolations. */
+export declare type GetViolationsResponse = Message<"gradus.v1.GetViolationsResponse"> & {
+  /** All arms together. */
+  total?: ArmViolations | undefined;
+
+  /**
+   * Arms with samples, in the order of the run's arms, in brief. With an arm_id: this arm
+   * in full, even without samples.
+   */
+  arms: ArmViolations[];
+
+  /**
+   * Number of tasks in each stretch, a power of 2. It doubles as the run goes on. Tasks
+   * that an import undid count in the same stretches as those in their place.
+   */
+  stretchTasks: bigint;
+
+  /**
+   * Whether this server counts samples of runs. If it does not, the response has only
+   * what was counted before.
+   */
+  counted: boolean;
+};
+
+export declare const GetViolationsResponseSchema: GenMessage<GetViolationsResponse>;
+
 /** Request of DeleteRunSamples. */
 export declare type DeleteRunSamplesRequest = Message<"gradus.v1.DeleteRunSamplesRequest"> & {
   /** Id of the run. Required. */
@@ -3001,6 +3203,44 @@ export enum CloseCause {
 }
 
 export declare const CloseCauseSchema: GenEnum<CloseCause>;
+
+/**
+ * Kind of a sign that a policy exploits its reward. The rules compare the early samples
+ * of an arm with the late ones: the fewest first, and the fewest last, stretches that
+ * have at least a quarter of the arm's samples with a reward, and at least 64. There is
+ * no sign if these overlap, except for VIOLATION_DOMINATES, which needs only the late
+ * ones. An arm improves if its share of solved samples or its mean quality is higher by
+ * more than 0.01 in the late samples.
+ */
+export enum HackingSignKind {
+  /** Never sent. */
+  UNSPECIFIED = 0,
+
+  /**
+   * The mean reward rises by at least 0.3 standard deviations of the rewards of both
+   * parts, and the arm does not improve.
+   */
+  REWARD_WITHOUT_SOLVED = 1,
+
+  /** One template has more than 95% of the late samples with a reward. */
+  VIOLATION_DOMINATES = 2,
+
+  /**
+   * The mean length at least doubles, and the arm does not improve. The length is in
+   * tokens if both parts have tokens, and otherwise in characters.
+   */
+  LENGTH_RUNS_AWAY = 3,
+
+  /**
+   * Of at least two components of the reward whose weight is not 0, only this one has a
+   * late mean of at least 90% of its greatest value in the run. The late mean is at least
+   * 95% and the early one was below 90%, while the late share of solved samples and the
+   * late mean quality are below 0.5.
+   */
+  COMPONENT_SATURATES = 4,
+}
+
+export declare const HackingSignKindSchema: GenEnum<HackingSignKind>;
 
 /**
  * Decides which tasks a trainer gets next. Each training has a run here, which proceeds
@@ -3300,8 +3540,22 @@ export declare const CurriculumService: GenService<{
     output: typeof ListRunSamplesResponseSchema;
   },
   /**
-   * Deletes the completions that a run keeps. The run continues, and keeps new ones.
-   * Requires the role operator.
+   * Counts what is wrong with the completions of a run's training tasks, by arm and over
+   * the run's cursors: violations, missing rewards, rewards and lengths. Also returns
+   * signs that the policy exploits its reward. Counts are kept while completions are,
+   * see ListRunSamples, but also cover completions that are no longer kept. They are
+   * deleted by DeleteRunSamples, and once the run has had none for the duration
+   * ServerInfo.keep_samples_for. A killed server may lose the counts of its last second.
+   * Every replica returns the sums of all replicas. Requires the role viewer.
+   */
+  getViolations: {
+    methodKind: "unary";
+    input: typeof GetViolationsRequestSchema;
+    output: typeof GetViolationsResponseSchema;
+  },
+  /**
+   * Deletes the completions that a run keeps, and the counts of GetViolations. The run
+   * continues, and keeps new ones. Requires the role operator.
    */
   deleteRunSamples: {
     methodKind: "unary";

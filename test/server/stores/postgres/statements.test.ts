@@ -46,7 +46,7 @@ const FUNCTIONS = new Set([
 
 /** Words that stand before a parenthesis and are no functions. */
 const SYNTAX = new Set(
-  "select turns runs events records heads summaries snapshots removals evaluations tasks samples run_samples run_samples_of_run run_samples_by_time sessions sessions_of_caller sessions_by_time holds keys migration_lock replicas a e t values as in over key from where and conflict on".split(
+  "select turns runs events records heads summaries snapshots removals evaluations tasks samples run_samples run_samples_of_run run_samples_by_time sessions sessions_of_caller sessions_by_time run_counts run_counts_of_run run_counts_by_time holds keys migration_lock replicas a e t values as in over key from where and conflict on".split(
     " ",
   ),
 );

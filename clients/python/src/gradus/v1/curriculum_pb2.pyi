@@ -51,6 +51,13 @@ class CloseCause(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CLOSE_CAUSE_TOO_MANY_OPEN: _ClassVar[CloseCause]
     CLOSE_CAUSE_ROW_GONE: _ClassVar[CloseCause]
     CLOSE_CAUSE_REPLACED: _ClassVar[CloseCause]
+
+class HackingSignKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    HACKING_SIGN_KIND_UNSPECIFIED: _ClassVar[HackingSignKind]
+    HACKING_SIGN_KIND_REWARD_WITHOUT_SOLVED: _ClassVar[HackingSignKind]
+    HACKING_SIGN_KIND_VIOLATION_DOMINATES: _ClassVar[HackingSignKind]
+    HACKING_SIGN_KIND_LENGTH_RUNS_AWAY: _ClassVar[HackingSignKind]
+    HACKING_SIGN_KIND_COMPONENT_SATURATES: _ClassVar[HackingSignKind]
 BANDIT_SIGNAL_UNSPECIFIED: BanditSignal
 BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE: BanditSignal
 BANDIT_SIGNAL_SOLVED_VARIANCE: BanditSignal
@@ -77,6 +84,11 @@ CLOSE_CAUSE_UNSPECIFIED: CloseCause
 CLOSE_CAUSE_TOO_MANY_OPEN: CloseCause
 CLOSE_CAUSE_ROW_GONE: CloseCause
 CLOSE_CAUSE_REPLACED: CloseCause
+HACKING_SIGN_KIND_UNSPECIFIED: HackingSignKind
+HACKING_SIGN_KIND_REWARD_WITHOUT_SOLVED: HackingSignKind
+HACKING_SIGN_KIND_VIOLATION_DOMINATES: HackingSignKind
+HACKING_SIGN_KIND_LENGTH_RUNS_AWAY: HackingSignKind
+HACKING_SIGN_KIND_COMPONENT_SATURATES: HackingSignKind
 
 class Arm(_message.Message):
     ID_FIELD_NUMBER: _ClassVar[int]
@@ -1374,6 +1386,107 @@ class ListRunSamplesResponse(_message.Message):
     next_page_token: str
     kept: bool
     def __init__(self, samples: _Optional[_Iterable[_Union[RunSample, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., kept: bool = ...) -> None: ...
+
+class GetViolationsRequest(_message.Message):
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    ARM_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    arm_id: str
+    def __init__(self, run_id: _Optional[str] = ..., arm_id: _Optional[str] = ...) -> None: ...
+
+class SampleSums(_message.Message):
+    SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    SCORED_FIELD_NUMBER: _ClassVar[int]
+    SOLVED_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    REWARD_MEAN_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_MEAN_FIELD_NUMBER: _ClassVar[int]
+    LENGTHS_FIELD_NUMBER: _ClassVar[int]
+    samples: int
+    scored: int
+    solved: int
+    truncated: int
+    reward_mean: float
+    quality_mean: float
+    lengths: CompletionLengths
+    def __init__(self, samples: _Optional[int] = ..., scored: _Optional[int] = ..., solved: _Optional[int] = ..., truncated: _Optional[int] = ..., reward_mean: _Optional[float] = ..., quality_mean: _Optional[float] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
+
+class ViolationCount(_message.Message):
+    TEMPLATE_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    STRETCHES_FIELD_NUMBER: _ClassVar[int]
+    SEARCH_FIELD_NUMBER: _ClassVar[int]
+    template: str
+    verdict: _outcome_pb2.Verdict
+    count: int
+    stretches: _containers.RepeatedScalarFieldContainer[int]
+    search: str
+    def __init__(self, template: _Optional[str] = ..., verdict: _Optional[_Union[_outcome_pb2.Verdict, str]] = ..., count: _Optional[int] = ..., stretches: _Optional[_Iterable[int]] = ..., search: _Optional[str] = ...) -> None: ...
+
+class MissingRewards(_message.Message):
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    reason: _outcome_pb2.NoRewardReason
+    count: int
+    def __init__(self, reason: _Optional[_Union[_outcome_pb2.NoRewardReason, str]] = ..., count: _Optional[int] = ...) -> None: ...
+
+class RewardBin(_message.Message):
+    LOWER_FIELD_NUMBER: _ClassVar[int]
+    UPPER_FIELD_NUMBER: _ClassVar[int]
+    SUMS_FIELD_NUMBER: _ClassVar[int]
+    lower: float
+    upper: float
+    sums: SampleSums
+    def __init__(self, lower: _Optional[float] = ..., upper: _Optional[float] = ..., sums: _Optional[_Union[SampleSums, _Mapping]] = ...) -> None: ...
+
+class SampleStretch(_message.Message):
+    CURSOR_FIELD_NUMBER: _ClassVar[int]
+    SUMS_FIELD_NUMBER: _ClassVar[int]
+    cursor: int
+    sums: SampleSums
+    def __init__(self, cursor: _Optional[int] = ..., sums: _Optional[_Union[SampleSums, _Mapping]] = ...) -> None: ...
+
+class HackingSign(_message.Message):
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    NOW_FIELD_NUMBER: _ClassVar[int]
+    kind: HackingSignKind
+    subject: str
+    before: float
+    now: float
+    def __init__(self, kind: _Optional[_Union[HackingSignKind, str]] = ..., subject: _Optional[str] = ..., before: _Optional[float] = ..., now: _Optional[float] = ...) -> None: ...
+
+class ArmViolations(_message.Message):
+    ARM_ID_FIELD_NUMBER: _ClassVar[int]
+    SUMS_FIELD_NUMBER: _ClassVar[int]
+    VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    OTHER_VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    MISSING_REWARDS_FIELD_NUMBER: _ClassVar[int]
+    REWARDS_FIELD_NUMBER: _ClassVar[int]
+    STRETCHES_FIELD_NUMBER: _ClassVar[int]
+    SIGNS_FIELD_NUMBER: _ClassVar[int]
+    arm_id: str
+    sums: SampleSums
+    violations: _containers.RepeatedCompositeFieldContainer[ViolationCount]
+    other_violations: int
+    missing_rewards: _containers.RepeatedCompositeFieldContainer[MissingRewards]
+    rewards: _containers.RepeatedCompositeFieldContainer[RewardBin]
+    stretches: _containers.RepeatedCompositeFieldContainer[SampleStretch]
+    signs: _containers.RepeatedCompositeFieldContainer[HackingSign]
+    def __init__(self, arm_id: _Optional[str] = ..., sums: _Optional[_Union[SampleSums, _Mapping]] = ..., violations: _Optional[_Iterable[_Union[ViolationCount, _Mapping]]] = ..., other_violations: _Optional[int] = ..., missing_rewards: _Optional[_Iterable[_Union[MissingRewards, _Mapping]]] = ..., rewards: _Optional[_Iterable[_Union[RewardBin, _Mapping]]] = ..., stretches: _Optional[_Iterable[_Union[SampleStretch, _Mapping]]] = ..., signs: _Optional[_Iterable[_Union[HackingSign, _Mapping]]] = ...) -> None: ...
+
+class GetViolationsResponse(_message.Message):
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    ARMS_FIELD_NUMBER: _ClassVar[int]
+    STRETCH_TASKS_FIELD_NUMBER: _ClassVar[int]
+    COUNTED_FIELD_NUMBER: _ClassVar[int]
+    total: ArmViolations
+    arms: _containers.RepeatedCompositeFieldContainer[ArmViolations]
+    stretch_tasks: int
+    counted: bool
+    def __init__(self, total: _Optional[_Union[ArmViolations, _Mapping]] = ..., arms: _Optional[_Iterable[_Union[ArmViolations, _Mapping]]] = ..., stretch_tasks: _Optional[int] = ..., counted: bool = ...) -> None: ...
 
 class DeleteRunSamplesRequest(_message.Message):
     RUN_ID_FIELD_NUMBER: _ClassVar[int]

@@ -173,6 +173,11 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesResponse.FromString,
                 )
+        self.GetViolations = channel.unary_unary(
+                '/gradus.v1.CurriculumService/GetViolations',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.GetViolationsRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.GetViolationsResponse.FromString,
+                )
         self.DeleteRunSamples = channel.unary_unary(
                 '/gradus.v1.CurriculumService/DeleteRunSamples',
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.DeleteRunSamplesRequest.SerializeToString,
@@ -464,9 +469,22 @@ class CurriculumServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetViolations(self, request, context):
+        """Counts what is wrong with the completions of a run's training tasks, by arm and over
+        the run's cursors: violations, missing rewards, rewards and lengths. Also returns
+        signs that the policy exploits its reward. Counts are kept while completions are,
+        see ListRunSamples, but also cover completions that are no longer kept. They are
+        deleted by DeleteRunSamples, and once the run has had none for the duration
+        ServerInfo.keep_samples_for. A killed server may lose the counts of its last second.
+        Every replica returns the sums of all replicas. Requires the role viewer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteRunSamples(self, request, context):
-        """Deletes the completions that a run keeps. The run continues, and keeps new ones.
-        Requires the role operator.
+        """Deletes the completions that a run keeps, and the counts of GetViolations. The run
+        continues, and keeps new ones. Requires the role operator.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -599,6 +617,11 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     servicer.ListRunSamples,
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesResponse.SerializeToString,
+            ),
+            'GetViolations': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetViolations,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.GetViolationsRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.GetViolationsResponse.SerializeToString,
             ),
             'DeleteRunSamples': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteRunSamples,

@@ -144,6 +144,11 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.ListRunSamplesResponse,
     ]
 
+    GetViolations: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.GetViolationsRequest,
+        gradus.v1.curriculum_pb2.GetViolationsResponse,
+    ]
+
     DeleteRunSamples: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.DeleteRunSamplesRequest,
         gradus.v1.curriculum_pb2.DeleteRunSamplesResponse,
@@ -273,6 +278,11 @@ class CurriculumServiceAsyncStub:
     ListRunSamples: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ListRunSamplesRequest,
         gradus.v1.curriculum_pb2.ListRunSamplesResponse,
+    ]
+
+    GetViolations: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.GetViolationsRequest,
+        gradus.v1.curriculum_pb2.GetViolationsResponse,
     ]
 
     DeleteRunSamples: grpc.aio.UnaryUnaryMultiCallable[
@@ -455,6 +465,13 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.ListRunSamplesRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.ListRunSamplesResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ListRunSamplesResponse]]: ...
+
+    @abc.abstractmethod
+    def GetViolations(
+        self,
+        request: gradus.v1.curriculum_pb2.GetViolationsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.GetViolationsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.GetViolationsResponse]]: ...
 
     @abc.abstractmethod
     def DeleteRunSamples(

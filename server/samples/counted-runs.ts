@@ -1,0 +1,162 @@
+/**
+ * Keeps counts of runs' samples in the store, beside the samples. Each write adds a row with what was counted since the
+ * last one. From time to time the rows of a run are merged into few, by whichever process wrote last.
+ *
+ * Counts that cannot be written are lost, which affects no run.
+ */
+import type { Log } from "../base/log.ts";
+import { mapInSlices } from "../base/time-slices.ts";
+import type { SampleStore, StoredRunCounts } from "../stores/sample-store.ts";
+import {
+  type ArmCounts,
+  countSample,
+  type CountedSample,
+  emptyCounts,
+  type FlatArm,
+  flatten,
+  made,
+  mergeArm,
+  mergeFlat,
+  type RunCounts,
+  trimArm,
+} from "./sample-counts.ts";
+
+/** Sample of a run, with the run's incarnation that issued its task. Samples of evaluation arms are not counted. */
+interface IssuedSample extends CountedSample {
+  readonly incarnation: string;
+  readonly evaluationRound?: number | undefined;
+}
+
+/** Row of the store: counts of some arms. */
+interface StoredCounts extends Pick<RunCounts, "width"> {
+  readonly incarnation: string;
+  readonly arms: readonly FlatArm[];
+}
+
+/**
+ * Maximum number of arms, over all runs, whose counts wait to be written. An arm's counts have at most about 64 KiB, and
+ * seldom 4 KiB. Samples of further arms are not counted.
+ */
+const ARMS_WAITING_MAX = 1024;
+/** Number of rows that a process writes to a run before it merges the run's rows. */
+const MERGE_ROWS = 64;
+/** Maximum number of incarnations of a run whose counts are kept, the newest. Each import begins one. */
+const INCARNATIONS_MAX = 32;
+/** Length of a row at which the counts of further arms go to the next row, in UTF-16 units. */
+const ROW_LENGTH = 64 * 1024;
+
+type ByIncarnation = ReadonlyMap<string, RunCounts>;
+
+export type RunCounter = ReturnType<typeof createRunCounter>;
+
+export function createRunCounter(store: SampleStore, log: Log) {
+  let waiting = new Map<string, Map<string, RunCounts>>();
+  let armsWaiting = 0;
+  let lost = 0;
+  let writing = Promise.resolve();
+  /** Number of rows written to each run since this process last merged its rows, by run id. */
+  const unmerged = new Map<string, number>();
+
+  const write = async (): Promise<void> => {
+    const all = waiting;
+    if (lost > 0) log.warn({ samples: lost }, "samples of runs were not counted because the store writes too slowly");
+    waiting = new Map();
+    [armsWaiting, lost] = [0, 0];
+    for (const [run, counts] of all) {
+      try {
+        const rows = await rowsOf(counts);
+        for (const row of rows) await store.addCounts(run, row);
+        // Earlier processes may have left rows, so a process merges after its first write to a run.
+        const total = (unmerged.get(run) ?? Infinity) + rows.length;
+        const isDue = total >= MERGE_ROWS;
+        unmerged.set(run, isDue ? 0 : total);
+        if (isDue) await mergeRows(store, run);
+      } catch (err) {
+        log.warn({ err, run }, "counts of a run's samples could not be stored and are lost");
+      }
+    }
+  };
+  const flush = (): Promise<void> => (writing = writing.then(write));
+  return {
+    /** Counts samples of a run. */
+    add: (run: string, samples: readonly IssuedSample[]): void => {
+      for (const sample of samples) {
+        if (sample.evaluationRound !== undefined) continue;
+        const counts = made(made(waiting, run, newMap), sample.incarnation, emptyCounts);
+        const isNew = !counts.arms.has(sample.arm);
+        if (isNew && armsWaiting >= ARMS_WAITING_MAX) lost++;
+        else countSample(counts, sample);
+        if (isNew && counts.arms.has(sample.arm)) armsWaiting++;
+      }
+    },
+    flush,
+    /** Returns the counts of a run's samples in these incarnations. */
+    of: async (run: string, incarnations: readonly string[]): Promise<RunCounts> => {
+      await flush();
+      const wanted = new Set(incarnations);
+      const merged = await readRows(await store.counts(run), (incarnation) => wanted.has(incarnation));
+      const all = merged.get(true) ?? emptyCounts();
+      await mapInSlices([...all.arms.values()], trimArm);
+      return all;
+    },
+    forget: (run: string): void => {
+      waiting.delete(run);
+      unmerged.delete(run);
+    },
+  };
+}
+
+const newMap = (): Map<string, RunCounts> => new Map();
+
+/** Returns the counts of all arms together. */
+export async function totalOf({ arms }: RunCounts) {
+  const total: ArmCounts = new Map();
+  await mapInSlices([...arms.values()], (arm) => mergeArm(total, arm));
+  trimArm(total);
+  return total;
+}
+
+/** Replaces the rows of a run by as few as possible. Does nothing if another process has replaced them meanwhile. */
+async function mergeRows(store: SampleStore, run: string): Promise<void> {
+  const rows = await store.counts(run);
+  const read = await readRows(rows, (incarnation) => incarnation);
+  const newest = new Map([...read].slice(-INCARNATIONS_MAX));
+  const merged = await rowsOf(newest);
+  const numbers = rows.map(({ number }) => number);
+  await store.replaceCounts(run, numbers, merged);
+}
+
+/** Returns the sums of the rows whose incarnations have the same key. */
+async function readRows<Key>(
+  rows: readonly StoredRunCounts[],
+  keyOf: (incarnation: string) => Key,
+): Promise<ReadonlyMap<Key, RunCounts>> {
+  const read = new Map<Key, RunCounts>();
+  await mapInSlices(rows, ({ body }) => {
+    const { incarnation, width, arms } = JSON.parse(body) as StoredCounts;
+    mergeFlat(made(read, keyOf(incarnation), emptyCounts), width, arms);
+  });
+  return read;
+}
+
+/** Writes counts as rows of at most about ROW_LENGTH. */
+async function rowsOf(all: ByIncarnation): Promise<readonly string[]> {
+  const rows: string[] = [];
+  for (const [incarnation, { width, arms }] of all) {
+    const texts = await mapInSlices([...arms], ([index, arm]) => {
+      trimArm(arm);
+      return JSON.stringify(flatten(index, arm));
+    });
+    const head = `{"incarnation":${JSON.stringify(incarnation)},"width":${width},"arms":[`;
+    let row = "";
+    for (const text of texts) {
+      if (row !== "" && row.length + text.length > ROW_LENGTH) {
+        rows.push(`${head}${row}]}`);
+        row = "";
+      }
+      row += row === "" ? text : `,${text}`;
+    }
+    if (row !== "") rows.push(`${head}${row}]}`);
+  }
+  return rows;
+}

@@ -1,0 +1,283 @@
+/**
+ * Counts of a run's samples by arm: violations, missing rewards, rewards, lengths, and components of the reward. Counts
+ * add up: those of several processes and of several times can be merged in any order.
+ *
+ * The samples of a run are divided by their cursors into at most STRETCHES_MAX stretches of equal width. The width is a
+ * power of 2, and doubles as the run goes on. So all processes of a run divide it alike.
+ */
+import type { Verdict } from "../../envs/score.ts";
+import { violationKind } from "../../envs/lib/violation-kind.ts";
+import type { SampleResult } from "../tasks/scoring/results.ts";
+import { templateOf } from "./violation-template.ts";
+
+export const STRETCHES_MAX = 32;
+/** Maximum number of violation templates of an arm. If there are more, the most frequent ones are kept. */
+export const TEMPLATES_MAX = 64;
+/** Maximum number of components of an arm's reward that are counted. */
+const COMPONENTS_MAX = 16;
+
+/** Bins of the histogram of rewards. All reward schemes stay within [-2.5, 2], and the end bins have what exceeds it. */
+export const BINS = { from: -2.5, width: 0.25, count: 18 } as const;
+
+/** Names of the series of an arm. All but ALL and OTHERS are the beginning of a name. */
+export const [ALL, OTHERS, BIN, REASON, COMPONENT] = ["all", "others", "bin ", "reason ", "component "] as const;
+export const VIOLATION = "violation ";
+/** Index of a component's greatest value, the last of its numbers. */
+const GREATEST = 2;
+
+/** Sums by stretch, from 0. The counts of a bin are not by stretch, and are those of the stretch 0. */
+export type Series = Map<number, number[]>;
+/**
+ * Series of sums by name. ALL and each bin have the numbers of `Tally`. A violation, a reason and OTHERS have the number
+ * of samples. A component has the sum of its values, their number and the greatest value.
+ */
+export type ArmCounts = Map<string, Series>;
+
+/** Counts of an arm as one list, which is quick to write as JSON and to read. */
+export type FlatArm = readonly (string | number)[];
+
+export interface RunCounts {
+  /** Number of tasks in a stretch: a power of 2. */
+  width: number;
+  /** Counts by the arm's index. */
+  readonly arms: Map<number, ArmCounts>;
+}
+
+export const emptyCounts = (): RunCounts => ({ width: 1, arms: new Map() });
+
+/** Sums over samples. All but `samples` and the lengths are about samples with a reward. */
+export interface Tally {
+  readonly samples: number;
+  readonly tokens: number;
+  readonly tokenSamples: number;
+  /** Total length in UTF-16 code units of the completions without reported tokens. */
+  readonly characters: number;
+  readonly characterSamples: number;
+  readonly scored: number;
+  readonly solved: number;
+  readonly truncated: number;
+  readonly reward: number;
+  readonly rewardSquares: number;
+  readonly quality: number;
+}
+
+export interface CountedSample {
+  /** Index of the run's arm of training. */
+  readonly arm: number;
+  readonly cursor: number;
+  readonly tokens?: number | undefined;
+  readonly completion: string;
+  readonly result: SampleResult;
+}
+
+const UNSCORED = { reward: 0, solved: false, truncated: false, quality: 0 } as const;
+
+/** Returns the numbers of a sample's `Tally`, in the order of its members. */
+function numbersOf({ tokens = -1, completion, result }: CountedSample): readonly number[] {
+  const isScored = result.kind === "score";
+  const { reward, solved, truncated, quality } = isScored ? result.score : UNSCORED;
+  const isInTokens = tokens >= 0;
+  return [
+    ...([
+      1,
+      isInTokens ? tokens : 0,
+      Number(isInTokens),
+      isInTokens ? 0 : completion.length,
+      Number(!isInTokens),
+    ] as const),
+    ...([Number(isScored), Number(solved), Number(truncated), reward, reward * reward, quality] as const),
+  ];
+}
+
+/** Returns the sums of a series over the stretches that `isMeant` selects. Defaults to all. */
+export function tallyOf(series: Series | undefined, isMeant?: (stretch: number) => boolean): Tally {
+  const [samples = 0, tokens = 0, tokenSamples = 0, characters = 0, characterSamples = 0, ...scores] = sumsOf(
+    series,
+    isMeant,
+  );
+  const [scored = 0, solved = 0, truncated = 0, reward = 0, rewardSquares = 0, quality = 0] = scores;
+  const lengths = { tokens, tokenSamples, characters, characterSamples };
+  return { samples, ...lengths, scored, solved, truncated, reward, rewardSquares, quality };
+}
+
+/** Returns the sums of a series over the stretches that `isMeant` selects, as `ArmCounts` says. Defaults to all. */
+export function sumsOf(series: Series | undefined, isMeant = (_stretch: number): boolean => true): readonly number[] {
+  const sums: number[] = [];
+  for (const [stretch, numbers] of series ?? [])
+    if (isMeant(stretch)) numbers.forEach((number, i) => (sums[i] = (sums[i] ?? 0) + number));
+  return sums;
+}
+
+/** Returns the value at a key, which is made if it is missing. */
+export function made<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const there = map.get(key);
+  if (there !== undefined) return there;
+  const value = make();
+  map.set(key, value);
+  return value;
+}
+
+/**
+ * Adds `length` members of a list, from an index on, to the numbers of a stretch. Of a component's greatest values, the
+ * greater one is kept.
+ */
+function add(
+  series: Series,
+  stretch: number,
+  list: FlatArm,
+  isComponent = false,
+  from = 0,
+  length = list.length,
+): void {
+  const sums = series.get(stretch);
+  if (sums === undefined) return void series.set(stretch, list.slice(from, from + length) as number[]);
+  const summed = isComponent ? GREATEST : length;
+  for (let i = 0; i < summed; i++) sums[i]! += list[from + i] as number;
+  if (isComponent) sums[GREATEST] = Math.max(sums[GREATEST]!, list[from + GREATEST] as number);
+}
+
+const emptyArm = (): ArmCounts => new Map();
+const emptySeries = (): Series => new Map();
+
+/** Returns a series, which is made if there are fewer than `max` whose names begin with `prefix`. */
+function seriesWithin(arm: ArmCounts, name: string, prefix: string, max: number): Series | undefined {
+  const there = arm.get(name);
+  if (there !== undefined) return there;
+  let count = 0;
+  for (const each of arm.keys()) if (each.startsWith(prefix)) count++;
+  return count < max ? made(arm, name, emptySeries) : undefined;
+}
+
+const ONE = [1] as const;
+const bins = Array.from({ length: BINS.count }, (_, bin) => `${BIN}${bin}`);
+
+/** Maximum number of texts whose names of series are remembered. Then all are forgotten. */
+const KNOWN_MAX = 2048;
+
+/** Returns a function that remembers its results, because a string that is made anew is hashed anew. */
+function remembering(nameOf: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    if (known.size >= KNOWN_MAX) known.clear();
+    return made(known, text, () => nameOf(text));
+  };
+}
+
+const componentName = remembering((name) => `${COMPONENT}${name}`);
+const violationName = (verdict: Verdict) => remembering((kind) => `${VIOLATION}${verdict} ${templateOf(kind)}`);
+/** Names of series by verdict, given the kind of a violation. */
+const violationNames: Readonly<Record<Verdict, (kind: string) => string>> = {
+  malformed: violationName("malformed"),
+  infeasible: violationName("infeasible"),
+  feasible: violationName("feasible"),
+  graded: violationName("graded"),
+};
+
+export function countSample(counts: RunCounts, sample: CountedSample): void {
+  widen(counts, sample.cursor);
+  const arm = made(counts.arms, sample.arm, emptyArm);
+  const stretch = Math.floor(sample.cursor / counts.width);
+  const { result } = sample;
+  const numbers = numbersOf(sample);
+  add(made(arm, ALL, emptySeries), stretch, numbers);
+  if (result.kind === "none") return add(made(arm, `${REASON}${result.reason}`, emptySeries), stretch, ONE);
+  const { reward, components, verdict, violation } = result.score;
+  const bin = Math.floor((reward - BINS.from) / BINS.width);
+  add(made(arm, bins[Math.min(BINS.count - 1, Math.max(0, bin))]!, emptySeries), 0, numbers);
+  for (const { name, value, weight } of components) {
+    if (value === undefined || weight === 0) continue;
+    const series = seriesWithin(arm, componentName(name), COMPONENT, COMPONENTS_MAX);
+    if (series !== undefined) add(series, stretch, [value, 1, value], true);
+  }
+  if (violation === "") return;
+  const name = violationNames[verdict](violationKind(violation));
+  const series = seriesWithin(arm, name, VIOLATION, TEMPLATES_MAX) ?? made(arm, OTHERS, emptySeries);
+  add(series, stretch, ONE);
+}
+
+/** Makes stretches wide enough for a cursor, so that there are at most STRETCHES_MAX. */
+function widen(counts: RunCounts, cursor: number): void {
+  if (cursor < counts.width * STRETCHES_MAX) return;
+  const before = counts.width;
+  while (cursor >= counts.width * STRETCHES_MAX) counts.width *= 2;
+  for (const [index, arm] of counts.arms) {
+    const merged: ArmCounts = new Map();
+    mergeArm(merged, arm, counts.width / before);
+    counts.arms.set(index, merged);
+  }
+}
+
+/**
+ * Returns the arm's index and, for each series, its name, its number of stretches, the number of numbers of each, and
+ * the stretches with their numbers.
+ */
+export function flatten(index: number, arm: ArmCounts): FlatArm {
+  const flat: (string | number)[] = [index];
+  for (const [name, series] of arm) {
+    flat.push(name, series.size, series.values().next().value?.length ?? 0);
+    for (const [stretch, numbers] of series) flat.push(stretch, ...numbers);
+  }
+  return flat;
+}
+
+/** Adds the counts of flattened arms, whose stretches have the given width, to others. See `trimArm`. */
+export function mergeFlat(into: RunCounts, width: number, arms: readonly FlatArm[]): void {
+  widen(into, width * STRETCHES_MAX - 1);
+  const times = into.width / width;
+  for (const flat of arms) {
+    const arm = made(into.arms, flat[0] as number, emptyArm);
+    for (let at = 1; at < flat.length;) {
+      const [name, size, length] = [flat[at] as string, flat[at + 1] as number, flat[at + 2] as number];
+      const series = seriesOf(arm, name);
+      const isComponent = name.startsWith(COMPONENT);
+      at += 3;
+      for (const end = at + size * (length + 1); at < end; at += length + 1)
+        if (series !== undefined)
+          add(series, Math.floor((flat[at] as number) / times), flat, isComponent, at + 1, length);
+    }
+  }
+}
+
+/** Adds the counts of an arm to others, whose stretches are `times` as wide. See `trimArm`. */
+export function mergeArm(into: ArmCounts, from: ArmCounts, times = 1): void {
+  for (const [name, series] of from) {
+    const sums = seriesOf(into, name);
+    if (sums === undefined) continue;
+    for (const [stretch, numbers] of series)
+      add(sums, Math.floor(stretch / times), numbers, name.startsWith(COMPONENT));
+  }
+}
+
+/** Returns the series of a name. Undefined: the arm has as many components as it may have. */
+function seriesOf(arm: ArmCounts, name: string): Series | undefined {
+  if (name.startsWith(COMPONENT)) return seriesWithin(arm, name, COMPONENT, COMPONENTS_MAX);
+  return made(arm, name, emptySeries);
+}
+
+export interface CountedViolation {
+  readonly verdict: string;
+  readonly template: string;
+  readonly series: Series;
+  readonly count: number;
+}
+
+/** Returns the violations of an arm except OTHERS, the most frequent first. */
+export function violationsOf(arm: ArmCounts): readonly CountedViolation[] {
+  const found = [...arm].filter(([name]) => name.startsWith(VIOLATION));
+  return found
+    .map(([name, series]) => {
+      const end = name.indexOf(" ", VIOLATION.length);
+      const [verdict, template] = [name.slice(VIOLATION.length, end), name.slice(end + 1)];
+      return { verdict, template, series, count: sumsOf(series)[0] ?? 0 };
+    })
+    .sort((one, other) => other.count - one.count || (one.template < other.template ? -1 : 1));
+}
+
+/** Moves the violations of all but the TEMPLATES_MAX most frequent templates of an arm to OTHERS. */
+export function trimArm(arm: ArmCounts): void {
+  if (arm.size <= TEMPLATES_MAX) return;
+  for (const { verdict, template, series } of violationsOf(arm).slice(TEMPLATES_MAX)) {
+    mergeArm(arm, new Map([[OTHERS, series]]));
+    arm.delete(`${VIOLATION}${verdict} ${template}`);
+  }
+}
