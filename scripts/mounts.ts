@@ -95,9 +95,7 @@ async function main(): Promise<void> {
   for (const entry of mountEntries) {
     const isAsked = !entry.mount.includes(":") && (only?.includes(entry.mount) ?? true);
     const version = isAsked && python && entry.package ? versionOf(python, entry.package) : undefined;
-    entries.push(
-      python && version ? { ...entry, figures: await found(python, entry.mount, version) } : entry,
-    );
+    entries.push(python && version ? { ...entry, figures: await found(python, entry.mount, version) } : entry);
   }
   const guide = readFileSync(GUIDE, "utf8");
   const made = withTable(guide, entries);

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from gradus.serve._catalogue import Offer, TargetError
@@ -11,9 +13,14 @@ from gradus.serve.adapters._games import Game, Step, offer_of, without_downloads
 from gradus.serve.adapters._target import slug_of
 
 LIBRARY = "gem"
+INSTALL = 'pip install nltk==3.9.1 numpy pandas && pip install --no-deps "gem-llm>=0.1,<0.2"'
 _ID = re.compile(r"game:(\w+)-v\d+(?:-(.+))?")
 _LEFT_OUT = {
     "gem/rg:*": "its tasks are those of reasoning-gym: mount reasoning-gym instead",
+    "gem/fifteen-puzzle#random": "the library cannot make it (version 0.1.0)",
+    "gem/crosswords#random": "the library cannot make it (version 0.1.0)",
+    "gem/sokoban#hard": "a room takes up to a minute to make",
+    "gem/sokoban#random": "a room takes up to a minute to make",
     "gem/math:*, code:*, qa:*, logic:*, eval:*": "they have one turn, and load data sets from a hub",
 }
 # Growth axes by size: the axis, the parameter, its values from easy to hard, and the turns that a value needs.
@@ -28,16 +35,21 @@ _SIZES = {
 
 def offer(names: str) -> Offer:
     """Returns all games, or those whose names are given between commas."""
+    # GEM imports all of reasoning-gym only to register its data sets.
+    stub = sys.modules.setdefault("reasoning_gym", ModuleType("reasoning_gym"))
+    if not hasattr(stub, "factory"):
+        stub.factory = SimpleNamespace(DATASETS={})  # type: ignore[attr-defined]
     try:
         from gem.envs.registration import ENV_REGISTRY  # noqa: PLC0415  # Not required by gradus-gym.
     except ImportError as error:
-        raise TargetError('GEM is not installed: pip install "gem-llm>=0.1,<0.2"') from error
+        raise TargetError(f"GEM is not installed: {INSTALL}") from error
     without_downloads()
     levels: dict[str, dict[str, dict[str, Any]]] = {}
     for name in ENV_REGISTRY:
         found = _ID.fullmatch(name)
-        if found:
-            levels.setdefault(slug_of(words_of(found[1])), {})[found[2] or "default"] = {"id": name}
+        slug, level = (slug_of(words_of(found[1])), found[2] or "default") if found else ("", "")
+        if slug and f"{LIBRARY}/{slug}#{level}" not in _LEFT_OUT:
+            levels.setdefault(slug, {})[level] = {"id": name}
     games = [game_of(slug, of) for slug, of in levels.items()]
     return offer_of(LIBRARY, games, _LEFT_OUT, names)
 
