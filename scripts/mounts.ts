@@ -78,7 +78,7 @@ async function found(python: string, mount: string, version: string): Promise<Mo
     environments: left.length,
     withTurns: left.filter(({ environment }) => environment.turns !== undefined).length,
     levels: left.reduce((sum, { levels }) => sum + levels, 0),
-    axes: left.reduce((sum, { environment }) => sum + (environment.axes?.length ?? 0), 0),
+    axes: left.reduce((sum, { environment }) => sum + (environment.asked?.axes?.length ?? 0), 0),
   };
 }
 

@@ -1,7 +1,7 @@
 """Plays games by their own libraries, without Gradus, and prints what they show and reward.
 
-Reads a JSON list of games from standard input: library, parameters, seed, moves. Prints a list with, for each game, what
-it shows at its start, and for each move what it shows, its reward, and whether the game is over.
+Reads a JSON list of games from standard input: library, parameters, seed, moves. Prints a list with, for each game,
+what it shows at its start, and for each move what it shows, its reward, and whether the game is over.
 """
 
 from __future__ import annotations

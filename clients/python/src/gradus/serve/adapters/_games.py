@@ -34,7 +34,8 @@ SHORT_BYTES = 8
 _AXIS_LEVELS_MIN = 2
 # Names of levels in the libraries, from easy to hard. Levels with other names are no part of a growth axis.
 _ORDER = (
-    "ultra-easy", "mega-easy", "super-easy", "very-easy", "easy", "default", "medium", "hard", "very-hard", "extreme-hard", "extreme",
+    "ultra-easy", "mega-easy", "super-easy", "very-easy", "easy", "default", "medium", "hard",
+    "very-hard", "extreme-hard", "extreme",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -24,11 +25,12 @@ _LEFT_OUT = {
     "gem/math:*, code:*, qa:*, logic:*, eval:*": "they have one turn, and load data sets from a hub",
 }
 # Growth axes by size: the axis, the parameter, its values from easy to hard, and the turns that a value needs.
-_SIZES = {
+_SIZES: dict[str, tuple[str, str, list[int], Callable[[int], int]]] = {
     "towerof-hanoi": ("disks", "num_disks", [2, 3, 4, 5, 6], lambda disks: 2 ** (disks + 1)),
     "fifteen-puzzle": ("rows", "num_rows", [2, 3, 4, 5], lambda rows: min(90, 8 * rows**2)),
     "guess-the-number": ("numbers", "max_number", [8, 16, 32, 64, 128], lambda numbers: numbers.bit_length() + 1),
     "mastermind": ("places", "code_length", [2, 3, 4, 5, 6], lambda places: 8 + 2 * places),
+    "word-search": ("words", "num_words", [3, 4, 5, 6, 7, 8], lambda words: 4 * words),
     "game2048": ("tile", "target_tile", [32, 64, 128], lambda tile: min(90, 2 * tile)),
 }
 

@@ -5,7 +5,9 @@ Games of several players are left out, because the library has no opponents but 
 
 from __future__ import annotations
 
+import ast
 import functools
+import platform
 import re
 from numbers import Real
 from pathlib import Path
@@ -21,7 +23,6 @@ _ID = re.compile(r"(.+?)-v\d+(?:-(.+?))?-raw")
 _LEFT_OUT = {
     "guess-who": "a language model answers the questions",
     "twenty-questions": "a language model answers the questions",
-    "klondike": "its source cannot be parsed (version 0.7.4)",
     "wordle#hardcore": "its word list takes minutes to read",
     "wordle#long-hardcore": "its word list takes minutes to read",
     "sokoban#medium": "a room takes up to a minute to make",
@@ -36,7 +37,7 @@ def offer(names: str) -> Offer:
     try:
         import textarena  # noqa: PLC0415  # Not required by gradus-gym.
     except ImportError as error:
-        raise TargetError('TextArena is not installed: pip install "textarena>=0.7.4,<0.8"') from error
+        raise TargetError('TextArena is not installed: pip install nltk==3.9.1 "textarena>=0.7.4,<0.8"') from error
     without_downloads()
     keep_dictionary()
     folder = Path(textarena.__file__).parents[1]
@@ -73,7 +74,14 @@ def why_not(source: Path) -> str:
     """Returns why a game is left out; empty: it is not. Its source is read, because some games cannot be imported."""
     if not source.is_file():
         return f"the library registers it, but has no {source.parent.name}/{source.name}"
-    return "" if "SinglePlayerState(" in source.read_text("utf-8") else _SEVERAL
+    text = source.read_text("utf-8")
+    if "SinglePlayerState(" not in text:
+        return _SEVERAL
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return f"Python {platform.python_version()} cannot parse its source: {error.msg}"
+    return ""
 
 
 class TextArenaGame(Game):
