@@ -48,6 +48,6 @@ export function mountRow(entry: MountEntry): readonly string[] {
   const { mount, package: name, install, license, difficulty, rewards, determinism, figures } = entry;
   const { environments, levels, withTurns, axes } = figures ?? {};
   const counts = [environments, levels, withTurns, axes].map((count) => (count === undefined ? "any" : String(count)));
-  const version = figures === null ? "" : `${name ?? mount} ${figures.version}`;
+  const version = figures === null ? "none" : `${name ?? mount} ${figures.version}`;
   return [mount, ...counts, license, difficulty, rewards, determinism, version, install];
 }

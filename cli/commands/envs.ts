@@ -46,7 +46,7 @@ function listMounts(id: string | undefined, { category, environmentVersion, json
   if (id !== undefined || category !== undefined || environmentVersion !== undefined)
     throw new CliProblem("usage", "--mounts lists all that can be mounted: give no environment, category or version");
   if (json) printJson(mountEntries);
-  else print(table(mountHead, mountEntries.map(mountRow)));
+  else print(mountEntries.map((entry) => fields(mountHead.map((name, i) => [name, mountRow(entry)[i]]))).join("\n\n"));
 }
 
 async function list(client: GradusClient, flags: Flags): Promise<void> {

@@ -29,6 +29,8 @@ _LEFT_OUT = {
 }
 # Games of many short actions.
 _SHORT = ("2048", "fifteen-puzzle", "minesweeper", "sokoban", "sudoku", "tower-of-hanoi")
+GAME = -1
+"""Sender of the game's own messages."""
 _SEVERAL = "it has several players, and the library has no opponents but language models"
 
 
@@ -108,6 +110,6 @@ class TextArenaGame(Game):
 
 
 def shown(game: Any) -> str:
-    """Returns what the game has said since the last action, without the action itself."""
-    player, messages = game.get_observation()
-    return "\n".join(str(text) for sender, text, *_ in messages if sender != player)
+    """Returns what the game itself has said since the last action."""
+    _, messages = game.get_observation()
+    return "\n".join(str(text) for sender, text, *_ in messages if sender == GAME)
