@@ -3,21 +3,21 @@ import catalogue from "../server/outside/mounted/catalogue.json" with { type: "j
 
 /** Something that can be mounted, such as a library of environments. */
 export interface MountEntry {
-  /** Value of --mount. Names in capitals stand for the user's own. */
+  /** Value of `--mount`. Names in capitals stand for the user's own. */
   readonly mount: string;
   /** Name of the Python package. Null: a server is mounted. */
   readonly package: string | null;
-  /** Command that installs it, or what else it needs. */
+  /** Command that installs it, or a description of the server that is mounted. */
   readonly install: string;
   readonly license: string;
   readonly difficulty: string;
   readonly rewards: string;
   readonly determinism: string;
-  /** What was mounted. Null: it depends on what the user names. */
+  /** Counts of what was mounted. Null: they depend on what the user names. */
   readonly figures: MountFound | null;
 }
 
-/** What one version of a package gave when it was mounted. */
+/** Counts of the environments that one version of a package gave when it was mounted. */
 export interface MountFound {
   readonly version: string;
   readonly environments: number;
