@@ -17,6 +17,8 @@ OPENENV := .venv-openenv-tests
 OPENREWARD := .venv-openreward
 # Environment with verifiers and the older OpenEnv that it brings (0.7 GB).
 OPENENV_VERIFIERS := .venv-openenv-verifiers
+# Environment with the libraries of games that can be mounted (0.2 GB).
+GAMES := .venv-games-tests
 # Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
@@ -28,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are compiled at their first import. To compile all 25,000 of the trainers at once takes 90 s.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv test-openreward play-trl study study-growth study-sequences check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv test-openreward test-games play-trl study study-growth study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -110,6 +112,16 @@ $(OPENREWARD)/.installed: clients/python/pyproject.toml clients/python/requireme
 
 test-openreward: node_modules/.package-lock.json $(OPENREWARD)/.installed ## Test OpenReward's sessions with its own client, in an environment of 0.2 GB
 	$(OPENREWARD)/bin/python -m pytest clients/python/tests_openreward
+
+$(GAMES)/.installed: clients/python/pyproject.toml clients/python/requirements-games.txt clients/python/requirements-games-alone.txt
+	$(PYTHON) -m venv $(GAMES)
+	$(GAMES)/bin/python $(PIP_INSTALL) -r clients/python/requirements-games.txt
+	$(GAMES)/bin/python $(PIP_INSTALL) --no-deps -r clients/python/requirements-games-alone.txt
+	$(GAMES)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
+	@touch $@
+
+test-games: $(GAMES)/.installed ## Test mounted games against their own libraries, in an environment of 0.2 GB
+	$(GAMES)/bin/python -m pytest clients/python/tests_games
 
 # OpenEnv's client beside TRL, for play-trl. No test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed

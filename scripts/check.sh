@@ -49,6 +49,7 @@ check "contract lint (buf)" buf lint
 check "contract breaking (buf)" breaking
 check "copy and paste (jscpd)" jscpd --silent envs pictures server cli clients page scripts
 check "documents name what is there" node scripts/documents.ts
+check "table of mounts" node scripts/mounts.ts --check
 check "length of sentences (textlint)" textlint README.md CONTRIBUTING.md "docs/**/*.md" "{clients,envs}/**/README.md" examples/README.md
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python

@@ -12,6 +12,7 @@ import type {
 } from "../../clients/ts/src/public.ts";
 import { addConnectionOptions, configOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
+import { mountEntries, mountHead, mountRow } from "../mount-table.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
 import { CliProblem } from "../problem.ts";
 import { environmentVersionOption } from "../task-options.ts";
@@ -20,6 +21,7 @@ interface Flags extends ConnectionFlags {
   readonly json?: boolean;
   readonly category?: string;
   readonly environmentVersion?: number;
+  readonly mounts?: boolean;
 }
 
 export function addEnvs(program: Command): void {
@@ -28,14 +30,23 @@ export function addEnvs(program: Command): void {
     .argument("[environment]", "e.g. np/tsp")
     .option("--category <name>", "only environments of this category")
     .addOption(environmentVersionOption())
+    .option("--mounts", "list what --mount of gradus serve can mount, and how to install it")
     .option("--json", "print JSON");
-  addConnectionOptions(command).action((id: string | undefined, flags: Flags) =>
-    withClient(
+  addConnectionOptions(command).action((id: string | undefined, flags: Flags) => {
+    if (flags.mounts) return listMounts(id, flags);
+    return withClient(
       flags,
       (client) => (id === undefined ? list(client, flags) : describe(client, id, flags)),
       "environments",
-    ),
-  );
+    );
+  });
+}
+
+function listMounts(id: string | undefined, { category, environmentVersion, json }: Flags): void {
+  if (id !== undefined || category !== undefined || environmentVersion !== undefined)
+    throw new CliProblem("usage", "--mounts lists all that can be mounted: give no environment, category or version");
+  if (json) printJson(mountEntries);
+  else print(mountEntries.map((entry) => fields(mountHead.map((name, i) => [name, mountRow(entry)[i]]))).join("\n\n"));
 }
 
 async function list(client: GradusClient, flags: Flags): Promise<void> {

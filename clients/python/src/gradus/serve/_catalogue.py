@@ -25,6 +25,9 @@ ADAPTERS = {
     "verifiers": "gradus.serve.adapters.verifiers",
     "nemo-gym": "gradus.serve.adapters.nemo_gym",
     "openenv": "gradus.serve.adapters.openenv",
+    "textarena": "gradus.serve.adapters.textarena",
+    "gem": "gradus.serve.adapters.gem",
+    "chuk-puzzles": "gradus.serve.adapters.chuk_puzzles",
 }
 """Modules of the adapters by the prefix of a target, such as "reasoning-gym:names"."""
 

@@ -76,3 +76,17 @@ def seed_chance(seed: int) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.manual_seed(seed % 2**63)
+
+
+def chance() -> tuple[Any, Any]:
+    """Returns the states of the generators of `random`, and of numpy's if it is imported."""
+    numpy = sys.modules.get("numpy.random")
+    return random.getstate(), None if numpy is None else numpy.get_state()
+
+
+def resume_chance(states: tuple[Any, Any]) -> None:
+    """Sets the generators to states that `chance` returned, so that they continue from there."""
+    random.setstate(states[0])
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None and states[1] is not None:
+        numpy.set_state(states[1])

@@ -1,0 +1,53 @@
+/** Table of what `--mount` can mount, for `gradus envs --mounts` and for the guide. `scripts/mounts.ts` writes its data. */
+import catalogue from "../server/outside/mounted/catalogue.json" with { type: "json" };
+
+/** Something that can be mounted, such as a library of environments. */
+export interface MountEntry {
+  /** Value of `--mount`. Names in capitals stand for the user's own. */
+  readonly mount: string;
+  /** Name of the Python package. Null: a server is mounted. */
+  readonly package: string | null;
+  /** Command that installs it, or a description of the server that is mounted. */
+  readonly install: string;
+  readonly license: string;
+  readonly difficulty: string;
+  readonly rewards: string;
+  readonly determinism: string;
+  /** Counts of what was mounted. Null: they depend on what the user names. */
+  readonly figures: MountFound | null;
+}
+
+/** Counts of the environments that one version of a package gave when it was mounted. */
+export interface MountFound {
+  readonly version: string;
+  readonly environments: number;
+  /** Number of environments whose tasks have several calls. */
+  readonly withTurns: number;
+  readonly levels: number;
+  /** Number of growth axes. */
+  readonly axes: number;
+}
+
+export const mountEntries: readonly MountEntry[] = catalogue;
+
+export const mountHead = [
+  "mount",
+  "environments",
+  "levels",
+  "several turns",
+  "growth axes",
+  "licence",
+  "difficulty",
+  "rewards",
+  "determinism",
+  "tested",
+  "install",
+] as const;
+
+export function mountRow(entry: MountEntry): readonly string[] {
+  const { mount, package: name, install, license, difficulty, rewards, determinism, figures } = entry;
+  const { environments, levels, withTurns, axes } = figures ?? {};
+  const counts = [environments, levels, withTurns, axes].map((count) => (count === undefined ? "any" : String(count)));
+  const version = figures === null ? "none" : `${name ?? mount} ${figures.version}`;
+  return [mount, ...counts, license, difficulty, rewards, determinism, version, install];
+}
