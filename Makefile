@@ -13,6 +13,8 @@ PY := $(VENV)/bin/python
 TRAINERS := .trainers
 # Environment with OpenEnv (0.4 GB), which needs another version of mcp than verifiers does.
 OPENENV := .venv-openenv-tests
+# Environment with libraries that are mounted (0.6 GB).
+MOUNTS := .venv-mounts-tests
 # Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
@@ -24,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are compiled at their first import. To compile all 25,000 of the trainers at once takes 90 s.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv play-trl study study-growth study-sequences check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv test-mounts play-trl study study-growth study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -90,6 +92,15 @@ $(OPENENV)/.installed: clients/python/pyproject.toml clients/python/requirements
 
 test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed ## Test the OpenEnv adapter and socket against OpenEnv itself, in an environment of 0.4 GB
 	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
+
+$(MOUNTS)/.installed: clients/python/pyproject.toml clients/python/requirements-mounts.txt
+	$(PYTHON) -m venv $(MOUNTS)
+	$(MOUNTS)/bin/python -m pip install --quiet --disable-pip-version-check -r clients/python/requirements-mounts.txt
+	$(MOUNTS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
+	@touch $@
+
+test-mounts: node_modules/.package-lock.json $(MOUNTS)/.installed ## Test what mounts RLVE-Gym and Reasoning Core against them, in an environment of 0.6 GB
+	$(MOUNTS)/bin/python -m pytest clients/python/tests_mounts
 
 # OpenEnv's client beside TRL, for play-trl. No test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed
