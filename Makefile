@@ -19,6 +19,8 @@ OPENREWARD := .venv-openreward
 OPENENV_VERIFIERS := .venv-openenv-verifiers
 # Environment with the libraries of games that can be mounted (0.2 GB).
 GAMES := .venv-games-tests
+# Environment with libraries that are mounted (0.6 GB).
+MOUNTS := .venv-mounts-tests
 # Environment of the study of curricula (0.5 GB).
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
@@ -30,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Files are compiled at their first import. To compile all 25,000 of the trainers at once takes 90 s.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv test-openreward test-games play-trl study study-growth study-sequences check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv test-openreward test-games test-mounts play-trl study study-growth study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -122,6 +124,15 @@ $(GAMES)/.installed: clients/python/pyproject.toml clients/python/requirements-g
 
 test-games: $(GAMES)/.installed ## Test mounted games against their own libraries, in an environment of 0.2 GB
 	$(GAMES)/bin/python -m pytest clients/python/tests_games
+
+$(MOUNTS)/.installed: clients/python/pyproject.toml clients/python/requirements-mounts.txt
+	$(PYTHON) -m venv $(MOUNTS)
+	$(MOUNTS)/bin/python -m pip install --quiet --disable-pip-version-check -r clients/python/requirements-mounts.txt
+	$(MOUNTS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
+	@touch $@
+
+test-mounts: node_modules/.package-lock.json $(MOUNTS)/.installed ## Test what mounts RLVE-Gym and Reasoning Core against them, in an environment of 0.6 GB
+	$(MOUNTS)/bin/python -m pytest clients/python/tests_mounts
 
 # OpenEnv's client beside TRL, for play-trl. No test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed

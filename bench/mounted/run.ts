@@ -101,6 +101,7 @@ async function openRounds() {
     concurrency: ANSWERS_AT_ONCE,
     // The laws are not tried, because that is no part of the measurement.
     lawful: () => Promise.resolve({ kind: "lawful" }),
+    found: () => undefined,
     onBroken: console.error,
   });
   return { provider, environment, described };

@@ -54,7 +54,10 @@ export function addEnv(program: Command): void {
     .description(
       "check the laws of environments, level by level; exit code 1 if a law is broken or anything is left out",
     )
-    .argument("<target>", "a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address")
+    .argument(
+      "<target>",
+      "a Python file, or rlve-gym[:names], reasoning-core[:names], reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address",
+    )
     .option("--level <name...>", "only these levels")
     .option("--seeds <count>", "how many tasks of each level are made", wholeNumber(1, 256), 8)
     .option(

@@ -238,3 +238,40 @@ def test_a_provider_over_grpc_asks_for_its_token_and_names_what_it_lacks(tmp_pat
 def test_a_provider_open_to_all_is_refused(access: Access, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         access.check()
+
+
+MANY = """
+from gradus.serve import Environment
+
+class Many(Environment):
+    id = "many/numbers"
+    levels = {str(number): {"number": number} for number in range(COUNT)}
+
+    def generate(self, rng, number):
+        if number == 1:
+            raise ValueError("there is no 1")
+        return rng.randrange(10**9)
+
+    def prompt(self, instance):
+        return f"Say {instance}."
+
+    def verify(self, instance, answer):
+        return 1.0 if answer == str(instance) else 0.0
+"""
+
+
+@pytest.mark.parametrize(("count", "left"), [(256, 255), (1000, 1000)])
+def test_of_more_than_256_levels_a_host_tries_the_first_of_each_environment(
+    tmp_path: Path, count: int, left: int
+) -> None:
+    (tmp_path / "many.py").write_text(MANY.replace("COUNT", str(count)))
+    session = Session(str(tmp_path / "many.py"))
+    try:
+        described = session.host.ready.described
+        (environment,) = described.environments
+        assert len(environment.levels) == left
+        assert [each.name for each in described.left_out] == ["many/numbers#1"][: count - left]
+        # The first level tells that answers get numbers.
+        assert [each.name for each in environment.components] == ["score"]
+    finally:
+        session.close()

@@ -15,7 +15,7 @@ export interface Trials {
    */
   begin(waitMs: number): Promise<void>;
   /** Returns the result of a level's examination. Undefined: the level has not been examined yet. */
-  found(described: Described, level: DescribedLevel): Finding | undefined;
+  readonly found: (described: Described, level: DescribedLevel) => Finding | undefined;
   /**
    * Returns the result of a level's examination. If the level has not been examined yet, examines it first. Never
    * rejects.

@@ -72,7 +72,7 @@ function readMount(given: string): Parsed<MountOption> {
   return {
     kind: "refused",
     expected:
-      "name=host:port, name=grpcs://host:port, or something to mount, such as reasoning-gym or reasoning-gym:basic_arithmetic",
+      "name=host:port, name=grpcs://host:port, or something to mount, such as rlve-gym, reasoning-core, or reasoning-gym:basic_arithmetic",
   };
 }
 
@@ -108,7 +108,7 @@ export const mountOptions = optionTable({
   mount: list({
     placeholder: "what",
     description:
-      "environments to mount: a provider on another machine, as name=host:port or name=grpcs://host:port; or a target of the Python package, such as reasoning-gym or reasoning-gym:NAMES; may be given several times",
+      "environments to mount: a provider on another machine, as name=host:port or name=grpcs://host:port; or a target of the Python package, such as rlve-gym or reasoning-gym:NAMES (`gradus envs --mounts` lists all); may be given several times",
     each: readMount,
   }),
   mountTokenFile: list({

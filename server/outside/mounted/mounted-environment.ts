@@ -31,6 +31,8 @@ export interface MountOptions {
    * it first. Called before each level's first task.
    */
   readonly lawful: (described: Described, level: DescribedLevel) => Promise<Finding>;
+  /** Returns the result of a level's examination. Undefined: the level has not been examined yet. */
+  readonly found: (described: Described, level: DescribedLevel) => Finding | undefined;
   /** Called when a level gives another instance for a seed than before. */
   readonly onBroken: (environment: string, level: string, why: string) => void;
 }
@@ -67,13 +69,21 @@ function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
 
 /**
  * Returns the growth axes. An axis names levels from easy to hard. The first level has the value `first`, and each
- * further level the next whole number.
+ * further level the next whole number. An axis ends before its first level that is refused; an axis of which fewer than
+ * two levels are left is none.
  */
-function axesOf({ axes, levels }: Described): readonly GrowthAxis[] {
-  return axes.map(({ name, first, guess, levels: names }) => {
-    const numbers = names.map((each) => levels.find((level) => level.name === each)?.number ?? 0);
-    const last = first + names.length - 1;
-    return { name, first, last, guess, parametersAt: (value) => ({ level: numbers[value - first] ?? 0 }) };
+function axesOf(described: Described, { found }: Pick<MountOptions, "found">): readonly GrowthAxis[] {
+  const served = new Map(
+    described.levels.flatMap((level) =>
+      found(described, level)?.kind === "unlawful" ? [] : [[level.name, level.number] as const],
+    ),
+  );
+  return described.axes.flatMap(({ name, first, guess, levels: names }): readonly GrowthAxis[] => {
+    const refused = names.findIndex((each) => !served.has(each));
+    const numbers = names.slice(0, refused < 0 ? undefined : refused).map((each) => served.get(each) ?? 0);
+    if (numbers.length < 2) return [];
+    const last = first + numbers.length - 1;
+    return [{ name, first, last, guess, parametersAt: (value) => ({ level: numbers[value - first] ?? 0 }) }];
   });
 }
 
@@ -104,7 +114,10 @@ export function mountedEnvironment(described: Described, options: MountOptions):
       mount: options.mount,
       parameters: [levelNumber(levels)],
       levels: levels.map(levelOf),
-      axes: axesOf(described),
+      // Levels may be refused while the server serves, which shortens an axis.
+      get axes() {
+        return axesOf(described, options);
+      },
       conflict: ({ level }) =>
         levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level}`,
       whyNone: (parameters) => instances.whyNone(parameters),

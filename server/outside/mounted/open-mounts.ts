@@ -246,7 +246,14 @@ async function openOne(
   });
   const onBroken = (environment: string, _: string, why: string): void => context.onFault(environment, why);
   const environments = served.map((described) =>
-    mountedEnvironment(described, { mount: name, provider, concurrency, lawful: trials.of, onBroken }),
+    mountedEnvironment(described, {
+      mount: name,
+      provider,
+      concurrency,
+      lawful: trials.of,
+      found: trials.found,
+      onBroken,
+    }),
   ) as readonly Environment[];
   return { kind: "opened", environments, figures: () => counter.figures(trials.counts), close };
 }

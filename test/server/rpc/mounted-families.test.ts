@@ -33,6 +33,7 @@ function mounted(tried: string[]): Environment {
       if (name === "broken") return { kind: "unlawful", why: "it takes nonsense for a right answer" };
       return name === "away" ? { kind: "unavailable", why: "nobody is there" } : { kind: "lawful" };
     },
+    found: () => undefined,
     onBroken: () => undefined,
   });
 }

@@ -31,7 +31,8 @@ function environmentOf(numberOf: (seed: bigint) => string, answerBytes = 0) {
   if (first === undefined) throw new Error("it has an environment");
   const onBroken = (_: string, level: string): void => void broken.push(level);
   const lawful = async () => ({ kind: "lawful" }) as const;
-  const environment = mountedEnvironment(first, { mount: "far", provider, concurrency: 1, lawful, onBroken });
+  const found = () => undefined;
+  const environment = mountedEnvironment(first, { mount: "far", provider, concurrency: 1, lawful, found, onBroken });
   if (environment.asked === undefined) throw new Error("it is asked");
   return { environment, asked: environment.asked, broken };
 }

@@ -26,7 +26,7 @@ function environmentWith(levels: readonly string[]): Described {
   return read.environments[0] as Described;
 }
 
-/** Returns a provider: its level "lenient" accepts any answer, "held" levels wait, and "away" gets no answer. */
+/** Returns a provider: levels with "lenient" in their names accept any answer, "held" levels wait, and "away" gets no answer. */
 function providerOf({ asked: { id, version, digest }, levels: all }: Described) {
   const levels = all.map(({ name }) => name);
   const isUnknown = (asked: AskedEnvironment): boolean =>
@@ -49,7 +49,7 @@ function providerOf({ asked: { id, version, digest }, levels: all }: Described) 
     verify: async (asked, { instance, answer }): Promise<VerifyResult> => {
       if (isUnknown(asked)) return failure("unavailable", "no such name");
       const number = Buffer.from(instance).toString();
-      const { result } = verified(0, answer === number || number.startsWith("lenient"));
+      const { result } = verified(0, answer === number || number.includes("lenient"));
       if (result.case !== "facts") throw new Error("it finds something");
       return { kind: "facts", facts: result.value };
     },
@@ -79,6 +79,7 @@ test("a level that is not tried in time is tried later, and gives no task before
     provider,
     concurrency: 1,
     lawful: trials.of,
+    found: trials.found,
     onBroken: () => undefined,
   });
   const tasks = { parameters: { level: 1 }, split: "train", seeds: [1n] } as const;
@@ -90,6 +91,34 @@ test("a level that is not tried in time is tried later, and gives no task before
   expect(refused).toMatchObject([
     { kind: "exhausted", message: expect.stringMatching(/level 'lenient'.*meaningless/) as string },
   ]);
+});
+
+test("an axis ends before its first level that is refused, also while the server serves", async () => {
+  const levels = ["easy", "hard", "held lenient", "harder"];
+  const mounted = { ...environmentWith(levels), axes: [{ name: "size", first: 3, levels, guess: 0 }] };
+  const { provider, letGo } = providerOf(mounted);
+  const trials = createTrials({ provider, environments: [mounted], onLate: () => undefined });
+  const options = { mount: "far", provider, concurrency: 1, lawful: trials.of, found: trials.found };
+  const { asked } = mountedEnvironment(mounted, { ...options, onBroken: () => undefined });
+  expect(asked?.axes?.map(({ first, last }) => [first, last])).toEqual([[3, 6]]);
+  await trials.begin(50);
+  const lenient = mounted.levels[2] as Described["levels"][number];
+  const refused = trials.of(mounted, lenient);
+  letGo();
+  expect(await refused).toMatchObject({ kind: "unlawful" });
+  expect(asked?.axes?.map(({ first, last }) => [first, last])).toEqual([[3, 4]]);
+  expect(asked?.axes?.[0]?.parametersAt(4)).toEqual({ level: 1 });
+});
+
+test("an axis of which fewer than two levels are served is none", async () => {
+  const levels = ["easy", "lenient", "hard"];
+  const mounted = { ...environmentWith(levels), axes: [{ name: "size", first: 1, levels, guess: 0 }] };
+  const { provider } = providerOf(mounted);
+  const trials = createTrials({ provider, environments: [mounted], onLate: () => undefined });
+  await trials.begin(PATIENCE_MS);
+  const options = { mount: "far", provider, concurrency: 1, lawful: trials.of, found: trials.found };
+  const environment = mountedEnvironment(mounted, { ...options, onBroken: () => undefined });
+  expect(environment.asked?.axes).toEqual([]);
 });
 
 test("of a provider that cannot be asked nothing is found, and it is asked again", async () => {

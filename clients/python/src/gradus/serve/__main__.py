@@ -54,7 +54,11 @@ def _parser_of_serve() -> argparse.ArgumentParser:
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", help="a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:…, openenv:…")
+    parser.add_argument(
+        "target",
+        help="a Python file, or rlve-gym[:names], reasoning-core[:names], reasoning-gym[:names], verifiers:name, "
+        "nemo-gym:…, openenv:…",
+    )
     parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
     parser.add_argument(
         "--allow",

@@ -22,6 +22,8 @@ PROTOCOL = 1
 
 ADAPTERS = {
     "reasoning-gym": "gradus.serve.adapters.reasoning_gym",
+    "reasoning-core": "gradus.serve.adapters.reasoning_core",
+    "rlve-gym": "gradus.serve.adapters.rlve_gym",
     "verifiers": "gradus.serve.adapters.verifiers",
     "nemo-gym": "gradus.serve.adapters.nemo_gym",
     "openenv": "gradus.serve.adapters.openenv",

@@ -62,6 +62,8 @@ def install() -> None:
     for name, value in list(vars(random).items()):
         if type(getattr(value, "__self__", None)) is random.Random:
             setattr(random, name, getattr(late, name))
+    # Some libraries, such as networkx, draw from the generator behind the functions of `random`.
+    random._inst = late
 
 
 def seed_chance(seed: int) -> None:

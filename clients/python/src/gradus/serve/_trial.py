@@ -36,6 +36,9 @@ WORK_SHARE_MIN = 0.02
 CHEAP_SECONDS = 0.2
 # Seconds after which a level is tried no further, e.g. because it sleeps.
 SLOW_SECONDS = 5
+# Number of levels of a catalogue up to which all are tried. If there are more, only the first of each environment is
+# tried, which tells whether its answers get numbers. A server tries each level again before it serves the level.
+ALL_TRIED_MAX = 256
 # Number of levels of an environment that may end their process. After these, no further levels are tried.
 BROKEN_MAX = 3
 # Numbers of trial processes, far above those of workers.
@@ -56,16 +59,19 @@ class Verdict:
 
 
 def try_all(catalogue: Catalogue, walls: Walls, family: Family, processes: int, cpu_seconds_max: float) -> None:
-    """Tries all levels of a catalogue, and removes those that cannot be served.
+    """Tries levels of a catalogue, all or of many the first of each environment, and removes those that fail.
 
     Tries `processes` environments at a time, each level within a limit of processor time.
     """
     waiting = list(catalogue.served.values())
+    has_many = sum(len(served.levels) for served in waiting) > ALL_TRIED_MAX
     running: dict[int, Trial] = {}
     poll = select.poll()
     while waiting or running:
         while waiting and len(running) < processes:
-            trial = Trial(waiting.pop(), walls, family, cpu_seconds_max)
+            served = waiting.pop()
+            levels = list(served.levels)[: 1 if has_many else None]
+            trial = Trial(served, levels, walls, family, cpu_seconds_max)
             running[trial.pipe] = trial
             poll.register(trial.pipe, select.POLLIN)
         for pipe, _ in poll.poll(1000):
@@ -98,15 +104,15 @@ def _take(catalogue: Catalogue, trial: Trial) -> None:
 
 
 class Trial:
-    """Trial of one environment: its levels in turn, in a process that is replaced if a level ends it."""
+    """Trial of one environment: levels of it in turn, in a process that is replaced if a level ends it."""
 
-    def __init__(self, served: Served, walls: Walls, family: Family, cpu_seconds_max: float) -> None:
+    def __init__(self, served: Served, levels: list[str], walls: Walls, family: Family, cpu_seconds_max: float) -> None:
         self.served = served
         self._cpu_seconds_max = cpu_seconds_max
         self.verdicts: list[Verdict] = []
         self._walls = walls
         self._family = family
-        self._levels = list(served.levels)
+        self._levels = levels
         self._broken = 0
         self._start()
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from gradus.serve._catalogue import TargetError
 
+# Matches calls that run a text as code. If a scorer has one, each answer is scored in a process of its own.
+_RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
 _WRAPPINGS = {"plain": "{}", "boxed": "\\boxed{{{}}}", "tag": "<answer>{}</answer>", "line": "Answer: {}"}
 
 
@@ -53,3 +57,22 @@ def slug_of(name: str) -> str:
     """Returns a name in the form of an id: lower-case letters and digits, joined by "-"."""
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name.lower()).split()
     return "-".join(words) or "unnamed"
+
+
+def chosen(names: str, known: Iterable[str], slug: Callable[[str], str], library: str) -> dict[str, str]:
+    """Returns names by their slugs: those between commas, or all known ones.
+
+    Raises TargetError if a name is unknown.
+    """
+    slugs = {slug(name): name for name in sorted(known)}
+    wanted = [slug(name) for name in names.split(",") if name.strip()] or list(slugs)
+    for each in wanted:
+        if each not in slugs:
+            alike = difflib.get_close_matches(each, slugs) or list(slugs)[:8]
+            raise TargetError(f"{library} has no '{each}'; it has {len(slugs)} others, such as {', '.join(alike)}")
+    return {each: slugs[each] for each in wanted}
+
+
+def runs_text(source: str) -> bool:
+    """Returns whether a scorer with this source may run a text as code."""
+    return _RUNS_TEXT.search(source) is not None

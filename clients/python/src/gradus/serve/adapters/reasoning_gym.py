@@ -16,14 +16,12 @@ import re
 from typing import Any
 
 from gradus.serve._catalogue import Offer, TargetError
-from gradus.serve._environment import Environment, Level
+from gradus.serve._environment import Axis, Environment, Level
+from gradus.serve.adapters._target import chosen, runs_text, slug_of
 
 PREFIX = "reasoning-gym/"
 SEED_BITS = 32
 """Number of bits of a seed: numpy accepts no more, and some data sets seed it."""
-
-# Matches calls that run a text as code. If a scorer has one, each answer is scored in a process of its own.
-_RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
 _LEFT_OUT = {
     "codeio": "some of its programs read the clock or the system's random numbers, so that one seed may give two tasks",
     "composite": "it mixes other data sets by given weights: create a run of several arms instead",
@@ -38,13 +36,9 @@ def offer(names: str) -> Offer:
         from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: PLC0415  # Not required by gradus-gym.
     except ImportError as error:
         raise TargetError('reasoning-gym is not installed: pip install "reasoning-gym>=0.1.25,<0.2"') from error
-    wanted = [name.strip().replace("-", "_") for name in names.split(",") if name.strip()] or sorted(DATASETS)
-    unknown = [name for name in wanted if name not in DATASETS]
-    if unknown:
-        raise TargetError(f"reasoning-gym has no data set {unknown[0]}; it has {', '.join(sorted(DATASETS))}")
     offered = Offer([], tried_here=False)
-    for name in wanted:
-        slug = PREFIX + name.replace("_", "-")
+    for part, name in chosen(names, DATASETS, slug_of, "reasoning-gym").items():
+        slug = PREFIX + part
         if name in _LEFT_OUT:
             offered.left_out[slug] = _LEFT_OUT[name]
             continue
@@ -106,8 +100,10 @@ class ReasoningGymSet(Environment):
     def __init__(self, slug: str, dataset: Any, config: Any, levels: dict[str, Level]) -> None:
         self.id = slug  # type: ignore[misc]
         self.levels = levels  # type: ignore[misc]
+        # Levels of a curriculum are sorted from easy to hard.
+        self.axes = {"level": Axis(list(levels))} if len(levels) > 1 else {}  # type: ignore[misc]
         self.description = (dataset.__doc__ or "").strip().split("\n\n")[0]  # type: ignore[misc]
-        self.runs_answers = bool(_RUNS_TEXT.search(inspect.getsource(dataset.score_answer)))  # type: ignore[misc]
+        self.runs_answers = runs_text(inspect.getsource(dataset.score_answer))  # type: ignore[misc]
         if self.runs_answers:
             self.remarks = ("it runs answers as code: each is scored in a process of its own",)  # type: ignore[misc]
         self._dataset = dataset
