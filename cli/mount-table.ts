@@ -13,7 +13,7 @@ export interface MountEntry {
   readonly difficulty: string;
   readonly rewards: string;
   readonly determinism: string;
-  /** Counts of what was mounted. Null: they depend on what the user names. */
+  /** Counts of what was mounted. Null: they depend on what the user names, or were not measured. */
   readonly figures: MountFound | null;
 }
 
@@ -47,7 +47,10 @@ export const mountHead = [
 export function mountRow(entry: MountEntry): readonly string[] {
   const { mount, package: name, install, license, difficulty, rewards, determinism, figures } = entry;
   const { environments, levels, withTurns, axes } = figures ?? {};
-  const counts = [environments, levels, withTurns, axes].map((count) => (count === undefined ? "any" : String(count)));
-  const version = figures === null ? "none" : `${name ?? mount} ${figures.version}`;
+  const unknown = mount.includes(":") ? "any" : "not measured";
+  const counts = [environments, levels, withTurns, axes].map((count) =>
+    count === undefined ? unknown : String(count),
+  );
+  const version = figures === null ? "–" : `${name ?? mount} ${figures.version}`;
   return [mount, ...counts, license, difficulty, rewards, determinism, version, install];
 }
