@@ -34,6 +34,9 @@ NoRewardReason: TypeAlias = Literal[
     "resource_unavailable",
     "failed_precondition",
 ]
+HackingSignKind: TypeAlias = Literal[
+    "reward_without_solved", "violation_dominates", "length_runs_away", "component_saturates"
+]
 CloseCause: TypeAlias = Literal["too_many_open", "row_gone", "replaced"]
 FeedbackStatus: TypeAlias = Literal["recorded", "duplicate", "conflicting_completion", "stale_epoch", "not_recorded"]
 
