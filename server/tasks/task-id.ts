@@ -289,7 +289,7 @@ export function openTaskId(keyring: Keyring, registry: Registry, taskId: string)
   }
   // Node's decoder ignores characters that are not base64url. An id with such characters was changed, so it is refused.
   if (bytes.toString("base64url") !== taskId) return notBase64;
-  const token = decodeToken(registry, Uint8Array.from(opened.payload));
+  const token = decodeToken(registry, new Uint8Array(opened.payload));
   if (token === undefined)
     return { kind: "invalid", detail: "task_id: it has a format that this server does not know" };
   return { kind: "ok", token, groupId: groupIdOf(token, opened.mac) };
