@@ -78,14 +78,17 @@ function numbersOf({ tokens = -1, completion, result }: CountedSample): readonly
   const { reward, solved, truncated, quality } = isScored ? result.score : UNSCORED;
   const isInTokens = tokens >= 0;
   return [
-    ...([
-      1,
-      isInTokens ? tokens : 0,
-      Number(isInTokens),
-      isInTokens ? 0 : completion.length,
-      Number(!isInTokens),
-    ] as const),
-    ...([Number(isScored), Number(solved), Number(truncated), reward, reward * reward, quality] as const),
+    1,
+    isInTokens ? tokens : 0,
+    Number(isInTokens),
+    isInTokens ? 0 : completion.length,
+    Number(!isInTokens),
+    Number(isScored),
+    Number(solved),
+    Number(truncated),
+    reward,
+    reward * reward,
+    quality,
   ];
 }
 

@@ -32,7 +32,7 @@ interface Deps {
 
 /** Returns the content of the new task's id. It has no run and no episode. */
 export function reissue(deps: Deps, given: TaskToken, settings: RescoreSettings): Reissued {
-  const { run: _, episode: __, digest: ___, ...token } = given;
+  const { run: _run, episode: _episode, digest: _digest, ...token } = given;
   const { version = token.version, answerFormat = token.answerFormat, thinking = token.thinking } = settings;
   const found = deps.registry.find(token.environment, version);
   if (found.kind !== "found") {

@@ -3232,10 +3232,10 @@ export enum HackingSignKind {
   LENGTH_RUNS_AWAY = 3,
 
   /**
-   * Of at least two components of the reward whose weight is not 0, only this one has a
-   * late mean of at least 90% of its greatest value in the run. The late mean is at least
-   * 95% and the early one was below 90%, while the late share of solved samples and the
-   * late mean quality are below 0.5.
+   * Only one of at least two components whose weight is not 0 has a late mean of at
+   * least 90% of its greatest value in the run. That mean is at least 95% of it, and the
+   * early one was below 90%. The late share of solved samples and the late mean quality
+   * are below 0.5.
    */
   COMPONENT_SATURATES = 4,
 }
