@@ -8,8 +8,8 @@ import { createClient as createWebClient } from "../../../clients/ts/src/web.ts"
 import { openServer } from "../../support/in-process.ts";
 import type { TestServer } from "../../support/in-process.ts";
 
-/** Milliseconds that a call has in all; the pauses here are longer. */
-const SHORT_MS = 300;
+/** Time limit of a call, in milliseconds: shorter than the pause, and long enough for a call on a busy machine. */
+const DEADLINE_MS = 4_000;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -51,12 +51,12 @@ describe.each(clients)("over %s", (protocol, open) => {
     await run.pause();
     const cursors: bigint[] = [];
     const reading = (async () => {
-      for await (const { tasks } of run.batches({}, { deadlineMs: SHORT_MS })) {
+      for await (const { tasks } of run.batches({}, { deadlineMs: DEADLINE_MS })) {
         cursors.push(...tasks.map(({ cursor }) => cursor));
         await client.batchStep(tasks.map((task) => ({ task, completions: [text] })));
       }
     })();
-    await sleep(4 * SHORT_MS);
+    await sleep(DEADLINE_MS + 1_000);
     expect(cursors).toEqual([]);
     await run.resume();
     await reading;
@@ -70,7 +70,7 @@ describe.each(clients)("over %s", (protocol, open) => {
     await run.pause();
     const controller = new AbortController();
     const waiting = run.nextBatch({}, { signal: controller.signal });
-    setTimeout(() => controller.abort(), SHORT_MS);
+    setTimeout(() => controller.abort(), 300);
     await expect(waiting).rejects.toMatchObject({ code: "CANCELLED" });
   });
 
