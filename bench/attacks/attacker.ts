@@ -20,12 +20,12 @@ export interface Attacker {
 }
 
 /**
- * Starts an attacker. `nice` lowers its priority, because it stands for other machines, whose cores are not the
- * server's.
+ * Starts an attacker. It runs only while the servers leave a core idle (Linux's SCHED_IDLE), because it stands for other
+ * machines, whose cores are not the servers'.
  */
-export async function startAttack(attack: AttackName, target: Target, nice: number): Promise<Attacker> {
-  const execArgv = ["-n", String(nice), process.execPath, ...process.execArgv];
-  const child = fork(import.meta.filename, { execPath: "nice", execArgv });
+export async function startAttack(attack: AttackName, target: Target): Promise<Attacker> {
+  const execArgv = ["--idle", "0", process.execPath, ...process.execArgv];
+  const child = fork(import.meta.filename, { execPath: "chrt", execArgv });
   const attacking = new Promise((resolve, reject) => {
     child.once("message", resolve);
     child.once("exit", (code) => reject(new Error(`the attacker ended with ${code}`)));

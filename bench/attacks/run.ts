@@ -5,7 +5,7 @@
  * figures.
  *
  * ```
- * node bench/attacks/run.ts [--json] [--rounds 1] [--seconds 10] [--attack "rapid resets"] [--nice 19]
+ * node bench/attacks/run.ts [--json] [--rounds 1] [--seconds 10] [--attack "rapid resets"]
  * ```
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -32,7 +32,6 @@ const { values: options } = parseArgs({
     json: { type: "boolean", default: false },
     rounds: { type: "string", default: "1" },
     seconds: { type: "string", default: "10" },
-    nice: { type: "string", default: "19" },
     attack: { type: "string", multiple: true, default: [...attackNames] },
   },
 });
@@ -153,7 +152,7 @@ async function measure(attack: AttackName): Promise<Result> {
     const watch = (durationMs: number) => Promise.all(watches.map((each) => each(durationMs)));
     await watch(WARM_UP_MS);
     const before = server.rssBytes();
-    const attacker = await startAttack(attack, server, Number(options.nice));
+    const attacker = await startAttack(attack, server);
     const durationMs = Number(options.seconds) * 1000;
     const watched = watch(durationMs);
     const most = await highest(server, watched);
