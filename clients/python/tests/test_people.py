@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from real_server import TOKEN, Server
 
-from gradus import Client, FailedPreconditionError, RunConfig, arm, mixture
+from gradus import Client, FailedPreconditionError, InvalidArgumentError, RunConfig, arm, mixture
 
 
 def test_what_people_ask(guarded: Server) -> None:
@@ -43,7 +43,15 @@ def test_what_people_ask(guarded: Server) -> None:
         kept = list(run.samples(text="NO IDEA"))
         assert [each.completion for each in kept] == ["no idea"] * 2
         assert kept[0].outcome.grpo_advantage is not None
+        counts = run.violations()
+        assert (counts.counted, counts.total.sums.samples, counts.total.violations[0].verdict) == (True, 4, "malformed")
+        drawn = {each.arm_id: each.sums.samples for each in counts.arms}
+        (whole,) = run.violations(counts.arms[0].arm_id).arms
+        assert (whole.sums.samples, sum(each.sums.samples for each in whole.stretches)) == (drawn[whole.arm_id],) * 2
+        with pytest.raises(InvalidArgumentError, match="arm_id: 'chess' is not an arm"):
+            run.violations("chess")
         run.delete_samples()
+        assert run.violations().total.sums.samples == 0
         assert list(run.samples()) == []
 
         evaluation = client.evaluation("e")

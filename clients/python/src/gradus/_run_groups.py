@@ -22,6 +22,7 @@ from gradus.samples import RunSample, filter_proto
 from gradus.tasks import CompletionGroup, Task
 from gradus.v1 import curriculum_pb2 as cur
 from gradus.v1 import outcome_pb2
+from gradus.violations import Violations
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -331,6 +332,27 @@ class WholeRunCore(RunCore):
         """Deletes the completions that the run keeps; the run goes on."""
         request = message_of(cur.DeleteRunSamplesRequest, run_id=self.run_id)
         return self.call(curriculum_call("DeleteRunSamples", request, lambda _: None), options)
+
+    def violations(self, arm_id: str = "", **options: Unpack[CallOptions]) -> Op[Violations]:
+        """Returns counts of what is wrong with the run's completions, and signs that the policy exploits its reward.
+
+        The server counts while it keeps completions (`--keep-samples`).
+
+        Parameters
+        ----------
+        arm_id
+            Id of the training arm to return in full; "": all arms, in brief.
+        **options
+            `timeout` (seconds) and `retries`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the run has no such arm.
+
+        """
+        request = message_of(cur.GetViolationsRequest, run_id=self.run_id, arm_id=arm_id)
+        return self.call(curriculum_call("GetViolations", request, Violations.from_proto), options)
 
     def history(self, **options: Unpack[HistoryOptions]) -> Each[HistoryRecord]:
         """Yields update batches, rounds of evaluation and control changes, in the order in which they happened.

@@ -57,6 +57,7 @@ class Run(RunHandle):
     history = blocking_each(WholeRunCore.history)
     samples = blocking_each(WholeRunCore.samples)
     delete_samples = blocking(WholeRunCore.delete_samples)
+    violations = blocking(WholeRunCore.violations)
 
 
 class Evaluation(EvaluationHandle):

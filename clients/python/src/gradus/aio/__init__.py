@@ -59,6 +59,7 @@ class Run(RunHandle):
     history = awaiting_each(WholeRunCore.history)
     samples = awaiting_each(WholeRunCore.samples)
     delete_samples = awaiting(WholeRunCore.delete_samples)
+    violations = awaiting(WholeRunCore.violations)
 
 
 class Evaluation(EvaluationHandle):
