@@ -26,6 +26,16 @@ export type MakeOutcome<Key extends InstanceKey> =
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
   /** Makes instances of one arm of a run. Returns a result for each of `places`, in order. */
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly MakeOutcome<Key>[]>;
+  /**
+   * Makes the prompts of tasks that the next draw takes, unless they are cached, so that NextBatch need not. Unset:
+   * prompts are made only when they are requested.
+   */
+  readonly render?: (tasks: readonly DrawnSoon<Spec, Key>[]) => Promise<void>;
+}
+
+/** Task that the next draw takes: its arm, its level in an arm that grows, and its key. */
+export interface DrawnSoon<Spec, Key extends InstanceKey> extends Pick<TaskPlace<Spec>, "arm" | "level"> {
+  readonly key: Key;
 }
 
 /** Result of comparing the rows of this server's data pools with the rows that a run knows. */

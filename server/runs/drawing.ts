@@ -171,7 +171,7 @@ export function drawing<Spec, Key extends InstanceKey>(
   const ahead = (signal: AbortSignal): Promise<void> =>
     // If making tasks in advance fails, the draw itself makes them. But it fails only because of a bug, so it is
     // logged.
-    makeAhead(run, stock, aheadMax, signal).catch((err: unknown) =>
+    makeAhead(run, { stock, source, candidatesMax: aheadMax }, signal).catch((err: unknown) =>
       log?.warn({ err, run: run.id }, "cannot make tasks in advance; they will be made when they are drawn"),
     );
   // Number of batches drawn after this server's last draw. Other servers that follow the run make nothing in advance.

@@ -4,7 +4,8 @@
  * instances that the next one probably needs are made, and after the feedback those that it will have. A draw makes
  * missing ones itself, so results do not depend on this.
  */
-import { type DrawPlan, drawReadiness, planDraw } from "../curriculum/draw.ts";
+import type { DrawnTask } from "../curriculum/batches.ts";
+import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
 import { type Candidate, DRY_ORDINALS, fillSlots, type MissingInstances } from "../curriculum/fill-slots.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { grows, levelOf, nextOrdinalOf } from "../curriculum/growth.ts";
@@ -12,7 +13,7 @@ import { definitionOf } from "../curriculum/policies/registry.ts";
 import { viewOf } from "../curriculum/run-view.ts";
 import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } from "../curriculum/types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { MakeOutcome, TaskSource } from "./dependencies.ts";
+import type { DrawnSoon, MakeOutcome, TaskSource } from "./dependencies.ts";
 
 /** Number of instances that are made in advance at a time. A draw that needs some of them then waits for few others. */
 const CHUNK = 16;
@@ -245,15 +246,22 @@ function missingOfExpected(state: RunState, deviations: number, { lookup }: Stoc
   );
 }
 
+interface AheadOptions<Spec, Key extends InstanceKey> {
+  readonly stock: Stock<Key>;
+  readonly source: Pick<TaskSource<Spec, Key>, "render">;
+  /** Number of instances in the stock at which no more are made. */
+  readonly candidatesMax: number;
+}
+
 /**
  * Makes instances of the next draw. If it can be planned, because the feedback that it needs has arrived, these are the
  * instances that it will have. Then, or otherwise, these are the ones that it probably needs, until the stock has about
- * `candidatesMax`. It stops if the run draws or changes meanwhile, or if the draw can be planned.
+ * `candidatesMax`. It stops if the run draws or changes meanwhile, or if the draw can be planned. At the end it makes
+ * the prompts of a planned draw that the cache of prompts has dropped meanwhile.
  */
 export async function makeAhead<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,
-  stock: Stock<Key>,
-  candidatesMax: number,
+  { stock, source, candidatesMax }: AheadOptions<Spec, Key>,
   signal: AbortSignal,
 ): Promise<void> {
   const begun = run.state();
@@ -283,7 +291,20 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
       if (!(await make(missing))) return;
     }
   // The first pass makes the average number of instances for all arms, and the second pass makes more.
-  for (const deviations of [0, DEVIATIONS]) if (!(await make(missingOfExpected(begun, deviations, stock)))) return;
+  for (const deviations of [0, DEVIATIONS]) if (!(await make(missingOfExpected(begun, deviations, stock)))) break;
+  const filled = plan?.kind === "plan" && isCurrent(plan, run.state()) ? fillSlots(plan, stock.lookup) : undefined;
+  if (filled?.kind === "filled") await source.render?.(drawnSoon(begun, filled.tasks));
+}
+
+/** Returns the tasks of a draw whose prompts this server makes. Others have them from outside. */
+function drawnSoon<Spec, Key extends InstanceKey>(
+  { config }: RunState<Spec, Key>,
+  tasks: readonly DrawnTask<Key>[],
+): readonly DrawnSoon<Spec, Key>[] {
+  return tasks.flatMap(({ arm: index, ordinal, key }) => {
+    const arm = config.arms[index];
+    return arm === undefined || mayCost(arm) ? [] : [{ arm, level: levelOf(arm, ordinal), key }];
+  });
 }
 
 /** Groups instances by arm, so that a run of many arms makes a task or two of each arm in one call. */
