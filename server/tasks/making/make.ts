@@ -22,10 +22,10 @@ import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Re
 import type { WorkerPool } from "./workers.ts";
 
 /**
- * Maximum number of characters of cached tasks. It is enough for two thousand tasks with the longest usual prompts,
- * which were made in advance and will soon be given out.
+ * Maximum number of characters of cached tasks. It is enough for more than a thousand tasks that were made in advance
+ * and will soon be given out.
  */
-const KEPT_CHARACTERS_MAX = 32 * 1024 ** 2;
+const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** Approximate size of a cached task without its prompt, in characters. */
 const TASK_CHARACTERS = 2048;
 

@@ -97,7 +97,7 @@ const streamsRejectedMax = 20_000;
  * more, the connection is closed. Until the acknowledgement no other limit of streams applies, so one read of 64 KiB
  * could open and reset 2,335 streams. Real clients open at most 100 by then.
  */
-export const unsettledStreamsMax = 256;
+export const unsettledStreamsMax = 128;
 
 /**
  * Sets the HTTP/2 options of a gRPC server: its window size and its limits of streams. Call it before the server is
