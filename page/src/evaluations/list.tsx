@@ -4,6 +4,7 @@ import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
+import { roleAtLeast } from "../caller.ts";
 import { Answered, Heading, Share } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 import { clock, count } from "../words.ts";
@@ -40,11 +41,16 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
   return (
     <>
       {first !== undefined && <Compared ids={chosen} />}
-      <Table label="Evaluations" columns={["evaluation", "model", "suite", "samples", "created"]} words={3}>
+      <Table
+        label="Evaluations"
+        columns={["evaluation", "model", "suite", "samples", "created", <span class="hidden">Links</span>]}
+        words={3}
+      >
         {evaluations.map((evaluation) => (
           <Row
             key={evaluation.evaluationId}
             evaluation={evaluation}
+            before={evaluationBefore(evaluation, evaluations)}
             chosen={chosen.includes(evaluation.evaluationId)}
             fits={first === undefined || first.suite === evaluation.suite}
             onChoose={choose}
@@ -55,15 +61,25 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
   );
 }
 
+/** Returns the evaluation of the same suite that was created last before this one. Undefined: there is none. */
+function evaluationBefore(of: Evaluation, evaluations: readonly Evaluation[]): Evaluation | undefined {
+  const place = (each: Evaluation): string => `${String(each.createTime?.seconds ?? 0n).padStart(20, "0")} ${each.evaluationId}`;
+  return evaluations
+    .filter((each) => each.suite === of.suite && each.unreadable === "" && place(each) < place(of))
+    .reduce<Evaluation | undefined>((last, each) => (last === undefined || place(last) < place(each) ? each : last), undefined);
+}
+
 interface RowProps {
   readonly evaluation: Evaluation;
+  /** Evaluation with which this one is compared by a link. */
+  readonly before: Evaluation | undefined;
   readonly chosen: boolean;
   /** True if the evaluation can be compared with the chosen ones, because it has the same suite. */
   readonly fits: boolean;
   readonly onChoose: (id: string, on: boolean) => void;
 }
 
-function Row({ evaluation, chosen, fits, onChoose }: RowProps) {
+function Row({ evaluation, before, chosen, fits, onChoose }: RowProps) {
   const {
     evaluationId: id,
     model,
@@ -97,9 +113,17 @@ function Row({ evaluation, chosen, fits, onChoose }: RowProps) {
             <Share value={scored} label={`${count(samplesScored)} of ${count(samplesTotal)}`} />
           </td>
           <td>{createTime === undefined ? "–" : clock(new Date(Number(createTime.seconds) * 1000))}</td>
+          <td class="words">
+            {before !== undefined && (
+              <a href={hrefOf(["evaluations", before.evaluationId, "against", id], { show: "second" })}>
+                gains over {before.evaluationId}
+              </a>
+            )}{" "}
+            {roleAtLeast("operator") && <a href={hrefOf(["evaluations", id, "again"])}>score again</a>}
+          </td>
         </>
       ) : (
-        <td class="words wraps" colSpan={3}>
+        <td class="words wraps" colSpan={4}>
           {unreadable}
         </td>
       )}
