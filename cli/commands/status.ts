@@ -30,7 +30,10 @@ function statusText(status: ServerStatus): string {
     ["window", `${window?.seconds ?? 0n} s`],
     ["event loop busy", `${number(100 * status.eventLoopUtilization)}%`],
     ["cores used", `${number(coresUsed)} of ${cores}`],
-    ["memory", `${mebibytes(memoryBytes)} of ${mebibytes(memoryMaxBytes)}; ${mebibytes(startMemoryBytes)} at the start`],
+    [
+      "memory",
+      `${mebibytes(memoryBytes)} of ${mebibytes(memoryMaxBytes)}; ${mebibytes(startMemoryBytes)} at the start`,
+    ],
   ]);
   const calls = table(
     ["method", "calls", "running", "p50 ms", "p99 ms"],

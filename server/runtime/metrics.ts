@@ -89,7 +89,12 @@ export function createMetrics() {
     /** Returns the counts of the calls of this process, by method. */
     calls: (): readonly CallCounts[] => [...methods.values()],
     meter: (method: string) => {
-      const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map(), seconds: histogram(CALL_BOUNDS_S) };
+      const known = methods.get(method) ?? {
+        method,
+        inflight: 0,
+        byCode: new Map(),
+        seconds: histogram(CALL_BOUNDS_S),
+      };
       methods.set(method, known);
       return meterOf(known);
     },

@@ -40,13 +40,20 @@ const runFile = (length: number): string =>
 
 beforeAll(async () => {
   writeFileSync(join(folder.path, "run.yaml"), runFile(96));
-  const suite = { id: "small", version: 1, parts: [{ environment: "countdown", level: "T0", split: "eval", tasks: 40 }] };
+  const suite = {
+    id: "small",
+    version: 1,
+    parts: [{ environment: "countdown", level: "T0", split: "eval", tasks: 40 }],
+  };
   writeFileSync(join(folder.path, "small.json"), JSON.stringify(suite));
   browser = await openBrowser();
   server = await startServer(folder.path, "--keep-samples", "8", "--suite-file", join(folder.path, "small.json"));
   await gradus("run", "start", "run.yaml", "--run-id", RUN, "--updates", "10", "--no-open", "--json");
   for (const [model, id] of [A, B].entries()) {
-    await using chat = await startChatServer((request) => ({ kind: "answer", content: middlingAnswer(request, model) }));
+    await using chat = await startChatServer((request) => ({
+      kind: "answer",
+      content: middlingAnswer(request, model),
+    }));
     const named = ["--model", `org/${id}`, "--evaluation-id", id as string];
     await gradus("eval", "--suite", "small", "--endpoint", chat.url, ...named, "--json");
   }

@@ -129,8 +129,7 @@ function environmentCalls({
   const { method } = EnvironmentService;
   return {
     getServerInfo: async (options) => present((await unary(method.getServerInfo, {}, options)).server, "server"),
-    getServerStatus: async (options) =>
-      present((await unary(method.getServerStatus, {}, options)).status, "status"),
+    getServerStatus: async (options) => present((await unary(method.getServerStatus, {}, options)).status, "status"),
     listEnvironments: (filter = {}, options) =>
       allPages(
         (pageToken) => unary(method.listEnvironments, { category: filter.category ?? "", pageToken }, options),

@@ -82,4 +82,3 @@ const wordsNow = (row: RescoredSample): string =>
 function verdictText(verdict: string | null, isSolved: boolean | null): string {
   return `${verdict ?? "unknown"}${isSolved === true ? ", solved" : ""}`;
 }
-

@@ -46,11 +46,14 @@ function Settings({ offers: { schemes, versions } }: { readonly offers: Offers }
   const none = Object.fromEntries(
     Object.keys(query).flatMap((name) => (name.startsWith(PARAMETER) ? [[name, undefined]] : [])),
   );
-  const choice = (label: string, name: string, values: readonly string[], words = formatWords) => (
+  const choice = (label: string, name: string, values: readonly string[]) => (
     <Select
       label={label}
       value={query[name] ?? ""}
-      options={["", ...values].map((value) => ({ value, text: value === "" ? "as before" : (words[value] ?? value) }))}
+      options={["", ...values].map((value) => ({
+        value,
+        text: value === "" ? "as before" : (formatWords[value] ?? value),
+      }))}
       onChoose={(value) => refine({ ...(name === "scheme" && none), [name]: value })}
     />
   );
@@ -110,7 +113,9 @@ function Rescored({ id, total, isDear }: RescoredProps) {
     [id, key],
   );
   if (settings === undefined)
-    return <p class="note">Choose what differs: the completions are scored again, and the evaluation stays as it is.</p>;
+    return (
+      <p class="note">Choose what differs: the completions are scored again, and the evaluation stays as it is.</p>
+    );
   if (!mayBegin)
     return (
       <button type="button" class="main" onClick={() => setAllowed(key)}>
@@ -168,11 +173,11 @@ function Changes({ id, report: { arms, changes } }: { readonly id: string; reado
                 <td class="words">{each.to}</td>
                 <td class="words">
                   {each.samples.map(({ part, instance, sampleIndex }) => (
-                    <>
-                      <a key={instance} href={sampleHref(id, part, instance, sampleIndex)}>
+                    <span key={`${instance} ${sampleIndex}`}>
+                      <a href={sampleHref(id, part, instance, sampleIndex)}>
                         {`${instance.slice(0, 8)}.${sampleIndex}`}
                       </a>{" "}
-                    </>
+                    </span>
                   ))}
                 </td>
                 <td>{count(each.completions)}</td>

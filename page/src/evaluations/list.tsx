@@ -35,6 +35,7 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
   const there = new Set(evaluations.map(({ evaluationId }) => evaluationId));
   const chosen = (address.value.query["show"] ?? "").split(",").filter((id) => there.has(id));
   if (evaluations.length === 0) return <p class="empty">There are none yet: gradus eval run makes one.</p>;
+  const before = evaluationsBefore(evaluations.filter(({ unreadable }) => unreadable === ""));
   const first = evaluations.find(({ evaluationId }) => evaluationId === chosen[0]);
   const choose = (id: string, on: boolean) =>
     refine({ show: (on ? [...chosen, id] : chosen.filter((other) => other !== id)).join(",") });
@@ -50,7 +51,7 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
           <Row
             key={evaluation.evaluationId}
             evaluation={evaluation}
-            before={evaluationBefore(evaluation, evaluations)}
+            before={before.get(evaluation.evaluationId)}
             chosen={chosen.includes(evaluation.evaluationId)}
             fits={first === undefined || first.suite === evaluation.suite}
             onChoose={choose}
@@ -61,18 +62,23 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
   );
 }
 
-/** Returns the evaluation of the same suite that was created last before this one. Undefined: there is none. */
-function evaluationBefore(of: Evaluation, evaluations: readonly Evaluation[]): Evaluation | undefined {
-  const place = (each: Evaluation): string => `${String(each.createTime?.seconds ?? 0n).padStart(20, "0")} ${each.evaluationId}`;
-  return evaluations
-    .filter((each) => each.suite === of.suite && each.unreadable === "" && place(each) < place(of))
-    .reduce<Evaluation | undefined>((last, each) => (last === undefined || place(last) < place(each) ? each : last), undefined);
+/** Returns the id of the evaluation of the same suite that was created before each one. The first one has none. */
+function evaluationsBefore(evaluations: readonly Evaluation[]): ReadonlyMap<string, string> {
+  const [last, before] = [new Map<string, string>(), new Map<string, string>()];
+  const seconds = ({ createTime }: Evaluation) => Number(createTime?.seconds ?? 0n);
+  for (const { evaluationId, suite, suiteVersion } of evaluations.toSorted((a, b) => seconds(a) - seconds(b))) {
+    const key = `${suite} ${suiteVersion}`;
+    const earlier = last.get(key);
+    if (earlier !== undefined) before.set(evaluationId, earlier);
+    last.set(key, evaluationId);
+  }
+  return before;
 }
 
 interface RowProps {
   readonly evaluation: Evaluation;
   /** Evaluation with which this one is compared by a link. */
-  readonly before: Evaluation | undefined;
+  readonly before: string | undefined;
   readonly chosen: boolean;
   /** True if the evaluation can be compared with the chosen ones, because it has the same suite. */
   readonly fits: boolean;
@@ -115,9 +121,7 @@ function Row({ evaluation, before, chosen, fits, onChoose }: RowProps) {
           <td>{createTime === undefined ? "–" : clock(new Date(Number(createTime.seconds) * 1000))}</td>
           <td class="words">
             {before !== undefined && (
-              <a href={hrefOf(["evaluations", before.evaluationId, "against", id], { show: "second" })}>
-                gains over {before.evaluationId}
-              </a>
+              <a href={hrefOf(["evaluations", before, "against", id], { show: "second" })}>gains over {before}</a>
             )}{" "}
             {roleAtLeast("operator") && <a href={hrefOf(["evaluations", id, "again"])}>score again</a>}
           </td>

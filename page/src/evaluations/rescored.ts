@@ -1,6 +1,5 @@
 /** Scores the completions of an evaluation again, with the settings that the address holds. */
-import { type AnswerFormatName, answerFormatNames, type RescoreChoice } from "../../../clients/ts/src/choices.ts";
-import { type ThinkingName, thinkingNames } from "../../../clients/ts/src/choices.ts";
+import { answerFormatNames, type RescoreChoice, thinkingNames } from "../../../clients/ts/src/choices.ts";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import type { Environment, RescoredGroup, Suite } from "../../../clients/ts/src/public.ts";
 import type { RescoredSample } from "../../../clients/ts/src/rescore-report.ts";
@@ -17,17 +16,12 @@ export function settingsIn(query: Query): RescoreChoice | undefined {
   );
   const hasScheme = scheme !== undefined || parameters.length > 0;
   const settings: RescoreChoice = {
-    ...(/^[1-9]\d{0,8}$/.test(version) && { version: Number(version) }),
-    ...(hasScheme && { rewardScheme: { name: scheme ?? "", parameters: Object.fromEntries(parameters) } }),
-    ...namedIn<"answerFormat", AnswerFormatName>("answerFormat", answerFormatNames, format),
-    ...namedIn<"thinking", ThinkingName>("thinking", thinkingNames, thinking),
+    version: /^[1-9]\d{0,8}$/.test(version) ? Number(version) : undefined,
+    rewardScheme: hasScheme ? { name: scheme ?? "", parameters: Object.fromEntries(parameters) } : undefined,
+    answerFormat: answerFormatNames.find((name) => name === format),
+    thinking: thinkingNames.find((name) => name === thinking),
   };
-  return Object.keys(settings).length === 0 ? undefined : settings;
-}
-
-function namedIn<Key extends string, Name extends string>(key: Key, names: readonly Name[], value: string | undefined) {
-  const found = names.find((name) => name === value);
-  return (found === undefined ? {} : { [key]: found }) as { readonly [K in Key]?: Name };
+  return Object.values(settings).every((value) => value === undefined) ? undefined : settings;
 }
 
 /** Settings that all environments of a suite have. */

@@ -25,7 +25,10 @@ export function Load({ status }: StatusProps) {
           ["calls", problem === "" ? <Tag tone="good">✓ ready</Tag> : <Tag tone="bad">{problem}</Tag>],
           ["event loop", bar(eventLoopUtilization, `${percent(eventLoopUtilization)} busy`)],
           ["processor", bar(coresUsed / Math.max(1, cores), `${figure(coresUsed)} of ${cores} cores`)],
-          ["memory", bar(Number(memoryBytes) / Number(memoryMaxBytes), `${bytes(memoryBytes)} of ${bytes(memoryMaxBytes)}`)],
+          [
+            "memory",
+            bar(Number(memoryBytes) / Number(memoryMaxBytes), `${bytes(memoryBytes)} of ${bytes(memoryMaxBytes)}`),
+          ],
           ["memory at the start", bytes(startMemoryBytes)],
         ]}
       />

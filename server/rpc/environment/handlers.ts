@@ -81,7 +81,10 @@ function keyOf({ id, version }: WireEnvironment): string {
 /** Returns the handlers that describe environments. Descriptions are cached until an environment is mounted again. */
 function createDirectory(
   deps: ServiceDeps,
-): Pick<ServiceHandlers<typeof EnvironmentService>, "getServerInfo" | "getServerStatus" | "listEnvironments" | "getEnvironment"> {
+): Pick<
+  ServiceHandlers<typeof EnvironmentService>,
+  "getServerInfo" | "getServerStatus" | "listEnvironments" | "getEnvironment"
+> {
   let known: readonly Environment[] = [];
   let descriptions: readonly WireEnvironment[] = [];
   /** Returns the descriptions of all environments, ordered by id. Each is made once. */

@@ -18,9 +18,13 @@ let clients: Readonly<Record<(typeof roles)[number], GradusClient>>;
 
 beforeAll(async () => {
   const path = (name: string) => join(folder.path, name);
-  writeFileSync(path("tokens.yaml"), roles.map((role) => `- {name: ${role}, role: ${role}, token: token-of-a-${role}}\n`).join(""), {
-    mode: 0o600,
-  });
+  writeFileSync(
+    path("tokens.yaml"),
+    roles.map((role) => `- {name: ${role}, role: ${role}, token: token-of-a-${role}}\n`).join(""),
+    {
+      mode: 0o600,
+    },
+  );
   writeFileSync(
     path("broken.ts"),
     `import { defineEnvironment, defineGenerator } from ${JSON.stringify(join(import.meta.dirname, "../../../envs/define.ts"))};
@@ -110,7 +114,9 @@ test("the command prints the same, as text and as JSON", async () => {
     gradus({ cwd: folder.path }, "status", "--server", address, "--token", "token-of-a-operator", ...args);
   const { code, out, err } = await status();
   expect([code, err]).toEqual([0, ""]);
-  expect(out).toMatch(/^ready +yes\nwindow +\d+ s\nevent loop busy +[\d.]+%\ncores used +[\d.e-]+ of \d+\nmemory +\d+ MiB of/);
+  expect(out).toMatch(
+    /^ready +yes\nwindow +\d+ s\nevent loop busy +[\d.]+%\ncores used +[\d.e-]+ of \d+\nmemory +\d+ MiB of/,
+  );
   expect(out).toMatch(/^gradus\.v1\.EnvironmentService\/Reset +INTERNAL +\d+ +\d+$/m);
   expect(out).toContain(`gradus.v1.EnvironmentService/Reset  ${requestId}`);
   const { out: json } = await status("--json");

@@ -26,7 +26,13 @@ test("calls and errors of the window count, and older ones only in the sums sinc
   const { methods, errors } = activity.now();
   expect(methods).toEqual([
     { method: "S/Step", count: 100, running: 0, p50Ms: expect.closeTo(3.77, 1) as number, p99Ms: 375 },
-    { method: "S/Get", count: 1, running: 1, p50Ms: expect.closeTo(0.175) as number, p99Ms: expect.any(Number) as number },
+    {
+      method: "S/Get",
+      count: 1,
+      running: 1,
+      p50Ms: expect.closeTo(0.175) as number,
+      p99Ms: expect.any(Number) as number,
+    },
   ]);
   expect(errors).toEqual([
     { method: "S/Step", code: "INTERNAL", count: 2, recent: 2 },
@@ -36,7 +42,10 @@ test("calls and errors of the window count, and older ones only in the sums sinc
   vi.advanceTimersByTime(6 * 60_000);
   expect(activity.now()).toMatchObject({
     methods: [{ method: "S/Get", count: 0, running: 1, p50Ms: 0, p99Ms: 0 }],
-    errors: [{ count: 2, recent: 0 }, { count: 1, recent: 0 }],
+    errors: [
+      { count: 2, recent: 0 },
+      { count: 1, recent: 0 },
+    ],
   });
   activity.close();
   expect(vi.getTimerCount()).toBe(0);

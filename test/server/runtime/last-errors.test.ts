@@ -10,23 +10,26 @@ function logged(logFormat: "json" | "pretty", logLevel: "info" | "silent" = "inf
   return openLog({ logLevel, logFormat, token: TOKEN }, openSync("/dev/null", "a"));
 }
 
-test.each(["json", "pretty"] as const)("are the last ten of the level error or fatal, newest first, in %s", (format) => {
-  const { log, lastErrors } = logged(format);
-  expect(lastErrors()).toEqual([]);
-  log.info("no error");
-  log.warn({ err: new Error("no") }, "a warning");
-  const before = Date.now();
-  const call = log.child({ method: "gradus.v1.S/M" }).child({ requestId: "abc-1" });
-  call.error({ err: new Error("it broke"), method: "gradus.v1.S/M" }, "internal error");
-  log.fatal("a thread failed");
-  const [last, first, ...others] = lastErrors();
-  expect(others).toEqual([]);
-  expect(last).toMatchObject({ method: "", requestId: "", message: "a thread failed" });
-  expect(first).toMatchObject({ method: "gradus.v1.S/M", requestId: "abc-1", message: "internal error: it broke" });
-  expect(first?.timeMs).toBeGreaterThanOrEqual(before);
-  for (let i = 0; i < 30; i++) log.error(`error ${i}`);
-  expect(lastErrors().map(({ message }) => message)).toEqual(Array.from({ length: 10 }, (_, i) => `error ${29 - i}`));
-});
+test.each(["json", "pretty"] as const)(
+  "are the last ten of the level error or fatal, newest first, in %s",
+  (format) => {
+    const { log, lastErrors } = logged(format);
+    expect(lastErrors()).toEqual([]);
+    log.info("no error");
+    log.warn({ err: new Error("no") }, "a warning");
+    const before = Date.now();
+    const call = log.child({ method: "gradus.v1.S/M" }).child({ requestId: "abc-1" });
+    call.error({ err: new Error("it broke"), method: "gradus.v1.S/M" }, "internal error");
+    log.fatal("a thread failed");
+    const [last, first, ...others] = lastErrors();
+    expect(others).toEqual([]);
+    expect(last).toMatchObject({ method: "", requestId: "", message: "a thread failed" });
+    expect(first).toMatchObject({ method: "gradus.v1.S/M", requestId: "abc-1", message: "internal error: it broke" });
+    expect(first?.timeMs).toBeGreaterThanOrEqual(before);
+    for (let i = 0; i < 30; i++) log.error(`error ${i}`);
+    expect(lastErrors().map(({ message }) => message)).toEqual(Array.from({ length: 10 }, (_, i) => `error ${29 - i}`));
+  },
+);
 
 test("have no secret, no control character and no endless text", () => {
   const { log, lastErrors } = logged("json");
