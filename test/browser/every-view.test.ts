@@ -41,7 +41,7 @@ beforeAll(async () => {
     `evaluations/left/samples?of=${sample?.part}&instance=${sample?.task?.instanceHash}`,
     "evaluations/left/against/right",
     "evaluations/left/again",
-    "evaluations/left/again?scheme=binary",
+    "evaluations/left/again?scheme=vcc",
     "plan",
     "server",
     "nowhere",

@@ -58,9 +58,9 @@ test("a parameter is filled in, and what changed is shown with links to samples;
 test("settings that the tasks do not have are refused in words, and others can be chosen", async () => {
   await using opened = await openView(browser, `${server.http}/#/evaluations/left/again?scheme=none`);
   const { page } = opened;
-  await page.getByRole("alert").getByText("unknown reward scheme 'none'").waitFor();
+  await page.getByRole("alert").getByText("countdown has no reward scheme 'none'").waitFor();
   expect(await opened.findings()).toEqual([]);
-  await page.getByLabel("Reward scheme").selectOption("binary");
+  await page.getByLabel("Reward scheme").selectOption("vcc");
   await page.getByRole("region", { name: "Scores before and now, a table" }).waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
 });

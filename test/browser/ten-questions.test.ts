@@ -48,7 +48,8 @@ beforeAll(async () => {
   writeFileSync(join(folder.path, "small.json"), JSON.stringify(suite));
   browser = await openBrowser();
   server = await startServer(folder.path, "--keep-samples", "8", "--suite-file", join(folder.path, "small.json"));
-  await gradus("run", "start", "run.yaml", "--run-id", RUN, "--updates", "10", "--no-open", "--json");
+  const ofServer = ["--data-dir", folder.path, "--no-open", "--json"];
+  await gradus("run", "start", "run.yaml", "--run-id", RUN, "--updates", "10", ...ofServer);
   for (const [model, id] of [A, B].entries()) {
     await using chat = await startChatServer((request) => ({
       kind: "answer",
@@ -130,7 +131,7 @@ const questions: readonly Question[] = [
   {
     name: "why did this sample get its reward",
     async answer({ page, click }) {
-      const lines = (await gradus("run", "samples", RUN, "--verdict", "infeasible", "--limit", "1", "--json")).trim();
+      const lines = (await gradus("run", "samples", RUN, "--no-solved", "--limit", "1", "--json")).trim();
       const { cursor, sampleIndex, outcome } = JSON.parse(lines) as Sample;
       const { reward, violation } = outcome.score;
       expect(violation).not.toBe("");
@@ -222,17 +223,22 @@ const questions: readonly Question[] = [
   {
     name: "what did another reward scheme give",
     async answer({ page, click }) {
-      const { arms } = await json<Rescored>("rescore", "--evaluation-id", B as string, "--scheme", "binary");
+      const scheme = ["--scheme", "graded", "--scheme-param", "format_score=0.5"];
+      const { arms } = await json<Rescored>("rescore", "--evaluation-id", B as string, ...scheme);
       const [arm] = arms as [Rescored["arms"][number]];
       expect(arm.changed).toBeGreaterThan(0);
       await click(rail(page, "Evaluations"));
       const rows = page.getByRole("region", { name: "Evaluations, a table" }).getByRole("row");
       const row = rows.filter({ has: page.getByRole("link", { name: B as string, exact: true }) });
       await click(row.getByRole("link", { name: "score again" }));
-      await page.getByLabel("Reward scheme").selectOption("binary");
-      const now = await cells(rowOf(page, "Scores before and now", arm.arm));
+      await page.getByLabel("Reward scheme").selectOption("graded");
+      await page.getByLabel("format score").fill("0.5");
+      await page.getByLabel("format score").press("Enter");
+      await eventually(() => expect(page.url()).toContain("with.format_score=0.5"));
       const { completions, changed, reward_before: before, reward } = arm;
-      expect(now.slice(0, 5)).toEqual([String(completions), String(changed), "0", rounded(before), rounded(reward)]);
+      const wanted = [String(completions), String(changed), "0", rounded(before), rounded(reward)];
+      const now = rowOf(page, "Scores before and now", arm.arm);
+      await eventually(async () => expect((await cells(now)).slice(0, 5)).toEqual(wanted));
     },
   },
 ];
