@@ -51,7 +51,7 @@ export function createActivity({ calls, lastErrors, problem }: ActivityOptions) 
       }, EVERY_MS).unref();
     },
     close: (): void => clearInterval(timer),
-    now() {
+    now: () => {
       const [oldest = read()] = readings;
       const windowMs = performance.now() - oldest.atMs;
       const { user, system } = process.cpuUsage(oldest.cpu);

@@ -55,7 +55,7 @@ beforeAll(async () => {
       kind: "answer",
       content: middlingAnswer(request, model),
     }));
-    const named = ["--model", `org/${id}`, "--evaluation-id", id as string];
+    const named = ["--model", `org/${id}`, "--evaluation-id", id];
     await gradus("eval", "--suite", "small", "--endpoint", chat.url, ...named, "--json");
   }
 });
@@ -156,7 +156,7 @@ const questions: readonly Question[] = [
   {
     name: "which tasks does B solve that A does not",
     async answer({ page, click }) {
-      const { counts, tasks } = await json<Compared>("eval", "compare", A as string, B as string);
+      const { counts, tasks } = await json<Compared>("eval", "compare", A, B);
       expect(counts.second).toBeGreaterThan(0);
       await click(rail(page, "Evaluations"));
       await click(page.getByRole("link", { name: `gains over ${A}` }));
@@ -185,9 +185,9 @@ const questions: readonly Question[] = [
       const health = page.getByRole("region", { name: "How it is" });
       await health.getByText("✓ ready").waitFor();
       expect(await health.innerText()).toMatch(/\d+% busy[^]*[\d.]+ of \d+ cores[^]*\d+ MiB of [\d,]+ MiB/);
-      const row = rowOf(page, "Errors", "not found").filter({ hasText: "CurriculumService/GetRun" });
-      expect(await cells(row)).toEqual(["CurriculumService/GetRun", found.count, found.count]);
-      const latency = await cells(rowOf(page, "Calls", "CurriculumService/GetRun"));
+      const row = rowOf(page, "Errors", "not found").filter({ hasText: "GetRun" });
+      expect(await cells(row)).toEqual(["GetRun", found.count, found.count]);
+      const latency = await cells(rowOf(page, "Calls", "GetRun"));
       expect(latency[0]).toMatch(/^\d+$/);
       expect(Number(latency[2])).toBeGreaterThan(0);
       expect(Number(latency[3])).toBeGreaterThanOrEqual(Number(latency[2]));
@@ -224,12 +224,12 @@ const questions: readonly Question[] = [
     name: "what did another reward scheme give",
     async answer({ page, click }) {
       const scheme = ["--scheme", "graded", "--scheme-param", "format_score=0.5"];
-      const { arms } = await json<Rescored>("rescore", "--evaluation-id", B as string, ...scheme);
+      const { arms } = await json<Rescored>("rescore", "--evaluation-id", B, ...scheme);
       const [arm] = arms as [Rescored["arms"][number]];
       expect(arm.changed).toBeGreaterThan(0);
       await click(rail(page, "Evaluations"));
       const rows = page.getByRole("region", { name: "Evaluations, a table" }).getByRole("row");
-      const row = rows.filter({ has: page.getByRole("link", { name: B as string, exact: true }) });
+      const row = rows.filter({ has: page.getByRole("link", { name: B, exact: true }) });
       await click(row.getByRole("link", { name: "score again" }));
       await page.getByLabel("Reward scheme").selectOption("graded");
       await page.getByLabel("format score").fill("0.5");

@@ -28,20 +28,32 @@ export type RescoreReport<Name> = ReturnType<typeof reportOf<Name>>;
 
 /** Returns the means and counts of each arm, and those of each change of a verdict, the most frequent first. */
 export function reportOf<Name>(rows: readonly RescoredSample<Name>[]) {
-  const arms = [...Map.groupBy(rows, armOf)].map(([arm, own]) => ({
-    arm,
+  const arms = groupsBy(rows, armOf).map((own) => ({
+    arm: armOf(own[0]),
     ...meansOf(own),
     changed: own.filter(isChanged).length,
     without_reward: own.filter(({ reward }) => reward === null).length,
     solved_before: solvedOf(own.map((row) => row.solved_before)),
     solved: solvedOf(own.map(({ solved }) => solved)),
   }));
-  const changes = [...Map.groupBy(rows.filter(isChanged), changeOf).values()].map((alike) => {
-    const [first] = alike as [RescoredSample<Name>, ...RescoredSample<Name>[]];
+  const changes = groupsBy(rows.filter(isChanged), changeOf).map((alike) => {
+    const [first] = alike;
     const [arm, from, to] = [armOf(first), wordsBefore(first), wordsNow(first)];
     return { arm, from, to, ...meansOf(alike), samples: alike.slice(0, EXAMPLES).map(({ sample }) => sample) };
   });
   return { arms, changes: changes.sort((a, b) => b.completions - a.completions) };
+}
+
+/** Returns the items with equal keys together, in the order of the first ones. */
+function groupsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly [Item, ...Item[]][] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
 }
 
 /** Returns the arm of a completion, or its environment and level if it is of no arm. */

@@ -22,7 +22,7 @@ export function Load({ status }: StatusProps) {
     <Panel title="How it is" note={`Over the last ${windowWords(status)}.`}>
       <Facts
         facts={[
-          ["calls", problem === "" ? <Tag tone="good">✓ ready</Tag> : <Tag tone="bad">{problem}</Tag>],
+          ["state", problem === "" ? <Tag tone="good">✓ ready</Tag> : <Tag tone="bad">{problem}</Tag>],
           ["event loop", bar(eventLoopUtilization, `${percent(eventLoopUtilization)} busy`)],
           ["processor", bar(coresUsed / Math.max(1, cores), `${figure(coresUsed)} of ${cores} cores`)],
           [
@@ -40,9 +40,9 @@ function windowWords({ window }: ServerStatus): string {
   return span(Number(window?.seconds ?? 0n) * 1000);
 }
 
-/** Returns the method's name without the package, e.g. "EnvironmentService/Step". */
+/** Returns the method's name without its service, e.g. "Step". */
 function shortName(method: string): string {
-  return method.slice(method.lastIndexOf(".") + 1);
+  return method.slice(method.lastIndexOf("/") + 1);
 }
 
 export function Calls({ status }: StatusProps) {
@@ -55,7 +55,9 @@ export function Calls({ status }: StatusProps) {
         <Table label="Calls" columns={["method", "calls", "running", "p50", "p99"]} words={1}>
           {status.methods.map(({ method, count: calls, running, p50Ms, p99Ms }) => (
             <tr key={method}>
-              <th scope="row">{shortName(method)}</th>
+              <th scope="row" title={method}>
+                {shortName(method)}
+              </th>
               <td>{count(calls)}</td>
               <td>{count(running)}</td>
               <td>{calls === 0n ? "–" : figure(p50Ms)}</td>
@@ -78,7 +80,9 @@ export function Errors({ status }: StatusProps) {
           {status.errors.map(({ method, code, recent, count: all }) => (
             <tr key={`${code} ${method}`}>
               <th scope="row">{code.toLowerCase().replaceAll("_", " ")}</th>
-              <td class="words">{shortName(method)}</td>
+              <td class="words" title={method}>
+                {shortName(method)}
+              </td>
               <td>{count(recent)}</td>
               <td>{count(all)}</td>
             </tr>
