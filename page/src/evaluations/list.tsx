@@ -42,11 +42,7 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
   return (
     <>
       {first !== undefined && <Compared ids={chosen} />}
-      <Table
-        label="Evaluations"
-        columns={["evaluation", "model", "suite", "samples", "created", <span class="hidden">Links</span>]}
-        words={3}
-      >
+      <Table label="Evaluations" columns={["evaluation", "model", "suite", "samples", "created", "links"]} words={3}>
         {evaluations.map((evaluation) => (
           <Row
             key={evaluation.evaluationId}
