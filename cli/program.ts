@@ -32,6 +32,7 @@ const GROUPS = {
   },
   "A server:": {
     serve: "start a server; SIGTERM or Ctrl-C drains and stops it",
+    status: "print how a server is doing: latencies, errors, processor time and memory in the last minutes",
     conformance: "check whether a server or a provider of environments keeps the contract",
     doctor: "report what a server with these flags would lack on this machine, and how to get it",
     keys: "list, rotate and retire the keys that task ids are signed with",
@@ -70,6 +71,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<(program: Command) => 
   calibrate: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
   pools: async () => (await import("./commands/pools.ts")).addPools,
   serve: async () => (await import("./commands/serve.ts")).addServe,
+  status: async () => (await import("./commands/status.ts")).addStatus,
   conformance: async () => (await import("./commands/conformance.ts")).addConformance,
   doctor: async () => (await import("./commands/doctor.ts")).addDoctor,
   keys: async () => (await import("./commands/keys.ts")).addKeys,

@@ -74,6 +74,8 @@ export interface AssemblyParts {
    * not shared.
    */
   readonly replicas?: ServiceDeps["status"]["replicas"];
+  /** Returns the load of the last minutes. Left out: this is a CLI command, which serves nobody. */
+  readonly activity?: ServiceDeps["status"]["activity"];
   /** Id by which other servers and the log know this server. Left out: this is a CLI command, which serves nobody. */
   readonly replicaId?: string;
   /** Exporter of traces. Left out: no traces are exported. */
@@ -188,7 +190,7 @@ function runsOf(
 
 /** Returns functions that report the server's present state, e.g. its queues and failed resources. */
 function statusOf(
-  { config, replicas }: AssemblyParts,
+  { config, replicas, activity }: AssemblyParts,
   { workers, background, resources }: { workers: WorkerPool; background: Background; resources: Resources },
 ): ServiceDeps["status"] {
   const downs = new Map<string, string>();
@@ -198,6 +200,7 @@ function statusOf(
     queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...background.load()],
     ports: () => resources.load().map((load) => ({ ...load, down: downs.get(load.name) })),
     replicas: replicas ?? (() => []),
+    activity,
   };
 }
 

@@ -13,6 +13,7 @@ import { systemClock } from "./base/system-clock.ts";
 import { CurriculumService } from "../proto/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../proto/gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "../proto/gen/gradus/v1/evaluation_pb.js";
+import { type Activity, createActivity } from "./runtime/activity.ts";
 import { type Config, describeConfig } from "./runtime/config.ts";
 import { commit, version } from "./runtime/version.ts";
 import { createHealth, type Health } from "./runtime/health.ts";
@@ -83,13 +84,16 @@ export async function serve(
   const { registry: own } = orStop(await loadEnvironments(config.environmentFiles));
   orStop(await loadPolicies(config.policyFiles));
   const health = createHealth();
+  const activity = createActivity({ calls: metrics.calls, lastErrors: logTo.lastErrors, problem: health.problem });
+  starting.defer(() => activity.close());
   const sinceMs = Date.now();
   const { mounts, registry, ready } = openMounts(config, own, log, health);
   starting.defer(() => mounts.close());
   // Suite files are checked against all environments, so reading them waits for the mounts.
   if (config.suiteFiles.length > 0) await ready();
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
-  const parts = await assembleServer({ config, replicaId, metrics, health, traces, onPoolProgress }, registry, logTo);
+  const options = { config, replicaId, metrics, health, activity: activity.now, traces, onPoolProgress };
+  const parts = await assembleServer(options, registry, logTo);
   const { deps, leave, sessions } = parts;
   starting.defer(parts.close);
   starting.defer(leave);
@@ -111,6 +115,7 @@ export async function serve(
   }).catch(stopFor);
   starting.defer(() => transports.drain());
   const running = starting.move();
+  activity.begin();
   const { grpcPort, httpPort, metricsPort } = transports;
   log.info({ host: config.host, grpcPort, httpPort, metricsPort, replica: deps.facts.replicaId }, "listening");
   void parts.replaced.then(() => transports.quiesce());
@@ -141,13 +146,14 @@ interface AssembleOptions {
   readonly replicaId: string;
   readonly metrics: Metrics;
   readonly health: Health;
+  readonly activity: Activity["now"];
   readonly traces: Traces | undefined;
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
 /** Builds all parts of the server except the transports. */
 async function assembleServer(options: AssembleOptions, registry: Registry, { log, dropped }: Log) {
-  const { config, replicaId, metrics, health, traces, onPoolProgress } = options;
+  const { config, replicaId, metrics, health, activity, traces, onPoolProgress } = options;
   await using starting = new AsyncDisposableStack();
   const opened = await openResources(options, log);
   starting.defer(() => opened.close());
@@ -166,6 +172,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
     config,
     replicaId,
     replicas: () => fleet?.members() ?? [],
+    activity,
     registry,
     keyring,
     pools,

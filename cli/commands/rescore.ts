@@ -165,7 +165,8 @@ async function report(
   scored: readonly ScoredGroup[],
   isJson: boolean,
 ): Promise<void> {
-  const { reportOf, reportText, rowsOf } = await import("../rescore/report.ts");
+  const { reportOf } = await import("../../clients/ts/src/rescore-report.ts");
+  const { reportText, rowsOf } = await import("../rescore/report.ts");
   const { createWriter, rescoredColumns } = await import("../export/write.ts");
   const path = join(out, "rescored.parquet");
   const rows = rowsOf(stored, scored);

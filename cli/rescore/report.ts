@@ -1,4 +1,5 @@
-/** Reports what changed: a row for each completion, and tables by arm and by verdict. */
+/** Makes a row for each completion, and prints the report as tables by arm and by verdict. */
+import type { RescoreReport } from "../../clients/ts/src/rescore-report.ts";
 import { number, table } from "../print.ts";
 import type { StoredGroup } from "./rows.ts";
 import type { ScoredGroup } from "./score.ts";
@@ -40,73 +41,12 @@ function rowOf(
   };
 }
 
-export type Report = ReturnType<typeof reportOf>;
-
-/** Number of samples that are named as examples of a change. */
-const EXAMPLES = 3;
-
-export function reportOf(rows: readonly RescoredRow[]) {
-  const arms = [...Map.groupBy(rows, armOf)].map(([arm, own]) => ({
-    arm,
-    ...meansOf(own),
-    changed: own.filter(isChanged).length,
-    without_reward: own.filter(({ reward }) => reward === null).length,
-    solved_before: solvedOf(own.map((row) => row.solved_before)),
-    solved: solvedOf(own.map(({ solved }) => solved)),
-  }));
-  const changes = [...Map.groupBy(rows.filter(isChanged), changeOf).values()].map((alike) => {
-    const [first] = alike as [RescoredRow, ...RescoredRow[]];
-    const [arm, from, to] = [armOf(first), wordsBefore(first), wordsNow(first)];
-    return { arm, from, to, ...meansOf(alike), samples: alike.slice(0, EXAMPLES).map(({ sample }) => sample) };
-  });
-  return { arms, changes: changes.sort((a, b) => b.completions - a.completions) };
-}
-
-/** Returns the arm of a completion, or its environment and level if it is of no arm. */
-function armOf({ arm, environment, level }: RescoredRow): string {
-  return arm === "" ? `${environment} ${level}`.trim() : arm;
-}
-
-/** Returns whether a score differs from that before. A value that was not known does not count. */
-function isChanged(row: RescoredRow): boolean {
-  const pairs = [
-    [row.reward_before, row.reward],
-    [row.verdict_before, row.verdict],
-    [row.solved_before, row.solved],
-  ] as const;
-  return pairs.some(([before, after]) => before !== null && !Object.is(before, after));
-}
-
-function meansOf(rows: readonly RescoredRow[]) {
-  const before = meanOf(rows.map(({ reward_before: reward }) => reward));
-  return { completions: rows.length, reward_before: before, reward: meanOf(rows.map(({ reward }) => reward)) };
-}
-
-function meanOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
-}
-
-/** Returns how many are solved. Null: it is known of none. */
-function solvedOf(values: readonly (boolean | null)[]): number | null {
-  return values.every((value) => value === null) ? null : values.filter((value) => value === true).length;
-}
-
-const changeOf = (row: RescoredRow): string => JSON.stringify([armOf(row), wordsBefore(row), wordsNow(row)]);
-const wordsBefore = (row: RescoredRow): string => verdictText(row.verdict_before, row.solved_before);
-const wordsNow = (row: RescoredRow): string =>
-  row.no_reward === null ? verdictText(row.verdict, row.solved) : `no reward: ${row.no_reward}`;
-
-function verdictText(verdict: string | null, isSolved: boolean | null): string {
-  return `${verdict ?? "unknown"}${isSolved === true ? ", solved" : ""}`;
-}
-
 /** Maximum number of changes in the printed table, the most frequent ones. JSON has all. */
 const CHANGES_SHOWN = 40;
 
 const shown = (value: number | null): string => (value === null ? "–" : number(value));
 
-export function reportText({ arms, changes }: Report): string {
+export function reportText({ arms, changes }: RescoreReport<string>): string {
   const byArm = table(
     ["arm", "completions", "changed", "without reward", "mean reward before", "now", "solved before", "now"],
     arms.map((each) => [

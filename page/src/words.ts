@@ -12,6 +12,11 @@ export function counted(value: number | bigint, one: string, many = `${one}s`): 
   return `${count(value)} ${Number(value) === 1 ? one : many}`;
 }
 
+/** Formats a size in bytes, e.g. "12 MiB". */
+export function bytes(size: bigint): string {
+  return size >= 1_048_576n ? `${count(size / 1_048_576n)} MiB` : `${count(size / 1024n)} KiB`;
+}
+
 /** Formats a share, e.g. "34%", or "0.4%" if it is below 1%. */
 export function percent(share: number): string {
   const hundredths = 100 * share;

@@ -55,6 +55,37 @@ export interface PortLoad extends Omit<QueueLoad, "waitingMax"> {
   readonly down: string | undefined;
 }
 
+/** Load of this server process. See ServerStatus in proto/. */
+export interface ServerActivity {
+  readonly problem: string;
+  readonly windowMs: number;
+  readonly eventLoopUtilization: number;
+  readonly coresUsed: number;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly startMemoryBytes: number;
+  readonly memoryMaxBytes: number;
+  readonly methods: readonly {
+    readonly method: string;
+    readonly count: number;
+    readonly running: number;
+    readonly p50Ms: number;
+    readonly p99Ms: number;
+  }[];
+  readonly errors: readonly {
+    readonly method: string;
+    readonly code: string;
+    readonly count: number;
+    readonly recent: number;
+  }[];
+  readonly lastErrors: readonly {
+    readonly timeMs: number;
+    readonly method: string;
+    readonly requestId: string;
+    readonly message: string;
+  }[];
+}
+
 /** Functions that report the present state of this server process. See ServerInfo in proto/. */
 export interface ServerStatus {
   readonly startedAtMs: number;
@@ -62,6 +93,8 @@ export interface ServerStatus {
   readonly ports: () => readonly PortLoad[];
   /** Servers that share the store, each with the time since its last sign of life. Empty: the store is not shared. */
   readonly replicas: () => readonly { readonly id: string; readonly ageMs: number }[];
+  /** Returns the load of the last minutes. Left out: this is a CLI command, which serves nobody. */
+  readonly activity?: (() => ServerActivity) | undefined;
 }
 
 export interface ServiceDeps {

@@ -4,12 +4,15 @@ import pretty from "pino-pretty";
 import sonicBoom from "sonic-boom";
 import type { Config } from "./config.ts";
 import { escapedInJson } from "../../envs/lib/escape.ts";
+import { createLastErrors, type LoggedError } from "./last-errors.ts";
 import { secretCutter } from "./secrets.ts";
 
 export interface Log {
   readonly log: Logger;
   /** Returns the number of lines that were dropped because the log's reader was too slow or gone. */
   readonly dropped: () => number;
+  /** Returns the last errors that the log told, newest first. */
+  readonly lastErrors: () => readonly LoggedError[];
   /** Writes all buffered lines before it returns. */
   readonly flush: () => void;
 }
@@ -36,20 +39,24 @@ export function openLog(config: LogConfig, descriptor = 1): Log {
   const format = config.logFormat === "auto" ? (terminal ? "pretty" : "json") : config.logFormat;
   const { token, judge, teacher } = config;
   const cut = secretCutter([token, judge?.key, teacher?.key]);
+  const lastErrors = createLastErrors();
   const options = {
     level: config.logLevel,
     // If the server has several processes, each line includes its process id.
     base: (config.processes ?? 1) === 1 ? null : { pid: process.pid },
     // The hook removes secrets and terminal control characters from every line.
-    hooks: { streamWrite: (line: string) => escapedInJson(cut(line)) },
+    hooks: { streamWrite: (line: string) => lastErrors.seen(escapedInJson(cut(line))) },
   };
-  return format === "pretty" ? prettyLog(options, descriptor) : jsonLog(options, descriptor);
+  const opened = format === "pretty" ? prettyLog(options, descriptor) : jsonLog(options, descriptor);
+  return { ...opened, lastErrors: lastErrors.all };
 }
 
 type LogConfig = Pick<Config, "logLevel" | "logFormat"> &
   Partial<Pick<Config, "processes" | "token" | "judge" | "teacher">>;
 
-function jsonLog(options: LoggerOptions, descriptor: number): Log {
+type Written = Omit<Log, "lastErrors">;
+
+function jsonLog(options: LoggerOptions, descriptor: number): Written {
   const stream = new sonicBoom.SonicBoom({
     fd: descriptor,
     sync: false,
@@ -90,7 +97,7 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
   return { log: pino(options, { write }), dropped: () => dropped, flush };
 }
 
-function prettyLog(options: LoggerOptions, descriptor: number): Log {
+function prettyLog(options: LoggerOptions, descriptor: number): Written {
   const stream = pretty({ destination: descriptor, sync: true, translateTime: "HH:MM:ss.l", singleLine: true });
   return { log: pino(options, stream), dropped: () => 0, flush: () => undefined };
 }

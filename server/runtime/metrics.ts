@@ -26,11 +26,16 @@ export interface MethodMeter {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** Counts of one method's calls since the process started. */
+export type CallCounts = Readonly<Pick<Method, "method" | "inflight" | "seconds">> & {
+  readonly byCode: ReadonlyMap<string, Readonly<Pick<Series, "count">>>;
+};
+
 /**
  * Upper bounds of the buckets of call durations, in seconds. They range from a short Step to the longest wait for
  * feedback.
  */
-const bounds = [
+export const CALL_BOUNDS_S = [
   ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
   ...[1, 2.5, 5, 10, 30, 60],
 ] as const;
@@ -81,8 +86,15 @@ export function createMetrics() {
     contentType: registry.contentType,
     /** Returns the metrics of all processes in Prometheus's text format. */
     text: ofAllProcesses(registry),
+    /** Returns the counts of the calls of this process, by method. */
+    calls: (): readonly CallCounts[] => [...methods.values()],
     meter: (method: string) => {
-      const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map(), seconds: histogram(bounds) };
+      const known = methods.get(method) ?? {
+        method,
+        inflight: 0,
+        byCode: new Map(),
+        seconds: histogram(CALL_BOUNDS_S),
+      };
       methods.set(method, known);
       return meterOf(known);
     },

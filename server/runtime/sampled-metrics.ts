@@ -43,6 +43,8 @@ export function countUp<Name>(counts: Map<Name, number>, name: Name): void {
 /** Counts values in buckets. Each bucket has an upper bound. */
 export interface Histogram {
   add(value: number): void;
+  /** Returns the number of values in each bucket. The last bucket has the values above all bounds. */
+  counts(): readonly number[];
   /** Returns the samples of a Prometheus histogram, whose buckets are cumulative. */
   samples(name: string, labels: Sample["labels"]): readonly Sample[];
 }
@@ -59,6 +61,7 @@ export function histogram(bounds: readonly number[]): Histogram {
       sum += value;
       count += 1;
     },
+    counts: () => [...buckets],
     samples(name, labels) {
       let below = 0;
       const cumulative = [...bounds, "+Inf"].map((le, place) => {
@@ -69,6 +72,23 @@ export function histogram(bounds: readonly number[]): Histogram {
       return [...cumulative, total, { metricName: `${name}_count`, labels, value: count }];
     },
   };
+}
+
+/**
+ * Estimates a quantile from the counts of buckets, as Prometheus's histogram_quantile does: values lie evenly within a
+ * bucket, and those above all bounds count as the last bound. Returns undefined if there are no values.
+ */
+export function quantile(bounds: readonly number[], counts: readonly number[], share: number): number | undefined {
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  if (all === 0) return undefined;
+  let below = 0;
+  for (const [place, bound] of bounds.entries()) {
+    const count = counts[place] ?? 0;
+    const from = bounds[place - 1] ?? 0;
+    if (count > 0 && below + count >= share * all) return from + ((bound - from) * (share * all - below)) / count;
+    below += count;
+  }
+  return bounds.at(-1);
 }
 
 /** Returns the only sample of a metric without labels. Undefined: the metric has no value yet. */

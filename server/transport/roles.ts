@@ -12,6 +12,8 @@ type RolesOf<Service extends DescService> = { readonly [Method in keyof Service[
 
 const environments: RolesOf<typeof EnvironmentService> = {
   getServerInfo: "viewer",
+  // Messages of errors are only for operators, see server-status.ts.
+  getServerStatus: "viewer",
   listEnvironments: "viewer",
   getEnvironment: "viewer",
   drawTask: "viewer",

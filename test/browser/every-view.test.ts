@@ -40,6 +40,8 @@ beforeAll(async () => {
     "evaluations/left/samples",
     `evaluations/left/samples?of=${sample?.part}&instance=${sample?.task?.instanceHash}`,
     "evaluations/left/against/right",
+    "evaluations/left/again",
+    "evaluations/left/again?scheme=vcc",
     "plan",
     "server",
     "nowhere",

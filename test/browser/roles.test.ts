@@ -44,6 +44,7 @@ const views = [
   "evaluations/left",
   "evaluations/left/samples",
   "evaluations/left/against/right",
+  "evaluations/left/again?scheme=vcc",
   "plan",
   "server",
 ];

@@ -84,6 +84,13 @@ describe("completions that a run keeps", () => {
     expect(found).not.toContain("\u001b");
     const lines = (await ok("run", "samples", "keeping", "--limit", "3", "--json")).trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line) as unknown)).toHaveLength(3);
+    const ofVerdicts = async (...names: readonly string[]) => {
+      const flags = names.flatMap((name) => ["--verdict", name]);
+      return (await ok("run", "samples", "keeping", ...flags, "--json")).trimEnd().split("\n");
+    };
+    const malformed = await ofVerdicts("malformed");
+    expect(malformed.every((line) => line.includes("VERDICT_MALFORMED"))).toBe(true);
+    expect(await ofVerdicts("malformed", "infeasible", "feasible")).toHaveLength(4);
     expect(await ok("run", "samples", "keeping", "--text", "nonesuch")).toContain("no completions");
   });
 

@@ -186,6 +186,7 @@ test("a collector that is away costs one warning and no call, and comes back una
   const log = {
     log: pino({ level: "info", base: null }, { write: (line: string) => void lines.push(line) }),
     dropped: () => 0,
+    lastErrors: () => [],
     flush: () => undefined,
   };
   const read = readConfig({ port: "0", httpPort: "0", dataDir: folder.path }, {});

@@ -1,5 +1,5 @@
 /** `gradus run samples` and `gradus run delete-samples`: show and delete completions that a run keeps. */
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
 import { escaped } from "../../../envs/lib/escape.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
@@ -19,6 +19,13 @@ interface Flags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
+const VERDICTS = ["malformed", "infeasible", "feasible", "graded"];
+
+function addVerdict(text: string, before: readonly string[] | undefined): readonly string[] {
+  if (VERDICTS.includes(text)) return collect(text, before);
+  throw new InvalidArgumentError(`Allowed choices are ${VERDICTS.join(", ")}.`);
+}
+
 export function addSamples(group: Command): void {
   const list = group
     .command("samples")
@@ -28,8 +35,9 @@ export function addSamples(group: Command): void {
     .option("--group <id>", "only completions of this group")
     .addOption(
       new Option("--verdict <verdict>", "only completions with this verdict; may be given several times")
-        .argParser(collect)
-        .choices(["malformed", "infeasible", "feasible", "graded"]),
+        .choices(VERDICTS)
+        // Replaces the parser of `choices`, which keeps only the last value.
+        .argParser(addVerdict),
     )
     .option("--violation <words>", "only completions whose violation contains these words")
     .option("--reward-min <n>", "only completions with at least this reward", anyNumber)

@@ -14,6 +14,7 @@ import type {
   ReissueResult,
   ResetResult,
   ServerInfo,
+  ServerStatus,
 } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type { Evaluation, Suite } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
@@ -46,6 +47,8 @@ export interface StepChoice extends CallOptions, TurnChoice {
 export interface GradusClient extends PeopleCalls {
   /** Returns the version, the ports and the limits of the server. */
   getServerInfo(options?: CallOptions): Promise<ServerInfo>;
+  /** Returns latencies and errors of calls, processor time and memory of one server process in the last minutes. */
+  getServerStatus(options?: CallOptions): Promise<ServerStatus>;
   /** Returns all environments of the server, sorted by id. With `category`, only those of that category. */
   listEnvironments(filter?: { readonly category?: string }, options?: CallOptions): Promise<readonly Environment[]>;
   /** Returns one environment. Version 0 is the newest. */
@@ -114,6 +117,7 @@ function environmentCalls({
 }: Caller): Pick<
   GradusClient,
   | "getServerInfo"
+  | "getServerStatus"
   | "listEnvironments"
   | "getEnvironment"
   | "reset"
@@ -125,6 +129,7 @@ function environmentCalls({
   const { method } = EnvironmentService;
   return {
     getServerInfo: async (options) => present((await unary(method.getServerInfo, {}, options)).server, "server"),
+    getServerStatus: async (options) => present((await unary(method.getServerStatus, {}, options)).status, "status"),
     listEnvironments: (filter = {}, options) =>
       allPages(
         (pageToken) => unary(method.listEnvironments, { category: filter.category ?? "", pageToken }, options),

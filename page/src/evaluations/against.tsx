@@ -3,7 +3,7 @@ import { EvaluationService, type Sample } from "../../../proto/gen/gradus/v1/eva
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
-import { Answered, Heading, Select, Tag } from "../ui/parts.tsx";
+import { Answered, Facts, Heading, Select, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 import {
   meanReward,
@@ -100,8 +100,12 @@ function Table({ ids, pairs: all, sort, show }: TableProps) {
   const pairs =
     pairSolvers.find((each) => each === show) === undefined ? all : all.filter((pair) => solversOf(pair) === show);
   const shown = pairSolvers.filter((each) => each !== "unknown" || bySolvers.has(each));
+  const counts = shown.map((each) => [solvers[each], bySolvers.get(each)?.length ?? 0] as const);
   return (
     <>
+      <div class="progress">
+        <Facts facts={counts} />
+      </div>
       <div class="toolbar">
         <Select
           label="Order"
@@ -114,7 +118,7 @@ function Table({ ids, pairs: all, sort, show }: TableProps) {
           value={show}
           options={[
             { value: "all", text: `all ${all.length}` },
-            ...shown.map((each) => ({ value: each, text: `${bySolvers.get(each)?.length ?? 0} ${solvers[each]}` })),
+            ...shown.map((each, at) => ({ value: each, text: `${counts[at]?.[1]} ${solvers[each]}` })),
           ]}
           onChoose={(value) => refine({ show: value })}
         />

@@ -5,17 +5,20 @@ import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { eachOfPages, present } from "../../../clients/ts/src/reply.ts";
 import { address, go, hrefOf } from "../address.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
-import { roleAtLeast } from "../caller.ts";
+import { mayNot, roleAtLeast } from "../caller.ts";
 import { ChangeDialog } from "../runs/change.tsx";
 import { Group } from "../samples/group.tsx";
 import { Samples } from "../samples/list.tsx";
 import type { Load, Row } from "../samples/pages.ts";
 import { gradus } from "../session.ts";
-import { Answered, Facts, Heading, Panel, Tabs, Warnings } from "../ui/parts.tsx";
+import { Answered, Facts, Heading, NotForRole, Panel, Tabs, Warnings } from "../ui/parts.tsx";
 import { count } from "../words.ts";
+import { Again } from "./again.tsx";
 import { Reports } from "./compare.tsx";
 
 const { method } = EvaluationService;
+
+const tabs = { report: "Report", samples: "Samples", again: "Score again" };
 
 export function EvaluationPage({ id }: { readonly id: string }) {
   const { path, query } = address.value;
@@ -37,17 +40,23 @@ export function EvaluationPage({ id }: { readonly id: string }) {
             <Tabs
               label="Of this evaluation"
               current={current}
-              tabs={["report", "samples"].map((name) => ({
-                name,
-                text: name === "report" ? "Report" : "Samples",
-                href: hrefOf(["evaluations", id, name]),
-              }))}
+              tabs={Object.entries(tabs).flatMap(([name, text]) =>
+                name === "again" && !roleAtLeast("operator")
+                  ? []
+                  : [{ name, text, href: hrefOf(["evaluations", id, name]) }],
+              )}
             />
             {current === "report" && (
               <Panel title="The report">
                 <Reports ids={[id]} reports={[found]} />
               </Panel>
             )}
+            {current === "again" &&
+              (mayNot("operator") ? (
+                <NotForRole role="operator" what="Scoring again is" />
+              ) : (
+                <Again id={id} report={found} />
+              ))}
             {current === "samples" && query["instance"] === undefined && <All id={id} report={found} />}
             {current === "samples" && query["instance"] !== undefined && (
               <OneTask id={id} report={found} instanceHash={query["instance"]} part={query["of"] ?? ""} />

@@ -5,16 +5,18 @@ import { present } from "../../../clients/ts/src/reply.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
 import { taskHref } from "../tasks/choice.ts";
 import { Answered, Facts, Heading, Panel, Share, Tag } from "../ui/parts.tsx";
-import { count, counted, span } from "../words.ts";
+import { bytes, count, counted, span } from "../words.ts";
+import { Calls, Errors, LastErrors, Load } from "./status.tsx";
 
 export function ServerView() {
   const answer = useAnswer(
     async (gradus, options) => {
-      const [{ server }, environments] = await Promise.all([
+      const [{ server }, environments, status] = await Promise.all([
         gradus.unary(EnvironmentService.method.getServerInfo, {}, options),
         gradus.listEnvironments({}, options),
+        gradus.getServerStatus(options),
       ]);
-      return { server: present(server, "server"), environments };
+      return { server: present(server, "server"), environments, status };
     },
     [],
     { everyMs: LIST_MS },
@@ -27,15 +29,19 @@ export function ServerView() {
         </button>
       </Heading>
       <Answered answer={answer}>
-        {({ server, environments }) => (
+        {({ server, environments, status }) => (
           <div class="halves">
             <div class="stack">
-              <About server={server} />
-              <Ports server={server} />
+              <Load status={status} />
+              <Calls status={status} />
+              <Errors status={status} />
+              <LastErrors status={status} />
               <Queues server={server} />
               <NoRewards server={server} />
             </div>
             <div class="stack">
+              <About server={server} />
+              <Ports server={server} />
               <Limits server={server} />
               <Replicas server={server} />
               <Environments environments={environments} />
@@ -45,10 +51,6 @@ export function ServerView() {
       </Answered>
     </>
   );
-}
-
-function megabytes(bytes: bigint): string {
-  return bytes >= 1_048_576n ? `${count(bytes / 1_048_576n)} MiB` : `${count(bytes / 1024n)} KiB`;
 }
 
 function About({ server }: { readonly server: ServerInfo }) {
@@ -64,7 +66,7 @@ function About({ server }: { readonly server: ServerInfo }) {
           ["contract", contract],
           ["store", store],
           ["up for", up === undefined ? "not known" : span(up)],
-          ["completions kept", keepSamplesBytes === 0n ? "none" : `${megabytes(keepSamplesBytes)} of each run${kept}`],
+          ["completions kept", keepSamplesBytes === 0n ? "none" : `${bytes(keepSamplesBytes)} of each run${kept}`],
           ["process", <code>{replicaId}</code>],
         ]}
       />
@@ -145,8 +147,8 @@ function Limits({ server: { limits } }: { readonly server: ServerInfo }) {
     <Panel title="What it takes at most">
       <Facts
         facts={[
-          ["a message", megabytes(limits.messageBytes)],
-          ["a completion", megabytes(BigInt(limits.completionBytes))],
+          ["a message", bytes(limits.messageBytes)],
+          ["a completion", bytes(BigInt(limits.completionBytes))],
           ["groups of a message", count(limits.groups)],
           ["completions of a group", count(limits.completions)],
           ["seeds of a batch", count(limits.batchSeeds)],

@@ -57,6 +57,7 @@ import { keepGroup } from "../curriculum/run-samples.ts";
 import { makeError } from "../to-rpc-error.ts";
 import { reissueHandlers } from "./reissue-handlers.ts";
 import { serverInfo } from "./server-info.ts";
+import { serverStatus } from "./server-status.ts";
 import { showingHandlers } from "./inspect-handlers.ts";
 import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { groupToWire } from "../write-outcome.ts";
@@ -80,7 +81,10 @@ function keyOf({ id, version }: WireEnvironment): string {
 /** Returns the handlers that describe environments. Descriptions are cached until an environment is mounted again. */
 function createDirectory(
   deps: ServiceDeps,
-): Pick<ServiceHandlers<typeof EnvironmentService>, "getServerInfo" | "listEnvironments" | "getEnvironment"> {
+): Pick<
+  ServiceHandlers<typeof EnvironmentService>,
+  "getServerInfo" | "getServerStatus" | "listEnvironments" | "getEnvironment"
+> {
   let known: readonly Environment[] = [];
   let descriptions: readonly WireEnvironment[] = [];
   /** Returns the descriptions of all environments, ordered by id. Each is made once. */
@@ -102,6 +106,7 @@ function createDirectory(
   const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
     getServerInfo: (_, context) => serverInfo(deps, context),
+    getServerStatus: (_, context) => serverStatus(deps, context),
     listEnvironments({ category, pageSize, pageToken }) {
       const limits = LIMITS.ListEnvironmentsRequest;
       checkBytes(category, limits.category.max, "category");

@@ -31,6 +31,8 @@ interface Stored {
   readonly taskId: string;
   readonly groupId: string;
   readonly armId: string;
+  /** Hash of the task's instance. Undefined for a run. */
+  readonly instanceHash?: string;
   readonly sampleIndex: number;
   readonly completion: string;
   readonly finishReason: Completion["finishReason"];
@@ -114,12 +116,13 @@ const EPISODE = "its completions end episodes of several calls, which are not st
 
 function toGroup(group: Gathered): RescoredGroup {
   const { first, reissued } = group;
-  const { taskId, armId } = first;
+  const { taskId, armId, instanceHash = "" } = first;
+  const of = { taskId, armId, instanceHash };
   const before = inOrder(group).map(({ sampleIndex, outcome }) => outcome ?? create(OutcomeSchema, { sampleIndex }));
   if (reissued.case !== "task")
-    return create(RescoredGroupSchema, { taskId, armId, before, missing: reissued.value?.message ?? "it has no task" });
+    return create(RescoredGroupSchema, { ...of, before, missing: reissued.value?.message ?? "it has no task" });
   const { value: task } = reissued;
-  return create(RescoredGroupSchema, { taskId, armId, before, task, missing: task.callsMax > 0 ? EPISODE : "" });
+  return create(RescoredGroupSchema, { ...of, before, task, missing: task.callsMax > 0 ? EPISODE : "" });
 }
 
 function requestOf({ task }: RescoredGroup, group: Gathered): CompletionGroup {
@@ -152,8 +155,8 @@ async function* evaluationPages(listSamples: ListSamples, evaluationId: string):
     const request = create(ListSamplesRequestSchema, { evaluationId, pageSize: PAGE, pageToken });
     const { samples, nextPageToken } = await listSamples(request);
     yield samples.map(({ task, part, ...sample }) => {
-      const { taskId = "", groupId = "" } = task ?? {};
-      return { ...sample, taskId, groupId, armId: part };
+      const { taskId = "", groupId = "", instanceHash = "" } = task ?? {};
+      return { ...sample, taskId, groupId, instanceHash, armId: part };
     });
     pageToken = nextPageToken;
   } while (pageToken !== "");

@@ -34,7 +34,8 @@ test("a run's kept groups are scored under other parameters, and the run does no
   await eventually(async () => expect(await Array.fromAsync(run.samples())).toHaveLength(11));
   const state = (await run.get()).state;
   const groups = await Array.fromAsync(server.client.rescore({ runId: "r" }, doubled));
-  expect(groups.map(({ armId, missing }) => [armId, missing])).toEqual(new Array(3).fill(["a", ""]));
+  const places = groups.map(({ armId, missing, instanceHash }) => [armId, missing, instanceHash]);
+  expect(places).toEqual(new Array(3).fill(["a", "", ""]));
   const whole = groups.filter((group) => before(group).length === 4);
   expect(whole).toHaveLength(2);
   for (const group of whole) {
@@ -62,6 +63,7 @@ test("an evaluation's groups come in the suite's order, with tasks that any call
   }
   const groups = await Array.fromAsync(server.client.rescore({ evaluationId: "e" }, doubled));
   expect(groups.map(rewards)).toEqual(new Array(2).fill([1, 0.2, 0, 0.2]));
+  expect(groups.map(({ instanceHash }) => instanceHash)).toEqual(hashes.slice(0, 2));
   const samples = await Array.fromAsync(evaluation.samples());
   expect(groups.map(({ taskId }) => taskId)).toEqual([samples[0]?.task?.taskId, samples[4]?.task?.taskId]);
   const { task } = groups[0]!;

@@ -99,6 +99,7 @@ function environmentRequests({ tasks }: Knowledge): Requests {
   return {
     listEnvironments: fc.record({ category: of("", "np"), pageSize: of(0, 1, 1000) }),
     getServerInfo: fc.record({}),
+    getServerStatus: fc.record({}),
     getEnvironment: fc.record({ id: of("countdown", "np/tsp"), version: of(0, 1) }),
     reset: fc.record({ spec: family, seed: fc.bigInt(0n, 2n ** 64n - 1n) }),
     batchReset: fc.record({ spec: family, seeds: fc.array(fc.bigInt(0n, 99n), { minLength: 1, maxLength: 3 }) }),

@@ -220,6 +220,131 @@ export declare type GetServerInfoResponse = Message<"gradus.v1.GetServerInfoResp
 
 export declare const GetServerInfoResponseSchema: GenMessage<GetServerInfoResponse>;
 
+/** Calls of one method that ended within ServerStatus.window. */
+export declare type MethodStatus = Message<"gradus.v1.MethodStatus"> & {
+  /** Service and method, e.g. "gradus.v1.EnvironmentService/Step". */
+  method: string;
+
+  /** Number of calls that ended within the window. */
+  count: bigint;
+
+  /** Number of calls in progress. */
+  running: number;
+
+  /**
+   * Median time from a call's request to its end, in milliseconds. It is estimated from
+   * the buckets of the metric gradus_call_duration_seconds. A stream counts from its
+   * opening to its end.
+   */
+  p50Ms: number;
+
+  /** 99th percentile of that time, in milliseconds. */
+  p99Ms: number;
+};
+
+export declare const MethodStatusSchema: GenMessage<MethodStatus>;
+
+/** Calls of one method that ended with one error. */
+export declare type ErrorCount = Message<"gradus.v1.ErrorCount"> & {
+  /** Service and method, e.g. "gradus.v1.EnvironmentService/Step". */
+  method: string;
+
+  /** Name of the gRPC status code, e.g. "INVALID_ARGUMENT". */
+  code: string;
+
+  /** Number of calls since the process started. */
+  count: bigint;
+
+  /** Number of calls within ServerStatus.window. */
+  recent: bigint;
+};
+
+export declare const ErrorCountSchema: GenMessage<ErrorCount>;
+
+/** Error that the server's log told. */
+export declare type LoggedError = Message<"gradus.v1.LoggedError"> & {
+  /** Time of the log line. */
+  time?: Timestamp | undefined;
+
+  /** Service and method of the call. Empty: the error was in no call. */
+  method: string;
+
+  /** Request id of the call, as its caller got it. Empty: the error was in no call. */
+  requestId: string;
+
+  /**
+   * Message of the log line, at most 500 characters, without secrets. Control characters
+   * are escaped.
+   */
+  message: string;
+};
+
+export declare const LoggedErrorSchema: GenMessage<LoggedError>;
+
+/** Load, latencies and errors of one server process. */
+export declare type ServerStatus = Message<"gradus.v1.ServerStatus"> & {
+  /**
+   * Reason why the process takes no calls, as its readiness check gives it. Empty: it is
+   * ready.
+   */
+  problem: string;
+
+  /**
+   * Length of the window over which the figures are taken: the last five minutes, or the
+   * time since the process started.
+   */
+  window?: Duration | undefined;
+
+  /** Share of the window in which the event loop was busy, 0 to 1. At 1 it is saturated. */
+  eventLoopUtilization: number;
+
+  /** Processor time of all threads, divided by the window: the number of cores in use. */
+  coresUsed: number;
+
+  /** Number of cores that the process may use. */
+  cores: number;
+
+  /** Memory of the process (resident set size), in bytes. */
+  memoryBytes: bigint;
+
+  /** Memory of the process when it had started, in bytes. */
+  startMemoryBytes: bigint;
+
+  /** Maximum memory: the limit of the container, or the machine's memory, in bytes. */
+  memoryMaxBytes: bigint;
+
+  /** Methods with calls within the window or in progress, the most frequent first. */
+  methods: MethodStatus[];
+
+  /**
+   * Errors since the process started, by method and code, the most frequent within the
+   * window first.
+   */
+  errors: ErrorCount[];
+
+  /**
+   * The last ten errors that the log told, newest first. Empty for other roles than
+   * operator.
+   */
+  lastErrors: LoggedError[];
+};
+
+export declare const ServerStatusSchema: GenMessage<ServerStatus>;
+
+/** Request of GetServerStatus. */
+export declare type GetServerStatusRequest = Message<"gradus.v1.GetServerStatusRequest"> & {
+};
+
+export declare const GetServerStatusRequestSchema: GenMessage<GetServerStatusRequest>;
+
+/** Response of GetServerStatus. */
+export declare type GetServerStatusResponse = Message<"gradus.v1.GetServerStatusResponse"> & {
+  /** Status of the process that replied. */
+  status?: ServerStatus | undefined;
+};
+
+export declare const GetServerStatusResponseSchema: GenMessage<GetServerStatusResponse>;
+
 /** A parameter of an environment's generator. */
 export declare type ParameterInfo = Message<"gradus.v1.ParameterInfo"> & {
   /** Name of the parameter, e.g. "cities_min". */
@@ -1152,6 +1277,15 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof GetServerInfoRequestSchema;
     output: typeof GetServerInfoResponseSchema;
+  },
+  /**
+   * Returns how this server process is doing: latencies and errors of calls, processor
+   * time and memory in the last minutes.
+   */
+  getServerStatus: {
+    methodKind: "unary";
+    input: typeof GetServerStatusRequestSchema;
+    output: typeof GetServerStatusResponseSchema;
   },
   /** Describes one environment. */
   getEnvironment: {

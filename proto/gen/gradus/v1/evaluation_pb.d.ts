@@ -686,6 +686,12 @@ export declare type RescoredGroup = Message<"gradus.v1.RescoredGroup"> & {
    * several calls. Empty: it was scored.
    */
   missing: string;
+
+  /**
+   * Hash of the task's instance, by which ListSamples finds the completions of an
+   * evaluation. Empty for a run.
+   */
+  instanceHash: string;
 };
 
 export declare const RescoredGroupSchema: GenMessage<RescoredGroup>;

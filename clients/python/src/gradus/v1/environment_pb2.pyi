@@ -138,6 +138,74 @@ class GetServerInfoResponse(_message.Message):
     caller: CallerInfo
     def __init__(self, server: _Optional[_Union[ServerInfo, _Mapping]] = ..., caller: _Optional[_Union[CallerInfo, _Mapping]] = ...) -> None: ...
 
+class MethodStatus(_message.Message):
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    RUNNING_FIELD_NUMBER: _ClassVar[int]
+    P50_MS_FIELD_NUMBER: _ClassVar[int]
+    P99_MS_FIELD_NUMBER: _ClassVar[int]
+    method: str
+    count: int
+    running: int
+    p50_ms: float
+    p99_ms: float
+    def __init__(self, method: _Optional[str] = ..., count: _Optional[int] = ..., running: _Optional[int] = ..., p50_ms: _Optional[float] = ..., p99_ms: _Optional[float] = ...) -> None: ...
+
+class ErrorCount(_message.Message):
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    RECENT_FIELD_NUMBER: _ClassVar[int]
+    method: str
+    code: str
+    count: int
+    recent: int
+    def __init__(self, method: _Optional[str] = ..., code: _Optional[str] = ..., count: _Optional[int] = ..., recent: _Optional[int] = ...) -> None: ...
+
+class LoggedError(_message.Message):
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    time: _timestamp_pb2.Timestamp
+    method: str
+    request_id: str
+    message: str
+    def __init__(self, time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., method: _Optional[str] = ..., request_id: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class ServerStatus(_message.Message):
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    EVENT_LOOP_UTILIZATION_FIELD_NUMBER: _ClassVar[int]
+    CORES_USED_FIELD_NUMBER: _ClassVar[int]
+    CORES_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    START_MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_MAX_BYTES_FIELD_NUMBER: _ClassVar[int]
+    METHODS_FIELD_NUMBER: _ClassVar[int]
+    ERRORS_FIELD_NUMBER: _ClassVar[int]
+    LAST_ERRORS_FIELD_NUMBER: _ClassVar[int]
+    problem: str
+    window: _duration_pb2.Duration
+    event_loop_utilization: float
+    cores_used: float
+    cores: int
+    memory_bytes: int
+    start_memory_bytes: int
+    memory_max_bytes: int
+    methods: _containers.RepeatedCompositeFieldContainer[MethodStatus]
+    errors: _containers.RepeatedCompositeFieldContainer[ErrorCount]
+    last_errors: _containers.RepeatedCompositeFieldContainer[LoggedError]
+    def __init__(self, problem: _Optional[str] = ..., window: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., event_loop_utilization: _Optional[float] = ..., cores_used: _Optional[float] = ..., cores: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., start_memory_bytes: _Optional[int] = ..., memory_max_bytes: _Optional[int] = ..., methods: _Optional[_Iterable[_Union[MethodStatus, _Mapping]]] = ..., errors: _Optional[_Iterable[_Union[ErrorCount, _Mapping]]] = ..., last_errors: _Optional[_Iterable[_Union[LoggedError, _Mapping]]] = ...) -> None: ...
+
+class GetServerStatusRequest(_message.Message):
+    def __init__(self) -> None: ...
+
+class GetServerStatusResponse(_message.Message):
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    status: ServerStatus
+    def __init__(self, status: _Optional[_Union[ServerStatus, _Mapping]] = ...) -> None: ...
+
 class ParameterInfo(_message.Message):
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]

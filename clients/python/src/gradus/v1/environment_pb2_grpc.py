@@ -30,6 +30,11 @@ class EnvironmentServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoResponse.FromString,
                 )
+        self.GetServerStatus = channel.unary_unary(
+                '/gradus.v1.EnvironmentService/GetServerStatus',
+                request_serializer=gradus_dot_v1_dot_environment__pb2.GetServerStatusRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_environment__pb2.GetServerStatusResponse.FromString,
+                )
         self.GetEnvironment = channel.unary_unary(
                 '/gradus.v1.EnvironmentService/GetEnvironment',
                 request_serializer=gradus_dot_v1_dot_environment__pb2.GetEnvironmentRequest.SerializeToString,
@@ -100,6 +105,14 @@ class EnvironmentServiceServicer(object):
 
     def GetServerInfo(self, request, context):
         """Describes this server: its version, its outside services and its limits.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetServerStatus(self, request, context):
+        """Returns how this server process is doing: latencies and errors of calls, processor
+        time and memory in the last minutes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -204,6 +217,11 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
                     servicer.GetServerInfo,
                     request_deserializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoResponse.SerializeToString,
+            ),
+            'GetServerStatus': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetServerStatus,
+                    request_deserializer=gradus_dot_v1_dot_environment__pb2.GetServerStatusRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_environment__pb2.GetServerStatusResponse.SerializeToString,
             ),
             'GetEnvironment': grpc.unary_unary_rpc_method_handler(
                     servicer.GetEnvironment,

@@ -29,6 +29,11 @@ class EnvironmentServiceStub:
         gradus.v1.environment_pb2.GetServerInfoResponse,
     ]
 
+    GetServerStatus: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.GetServerStatusRequest,
+        gradus.v1.environment_pb2.GetServerStatusResponse,
+    ]
+
     GetEnvironment: grpc.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.GetEnvironmentRequest,
         gradus.v1.environment_pb2.GetEnvironmentResponse,
@@ -88,6 +93,11 @@ class EnvironmentServiceAsyncStub:
     GetServerInfo: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.GetServerInfoRequest,
         gradus.v1.environment_pb2.GetServerInfoResponse,
+    ]
+
+    GetServerStatus: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.GetServerStatusRequest,
+        gradus.v1.environment_pb2.GetServerStatusResponse,
     ]
 
     GetEnvironment: grpc.aio.UnaryUnaryMultiCallable[
@@ -154,6 +164,13 @@ class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.environment_pb2.GetServerInfoRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.environment_pb2.GetServerInfoResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.GetServerInfoResponse]]: ...
+
+    @abc.abstractmethod
+    def GetServerStatus(
+        self,
+        request: gradus.v1.environment_pb2.GetServerStatusRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.environment_pb2.GetServerStatusResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.GetServerStatusResponse]]: ...
 
     @abc.abstractmethod
     def GetEnvironment(

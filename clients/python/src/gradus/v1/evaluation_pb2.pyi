@@ -363,13 +363,15 @@ class RescoredGroup(_message.Message):
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     BEFORE_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
+    INSTANCE_HASH_FIELD_NUMBER: _ClassVar[int]
     task_id: str
     arm_id: str
     task: _environment_pb2.ReissuedTask
     outcome: _outcome_pb2.GroupOutcome
     before: _containers.RepeatedCompositeFieldContainer[_outcome_pb2.Outcome]
     missing: str
-    def __init__(self, task_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., task: _Optional[_Union[_environment_pb2.ReissuedTask, _Mapping]] = ..., outcome: _Optional[_Union[_outcome_pb2.GroupOutcome, _Mapping]] = ..., before: _Optional[_Iterable[_Union[_outcome_pb2.Outcome, _Mapping]]] = ..., missing: _Optional[str] = ...) -> None: ...
+    instance_hash: str
+    def __init__(self, task_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., task: _Optional[_Union[_environment_pb2.ReissuedTask, _Mapping]] = ..., outcome: _Optional[_Union[_outcome_pb2.GroupOutcome, _Mapping]] = ..., before: _Optional[_Iterable[_Union[_outcome_pb2.Outcome, _Mapping]]] = ..., missing: _Optional[str] = ..., instance_hash: _Optional[str] = ...) -> None: ...
 
 class RescoreResponse(_message.Message):
     GROUPS_FIELD_NUMBER: _ClassVar[int]
