@@ -12,11 +12,17 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import gradus
 import pytest
+from openreward import OpenReward
+from openreward.api.environments.types import Task
+from openreward.api.errors import ToolCallError
+from real_server import START_SECONDS_MAX, StartServer, lasting_port
+
+import gradus
 from gradus.serve import Action, UnavailableError
 from gradus.serve._catalogue import TargetError
 from gradus.serve._facts import MisshapenError
@@ -24,10 +30,6 @@ from gradus.serve._link import Host, Terms
 from gradus.serve.adapters import ors
 from gradus.serve.adapters._http import Asking, StatusError
 from gradus.serve.adapters._ors_session import REPLY_BYTES_MAX, Output, cut, output_of, text_of
-from openreward import OpenReward
-from openreward.api.environments.types import Task
-from openreward.api.errors import ToolCallError
-from real_server import START_SECONDS_MAX, StartServer, lasting_port
 
 TASKS = 100
 GAMES = 100
@@ -170,8 +172,7 @@ def test_games_earn_the_rewards_of_openrewards_client(
         for seed in range(GAMES):
             task = client.reset("ors/doors", level="train", seed=seed)
             assert [each["role"] for each in task.prompt] == ["system", "user"]
-            opened = doors()
-            (played,) = client.rollout(task, lambda positions: open_doors(opened, positions), samples=range(1))
+            (played,) = client.rollout(task, partial(open_doors, doors()), samples=range(1))
             replies, reward = native_game(environment, spec_of(task))
             assert played.reward == reward
             assert [each["content"] for each in played.messages if each["role"] == "tool"] == replies[:-1]
@@ -220,12 +221,14 @@ def test_a_server_that_is_away_gives_no_reward_that_may_come_later(
 ) -> None:
     server = start_ors("Sums", "Failing")
     with mount(start_server, f"ors={server.address}") as client:
-        failing = client.step(client.reset("ors/failing", level="train", seed=1), "<answer>boom</answer>")
+        failing = client.step(
+            client.reset("ors/failing", level="train", seed=1, thinking="stripped"), "<answer>boom</answer>"
+        )
         assert failing.reward is None
         assert failing.no_reward is not None
         assert "the judge is away" in failing.no_reward.detail
         assert failing.no_reward.retry_delay is None
-        task = client.reset("ors/sums", level="train", seed=1)
+        task = client.reset("ors/sums", level="train", seed=1, thinking="stripped")
         server.kill()
         away = client.step(task, "<answer>1</answer>")
         assert away.reward is None
@@ -255,7 +258,7 @@ def test_what_cannot_be_mounted_is_refused_by_name(start_ors: StartOrs, start_se
     # The rules that a server tries leave out the others.
     with mount(start_server, f"ors={server.address}") as client:
         client.get_environment("ors/sums")
-        assert {each.id for each in client.list_environments() if each.id.startswith("ors/")} == {"ors/sums"}
+        assert {each.name for each in client.list_environments() if each.name.startswith("ors/")} == {"ors/sums"}
 
 
 def test_arguments_and_messages_that_are_invalid_get_a_reply(start_ors: StartOrs, native: Callable[..., Any]) -> None:

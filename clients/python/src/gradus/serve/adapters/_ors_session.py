@@ -135,7 +135,9 @@ def cut(text: str) -> str:
 def _events(stream: bytes) -> Iterator[tuple[str, bytes]]:
     """Yields the names and data of whole server-sent events."""
     for event in stream.replace(b"\r\n", b"\n").split(b"\n\n")[:-1]:
-        fields = [(name, value.removeprefix(b" ")) for name, _, value in (f.partition(b":") for f in event.split(b"\n"))]
+        fields = [
+            (name, value.removeprefix(b" ")) for name, _, value in (f.partition(b":") for f in event.split(b"\n"))
+        ]
         kind = b"".join(value for name, value in fields if name == b"event")
         yield kind.decode(errors="replace"), b"\n".join(value for name, value in fields if name == b"data")
 

@@ -1,8 +1,8 @@
 """ORS (Open Reward Standard): environments of a server that the package openreward, or another one, runs.
 
-`ors:127.0.0.1:8080`. A task is a task of the server, by its task_spec. Without tools that a model sees, a task takes one
-answer, which goes to the environment's terminal tool. With tools, a task has several calls. Its state is the list of
-calls so far, and a session that a worker does not have is played again from that list.
+`ors:127.0.0.1:8080`. A task is one of the server, by its task_spec. If a model sees no tools, the task takes one answer,
+which goes to the environment's terminal tool. With tools, a task has several calls. Its state is the list of calls so
+far, and a session that a worker does not have is played again from that list.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def offer(rest: str) -> Offer:
     left_out = {}
     try:
         for name in listing.names("/list_environments", ENVIRONMENTS_MAX):
-            slug = "/".join(["ors", *([slug_of(target.options["name"])] if "name" in target.options else []), slug_of(name)])
+            slug = "/".join(
+                ["ors", *([slug_of(target.options["name"])] if "name" in target.options else []), slug_of(name)]
+            )
             try:
                 environments.append(listing.environment(name, slug, target))
             except (MisshapenError, ValueError) as error:
@@ -124,7 +126,11 @@ class Listing:
             stop = min(len(tasks) + PAGE, count)
             found = self._ask(f"{path}/task_range", {"split": split, "start": len(tasks), "stop": stop})
             page = found.get("tasks") if isinstance(found, dict) else None
-            if not isinstance(page, list) or len(page) != stop - len(tasks) or not all(isinstance(t, dict) for t in page):
+            if (
+                not isinstance(page, list)
+                or len(page) != stop - len(tasks)
+                or not all(isinstance(t, dict) for t in page)
+            ):
                 raise MisshapenError(f"task_range of split {split} must give {stop - len(tasks):,} objects")
             tasks += page
         return tasks
@@ -168,14 +174,18 @@ def read_tools(found: Any) -> tuple[list[Tool], Terminal | None]:
     tools = []
     for each in listed:
         schema = each.get("input_schema") if isinstance(each, dict) else ""
-        if not (isinstance(each, dict) and isinstance(each.get("name"), str) and isinstance(schema, (dict, type(None)))):
+        if not (
+            isinstance(each, dict) and isinstance(each.get("name"), str) and isinstance(schema, (dict, type(None)))
+        ):
             raise MisshapenError(f"a tool must have a name and an input_schema, not {each!r:.200}")
         description = str(each.get("description") or "")[:WORDS_MAX]
         tools.append(Tool(each["name"], description, schema or {"type": "object", "properties": {}}))
     last = found.get("terminal_tool")
     if last is None:
         return tools, None
-    if not (isinstance(last, dict) and isinstance(last.get("name"), str) and isinstance(last.get("arg"), (str, type(None)))):
+    if not (
+        isinstance(last, dict) and isinstance(last.get("name"), str) and isinstance(last.get("arg"), (str, type(None)))
+    ):
         raise MisshapenError(f"its terminal_tool must have a name and an arg, not {last!r:.200}")
     return tools, Terminal(last["name"], last.get("arg"))
 
