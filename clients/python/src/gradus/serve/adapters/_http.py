@@ -66,13 +66,9 @@ class Asking:
         except (OSError, http.client.HTTPException) as error:
             raise UnavailableError(f"{self._address} is not reached: {error}") from error
 
-    def json(self, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
+    def json(self, path: str, body: Any = None) -> Any:
         """Returns the reply as JSON. Raises MisshapenError if it is none, and else as `ask` does."""
-        reply = self.ask(path, body, headers)
-        try:
-            return json.loads(reply)
-        except ValueError as error:
-            raise MisshapenError(f"{path} did not answer in JSON: {error}") from error
+        return json_of(self.ask(path, body), path)
 
     def _read(self, reply: http.client.HTTPResponse, path: str) -> bytes:
         parts = []
@@ -91,3 +87,11 @@ class Asking:
         if left <= 0:
             raise UnavailableError(f"{self._address}{path} takes too long")
         return left
+
+
+def json_of(reply: bytes, what: str) -> Any:
+    """Reads JSON. Raises MisshapenError, with `what` before it, if it is none."""
+    try:
+        return json.loads(reply)
+    except ValueError as error:
+        raise MisshapenError(f"{what} did not answer in JSON: {error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +10,12 @@ from typing import Any
 from urllib.parse import quote
 
 from gradus.serve._facts import MisshapenError, UnavailableError
-from gradus.serve.adapters._http import Asking, StatusError
+from gradus.serve.adapters._http import Asking, StatusError, json_of
 
 AWAY = (429, 502, 503, 504)
 """Statuses after which OpenReward's own client tries again."""
 GONE = (404, 410)
-"""Statuses of calls in a session that the server does not have: it ended, or the server was started again."""
+"""Statuses of requests in a session that the server does not have."""
 CLOSE_SECONDS_MAX = 2
 SID_LENGTH_MAX = 256
 REPLY_BYTES_MAX = 60 * 1024
@@ -24,8 +23,8 @@ REPLY_BYTES_MAX = 60 * 1024
 WORDS_MAX = 500
 
 
-class GoneError(Exception):
-    """The server does not have the session any more."""
+class GoneError(UnavailableError):
+    """The server does not have the session any more, e.g. after a restart. Another session may have its task."""
 
 
 @dataclass(frozen=True)
@@ -54,31 +53,30 @@ class Session:
 
     def tools(self) -> Any:
         """Returns the tools of the task, in the form of the server."""
-        return self._server.json(f"{self._path}/task_tools", None, self._headers)
+        return json_of(self._ask("task_tools"), "task_tools")
 
     def messages(self) -> list[dict[str, str]]:
         """Returns the prompt as chat messages. Raises MisshapenError if it has more than text."""
         try:
-            found = self._server.json(f"{self._path}/messages", None, self._headers)
-        except StatusError as error:
-            if error.status not in GONE:
-                raise
+            found = json_of(self._ask("messages"), "messages")
+        except GoneError:
             # Servers before openreward 0.1.157 have only a prompt.
-            blocks = self._server.json(f"{self._path}/prompt", None, self._headers)
-            found = [{"role": "user", "blocks": blocks}]
+            found = [{"role": "user", "blocks": json_of(self._ask("prompt"), "prompt")}]
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
             raise MisshapenError("its messages must be a list of objects")
         return [{"role": str(each.get("role")), "content": text_of(each.get("blocks"), "its prompt")} for each in found]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Output:
-        """Calls a tool. Raises GoneError if the session has ended, and MisshapenError if the tool fails."""
+        """Calls a tool. Raises MisshapenError if the tool fails."""
+        return output_of(name, _result_of(name, self._ask("call", {"name": name, "input": arguments})))
+
+    def _ask(self, name: str, body: Any = None) -> bytes:
         try:
-            stream = self._server.ask(f"{self._path}/call", {"name": name, "input": arguments}, self._headers)
+            return self._server.ask(f"{self._path}/{name}", body, self._headers)
         except StatusError as error:
             if error.status in GONE:
-                raise GoneError(str(error)) from error
+                raise GoneError(f"its session has ended: {error}") from error
             raise
-        return output_of(name, _result_of(name, stream))
 
     def restart(self) -> None:
         """Gives the following requests the full time again."""
@@ -151,8 +149,5 @@ def _result_of(name: str, stream: bytes) -> Any:
         if kind in ("chunk", "end"):
             pieces.append(data)
         if kind == "end":
-            try:
-                return json.loads(b"".join(pieces))
-            except ValueError as error:
-                raise MisshapenError(f"tool {name!r}: the result is no JSON: {error}") from error
+            return json_of(b"".join(pieces), f"tool {name!r}")
     raise UnavailableError(f"the result of tool {name!r} ended too early")

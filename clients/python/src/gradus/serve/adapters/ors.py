@@ -1,6 +1,6 @@
 """ORS (Open Reward Standard): environments of a server that the package openreward, or another one, runs.
 
-`ors:127.0.0.1:8080`. A task is one of the server, by its task_spec. If a model sees no tools, the task takes one answer,
+`ors:127.0.0.1:8080`. A task is one of the server, by its task_spec. If a model sees no tools, it takes one answer,
 which goes to the environment's terminal tool. With tools, a task has several calls. Its state is the list of calls so
 far, and a session that a worker does not have is played again from that list.
 """
@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from gradus.serve._catalogue import Needs, Offer, TargetError
@@ -26,7 +26,7 @@ from gradus.serve.adapters._http import Asking
 from gradus.serve.adapters._ors_session import AWAY, GoneError, Output, Session
 from gradus.serve.adapters._target import Target, slug_of
 
-OPTIONS = ("name", "reward")
+T = TypeVar("T")
 TASKS_MAX = 100_000
 """Maximum number of tasks that are taken from a split."""
 PAGE = 1000
@@ -51,22 +51,19 @@ def needs(_: str) -> Needs:
 
 def offer(rest: str) -> Offer:
     """Returns the environments of a server. TargetError has the reason if it cannot be mounted."""
-    target = Target.parse(rest, OPTIONS)
+    target = Target.parse(rest, ["name"])
     address = target.name if "://" in target.name else f"http://{target.name}"
     if not re.fullmatch(r"https?://[^/\s]+(/.*)?", address):
         raise TargetError("write ors=host:port, or ors:https://host:port")
-    if target.options.get("reward", "sum") not in ("sum", "last"):
-        raise TargetError(f"reward={target.options['reward']}: there are sum, last")
-    listing = Listing(address)
+    prefix = f"ors/{slug_of(target.options['name'])}/" if "name" in target.options else "ors/"
+    server = Asking(address, AWAY)
     environments: list[Environment] = []
     left_out = {}
     try:
-        for name in listing.names("/list_environments", ENVIRONMENTS_MAX):
-            slug = "/".join(
-                ["ors", *([slug_of(target.options["name"])] if "name" in target.options else []), slug_of(name)]
-            )
+        for name in listed(server, "/list_environments", ENVIRONMENTS_MAX):
+            slug = prefix + slug_of(str(name))
             try:
-                environments.append(listing.environment(name, slug, target))
+                environments.append(environment_of(server, Place(address, str(name), target), slug))
             except (MisshapenError, ValueError) as error:
                 left_out[slug] = str(error)
     except (UnavailableError, MisshapenError, ValueError) as error:
@@ -74,76 +71,65 @@ def offer(rest: str) -> Offer:
     return Offer(environments, left_out)
 
 
-class Listing:
-    """Asks a server for its environments, with their splits, tasks and tools."""
+def environment_of(server: Asking, place: Place, slug: str) -> Environment:
+    """Returns an environment with all of its tasks. Raises MisshapenError with the reason if it cannot be mounted."""
+    path = "/" + quote(place.name, safe="")
+    tools, terminal = read_tools(asked(server, f"{path}/tools"))
+    if not tools and terminal is None:
+        raise MisshapenError("it has no tool")
+    rows = {}
+    levels = {}
+    remarks = [f"made and verified by {place.address}, which is asked over the network"]
+    for split in listed(server, f"{path}/splits", SPLITS_MAX):
+        name = split.get("name") if isinstance(split, dict) else None
+        if not isinstance(name, str):
+            raise MisshapenError(f"{path}/splits must be a list of objects with a name")
+        count = field_in(asked(server, f"{path}/num_tasks", {"split": name}), "num_tasks", int)
+        if count > TASKS_MAX:
+            remarks.append(f"split {name} has {count:,} tasks: the first {TASKS_MAX:,} are served")
+        tasks = tasks_of(server, path, name, min(count, TASKS_MAX))
+        if tasks:
+            rows[name] = tasks
+            parameters = {"split": name, "tools": digest_of(tools, terminal)}
+            levels[name] = Level(parameters, evaluation_only=split.get("type") != "train")
+    if not rows:
+        raise MisshapenError("it has no task")
+    return (Game if tools else Question)(slug, place, tools, terminal, rows, levels, remarks)
 
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._server = Asking(address, AWAY)
 
-    def names(self, path: str, most: int) -> list[str]:
-        """Returns a list of texts."""
-        found = self._listed(path, None, most)
-        if not all(isinstance(each, str) for each in found):
-            raise MisshapenError(f"{path} must be a list of names")
-        return found
+def tasks_of(server: Asking, path: str, split: str, count: int) -> list[Any]:
+    """Returns the first `count` tasks of a split."""
+    tasks: list[Any] = []
+    while len(tasks) < count:
+        stop = min(len(tasks) + PAGE, count)
+        body = {"split": split, "start": len(tasks), "stop": stop}
+        page = field_in(asked(server, f"{path}/task_range", body), "tasks", list)
+        if len(page) != stop - len(tasks) or not all(isinstance(task, dict) for task in page):
+            raise MisshapenError(f"task_range of split {split} must give {stop - len(tasks):,} objects")
+        tasks += page
+    return tasks
 
-    def environment(self, name: str, slug: str, target: Target) -> Environment:
-        """Returns an environment. Raises MisshapenError with the reason if it cannot be mounted."""
-        path = "/" + quote(name, safe="")
-        tools, terminal = read_tools(self._ask(f"{path}/tools"))
-        if not tools and terminal is None:
-            raise MisshapenError("it has no tool")
-        rows: dict[str, list[Any]] = {}
-        levels = {}
-        remarks = [f"made and verified by {self._address}, which is asked over the network"]
-        for split in self._listed(f"{path}/splits", None, SPLITS_MAX):
-            if not (isinstance(split, dict) and isinstance(split.get("name"), str)):
-                raise MisshapenError(f"{path}/splits must be a list of objects with a name")
-            called = split["name"]
-            count = self._count(path, called)
-            rows[called] = self._tasks(path, called, min(count, TASKS_MAX))
-            if count > TASKS_MAX:
-                remarks.append(f"split {called} has {count:,} tasks: the first {TASKS_MAX:,} are served")
-            parameters = {"split": called, "tools": digest_of(tools, terminal)}
-            levels[called] = Level(parameters, evaluation_only=split.get("type") != "train")
-        rows = {called: tasks for called, tasks in rows.items() if tasks}
-        if not rows:
-            raise MisshapenError("it has no task")
-        served = Game if tools else Question
-        return served(slug, Served(self._address, name, target, tools, terminal), rows, levels, remarks)
 
-    def _count(self, path: str, split: str) -> int:
-        found = self._ask(f"{path}/num_tasks", {"split": split})
-        count = found.get("num_tasks") if isinstance(found, dict) else None
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise MisshapenError(f"num_tasks of split {split} must be a whole number, not {count!r:.100}")
-        return count
+def listed(server: Asking, path: str, most: int) -> list[Any]:
+    """Returns a list that the server has at a path."""
+    found = asked(server, path)
+    if not isinstance(found, list) or len(found) > most:
+        raise MisshapenError(f"{path} must be a list of at most {most:,}")
+    return found
 
-    def _tasks(self, path: str, split: str, count: int) -> list[Any]:
-        tasks: list[Any] = []
-        while len(tasks) < count:
-            stop = min(len(tasks) + PAGE, count)
-            found = self._ask(f"{path}/task_range", {"split": split, "start": len(tasks), "stop": stop})
-            page = found.get("tasks") if isinstance(found, dict) else None
-            if (
-                not isinstance(page, list)
-                or len(page) != stop - len(tasks)
-                or not all(isinstance(t, dict) for t in page)
-            ):
-                raise MisshapenError(f"task_range of split {split} must give {stop - len(tasks):,} objects")
-            tasks += page
-        return tasks
 
-    def _listed(self, path: str, body: Any, most: int) -> list[Any]:
-        found = self._ask(path, body)
-        if not isinstance(found, list) or len(found) > most:
-            raise MisshapenError(f"{path} must be a list of at most {most:,}")
-        return found
+def asked(server: Asking, path: str, body: Any = None) -> Any:
+    """Returns the reply to one of many requests, each of which has the full time."""
+    server.restart()
+    return server.json(path, body)
 
-    def _ask(self, path: str, body: Any = None) -> Any:
-        self._server.restart()
-        return self._server.json(path, body)
+
+def field_in(found: Any, name: str, kind: type[T]) -> T:
+    """Returns a field of an object. Raises MisshapenError if it has another type."""
+    value = found.get(name) if isinstance(found, dict) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise MisshapenError(f"{name} must be of the type {kind.__name__}, not {value!r:.100}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -156,38 +142,28 @@ class Terminal:
 
 
 @dataclass(frozen=True)
-class Served:
-    """An environment of a server."""
+class Place:
+    """An environment's place: its server, its name there, and the target with its options."""
 
     address: str
     name: str
     target: Target
-    tools: Sequence[Tool]
-    terminal: Terminal | None
 
 
 def read_tools(found: Any) -> tuple[list[Tool], Terminal | None]:
     """Reads a list of tools. Raises MisshapenError if it has a wrong form."""
-    listed = found.get("tools") if isinstance(found, dict) else None
-    if not isinstance(listed, list):
-        raise MisshapenError("its tools must be a list")
     tools = []
-    for each in listed:
-        schema = each.get("input_schema") if isinstance(each, dict) else ""
-        if not (
-            isinstance(each, dict) and isinstance(each.get("name"), str) and isinstance(schema, (dict, type(None)))
-        ):
-            raise MisshapenError(f"a tool must have a name and an input_schema, not {each!r:.200}")
-        description = str(each.get("description") or "")[:WORDS_MAX]
-        tools.append(Tool(each["name"], description, schema or {"type": "object", "properties": {}}))
+    for each in field_in(found, "tools", list):
+        schema = each.get("input_schema") if isinstance(each, dict) else None
+        description = str(each.get("description") or "")[:WORDS_MAX] if isinstance(each, dict) else ""
+        if schema is not None and not isinstance(schema, dict):
+            raise MisshapenError(f"input_schema of a tool must be an object, not {schema!r:.100}")
+        tools.append(Tool(field_in(each, "name", str), description, schema or {"type": "object", "properties": {}}))
     last = found.get("terminal_tool")
     if last is None:
         return tools, None
-    if not (
-        isinstance(last, dict) and isinstance(last.get("name"), str) and isinstance(last.get("arg"), (str, type(None)))
-    ):
-        raise MisshapenError(f"its terminal_tool must have a name and an arg, not {last!r:.200}")
-    return tools, Terminal(last["name"], last.get("arg"))
+    name = field_in(last, "name", str)
+    return tools, Terminal(name, None if last.get("arg") is None else field_in(last, "arg", str))
 
 
 def digest_of(tools: Sequence[Tool], terminal: Terminal | None) -> str:
@@ -204,7 +180,9 @@ class _Environment(Environment):
     def __init__(
         self,
         slug: str,
-        served: Served,
+        place: Place,
+        tools: Sequence[Tool],
+        terminal: Terminal | None,
         rows: Mapping[str, Sequence[Any]],
         levels: Mapping[str, Level],
         remarks: Sequence[str],
@@ -213,13 +191,16 @@ class _Environment(Environment):
         self.rows = rows  # type: ignore[misc]
         self.levels = levels  # type: ignore[misc]
         self.remarks = remarks  # type: ignore[misc]
-        self._served = served
+        self.tools = tools  # type: ignore[misc]
+        self._place = place
+        self._terminal = terminal
+        self._live: OrderedDict[str, _Playing] = OrderedDict()
 
     def prompt(self, instance: Any) -> list[dict[str, str]]:
         """Returns the task's messages. Raises MisshapenError if the task has tools of its own."""
         with self._session(instance) as session:
             tools, terminal = read_tools(session.tools())
-            if digest_of(tools, terminal) != digest_of(self._served.tools, self._served.terminal):
+            if digest_of(tools, terminal) != digest_of(self.tools, self._terminal):
                 own = ", ".join(tool.name for tool in tools)
                 raise MisshapenError(f"the task has tools of its own ({own:.200}), which a mount cannot offer")
             return session.messages()
@@ -233,15 +214,15 @@ class _Environment(Environment):
             session.close()
 
     def _open(self, instance: Any) -> Session:
-        return Session(self._served.address, self._served.name, instance)
+        return Session(self._place.address, self._place.name, instance)
 
     def _message(self, text: str) -> dict[str, str]:
         """Returns the arguments of the terminal tool for a message."""
-        field = self._served.terminal and self._served.terminal.field
-        return {field: self._served.target.wrapped(text)} if field else {}
+        field = self._terminal and self._terminal.field
+        return {field: self._place.target.wrapped(text)} if field else {}
 
     def _facts(self, reward: float) -> Facts:
-        share = self._served.target.share(reward)
+        share = self._place.target.share(reward)
         return Facts("graded", components={ONLY_COMPONENT: share}, solved=share == 1, info={"reward": repr(reward)})
 
 
@@ -250,9 +231,9 @@ class Question(_Environment):
 
     def verify(self, instance: Any, answer: str) -> Facts:
         """Returns the reward of the terminal tool, in a session of its own."""
-        assert self._served.terminal is not None
+        assert self._terminal is not None
         with self._session(instance) as session:
-            output = session.call(self._served.terminal.name, self._message(answer))
+            output = session.call(self._terminal.name, self._message(answer))
         if output.refused:
             return Facts.malformed(output.text)
         if output.reward is None:
@@ -277,18 +258,13 @@ class Game(_Environment):
     state_bytes = ROOM_BYTES
     action_bytes = ACTION_BYTES
 
-    def __init__(self, slug: str, served: Served, *args: Any) -> None:
-        super().__init__(slug, served, *args)
-        self.tools = served.tools  # type: ignore[misc]
-        self._live: OrderedDict[str, _Playing] = OrderedDict()
-
     def start(self, instance: Any) -> bytes:
         """Returns an empty log."""
         return b""
 
     def advance(self, instance: Any, state: bytes, action: Action) -> Turn:
         """Makes a call, and adds it to the log."""
-        if not action.tool and self._served.terminal is None:
+        if not action.tool and self._terminal is None:
             return Turn("A message does nothing here. Use the tools.", state)
         number = [tool.name for tool in self.tools].index(action.tool) + 1 if action.tool else 0
         text = json.dumps(action.arguments, ensure_ascii=False, separators=(",", ":")) if action.tool else action.text
@@ -319,24 +295,18 @@ class Game(_Environment):
             except GoneError:
                 pass
         playing = self._again(instance, state)
-        try:
-            return playing, self._play(playing, number, text)
-        except GoneError as error:
-            raise UnavailableError(f"its session ended at once: {error}") from error
+        return playing, self._play(playing, number, text)
 
     def _again(self, instance: Any, log: bytes) -> _Playing:
         playing = _Playing(self._open(instance))
-        try:
-            for number, text in _calls(log):
-                output = self._play(playing, number, text)
-                if output.finished or output.refused:
-                    raise MisshapenError("repeated calls ended otherwise, so tasks do not follow from their task_spec")
-        except GoneError as error:
-            raise UnavailableError(f"its session ended at once: {error}") from error
+        for number, text in _calls(log):
+            output = self._play(playing, number, text)
+            if output.finished or output.refused:
+                raise MisshapenError("repeated calls ended otherwise, so tasks do not follow from their task_spec")
         return playing
 
     def _play(self, playing: _Playing, number: int, text: str) -> Output:
-        terminal = self._served.terminal
+        terminal = self._terminal
         try:
             if number > 0 or terminal is None:
                 output = playing.session.call(self.tools[number - 1].name, json.loads(text))
@@ -347,8 +317,7 @@ class Game(_Environment):
             playing.session.close()
             raise
         if output.reward is not None:
-            before = playing.reward if self._served.target.options.get("reward", "sum") == "sum" else None
-            playing.reward = output.reward + (before or 0)
+            playing.reward = (playing.reward or 0) + output.reward
         return output
 
     def _keep(self, instance: Any, log: bytes, playing: _Playing) -> None:
