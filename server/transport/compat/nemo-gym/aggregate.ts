@@ -49,7 +49,7 @@ export function aggregated({ verify_responses: given }: JsonObject): JsonObject 
 type Metrics = Record<string, number>;
 
 /** Returns the statistics of each repeat over the tasks, by its rollout index. Empty if there is only one. */
-function repeatsOf(measured: readonly Response[]): readonly Metrics[] {
+function repeatsOf(measured: readonly Response[]): Metrics[] {
   const tasks = new Set(measured.map(({ task }) => task)).size;
   const repeats = [...Map.groupBy(measured, ({ rollout }) => rollout)].sort(([a], [b]) => a - b);
   if (repeats.length < 2) return [];
