@@ -252,7 +252,9 @@ def test_what_cannot_be_mounted_is_refused_by_name(start_ors: StartOrs, start_se
     # The rules that a server tries leave out the others.
     with mount(start_server, f"ors={server.address}") as client:
         client.get_environment("ors/sums")
-        assert {each.name for each in client.list_environments() if each.name.startswith("ors/")} == {"ors/sums"}
+        assert {
+            each.environment_id for each in client.list_environments() if each.environment_id.startswith("ors/")
+        } == {"ors/sums"}
 
 
 def test_arguments_and_messages_that_are_invalid_get_a_reply(start_ors: StartOrs, native: Callable[..., Any]) -> None:
