@@ -56,7 +56,7 @@ export function addEnv(program: Command): void {
     )
     .argument(
       "<target>",
-      "a Python file, or rlve-gym[:names], reasoning-core[:names], reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address",
+      "a Python file, or rlve-gym[:names], reasoning-core[:names], reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address, ors:address",
     )
     .option("--level <name...>", "only these levels")
     .option("--seeds <count>", "how many tasks of each level are made", wholeNumber(1, 256), 8)

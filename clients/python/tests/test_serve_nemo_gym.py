@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -72,6 +73,8 @@ class Script(BaseHTTPRequestHandler):
         text = body["response"]["output"][0]["content"][0]["text"]
         if "down" in text:
             return self.reply(503, {})
+        if text == "slow":
+            time.sleep(1)
         if text in RECORDED:
             return self.reply(200, {**body, **RECORDED[text][0]})
         return self.reply(200, {**body, "reward": 2.0 if text == f"\\boxed{{{body['expected_answer']}}}" else 0.0})
@@ -140,6 +143,19 @@ def test_a_reply_that_is_marked_as_a_failure_has_no_reward(address: str, tmp_pat
         environment.verify(row("1 + 1?", "2"), name)
     if "_ng_failure_judge_error" in reply:
         assert str(raised.value).endswith("(_ng_failure_class judge_failed: ClientError: 401)")
+
+
+def test_a_server_that_is_slow_or_gone_is_unavailable_before_a_worker_is_ended(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "train.jsonl"
+    file.write_text(json.dumps(row("1 + 1?", "2")))
+    monkeypatch.setattr(nemo_gym, "SECONDS_MAX", 0.5)
+    (slow,) = nemo_gym.offer(f"{address},rows={file}").environments
+    (gone,) = nemo_gym.offer(f"http://127.0.0.1:9,rows={file}").environments
+    for environment in (slow, gone):
+        with pytest.raises(UnavailableError, match="is not reached"):
+            environment.verify(row("1 + 1?", "2"), "slow")
 
 
 @pytest.mark.parametrize(

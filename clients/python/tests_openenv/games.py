@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any, Literal
 
 from openenv.core.env_server import Action, Environment, Observation, State
@@ -135,3 +136,12 @@ class Silent(SeededCoin):
 
     def worth(self, action: Any) -> float | None:
         return None
+
+
+class Slow(SeededCoin):
+    """Thinks for long about one guess."""
+
+    def worth(self, action: Any) -> float:
+        if action.guess == "slow":
+            time.sleep(2)
+        return super().worth(action) or 0.0

@@ -11,6 +11,7 @@ import pytest
 from openenv.core.generic_client import GenericEnvClient
 from real_server import Server
 
+from gradus.serve import UnavailableError
 from gradus.serve._catalogue import TargetError
 from gradus.serve._environment import Environment
 from gradus.serve.adapters import openenv
@@ -65,6 +66,15 @@ def test_a_step_without_a_reward_is_no_zero(open_env: OpenEnv) -> None:
     environment = mounted(open_env(games.Silent))
     with pytest.raises(ValueError, match="its step gave no reward, but None"):
         environment.verify(environment.generate(random.Random(1)), "heads")
+
+
+def test_a_server_that_is_slow_is_unavailable_before_a_worker_is_ended(
+    open_env: OpenEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = mounted(open_env(games.Slow))
+    monkeypatch.setattr(openenv, "SECONDS_MAX", 1)
+    with pytest.raises(UnavailableError, match="does not answer within 1 s"):
+        environment.verify(environment.generate(random.Random(1)), "slow")
 
 
 @pytest.mark.parametrize(("environment", "level"), [("np/tsp", "easy"), ("countdown", "T0")])

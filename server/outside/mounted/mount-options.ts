@@ -63,9 +63,13 @@ type MountOption =
   | { readonly kind: "remote"; readonly name: string; readonly address: string; readonly tls: boolean };
 
 const REMOTE = /^([a-zA-Z0-9._-]{1,64})=(?:(grpcs?):\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s/:[\]]+):\d{1,5})$/;
+/** A server of another gym that is named as its clients name it, and not as a provider of Gradus. */
+const ORS = /^ors=(?!grpcs?:)(\S{1,4000})$/;
 const TARGET = /^[a-z][a-z0-9_-]{0,63}(:.{1,4000})?$/;
 
 function readMount(given: string): Parsed<MountOption> {
+  const [, ors] = ORS.exec(given) ?? [];
+  if (ors !== undefined) return { kind: "value", value: { kind: "host", target: `ors:${ors}` } };
   const [, name = "", scheme = "grpc", address = ""] = REMOTE.exec(given) ?? [];
   if (name !== "") return { kind: "value", value: { kind: "remote", name, address, tls: scheme === "grpcs" } };
   if (TARGET.test(given)) return { kind: "value", value: { kind: "host", target: given } };
@@ -108,7 +112,7 @@ export const mountOptions = optionTable({
   mount: list({
     placeholder: "what",
     description:
-      "environments to mount: a provider on another machine, as name=host:port or name=grpcs://host:port; or a target of the Python package, such as rlve-gym or reasoning-gym:NAMES (`gradus envs --mounts` lists all); may be given several times",
+      "environments to mount: a provider on another machine, as name=host:port or name=grpcs://host:port; or a target of the Python package, such as rlve-gym, reasoning-gym:NAMES or ors=host:port (`gradus envs --mounts` lists all); may be given several times",
     each: readMount,
   }),
   mountTokenFile: list({

@@ -79,7 +79,7 @@ export interface Written {
   readonly completion: string;
   readonly finishReason: FinishReason;
   /** Calls of tools. Left out: the completion makes none. */
-  readonly toolCalls?: readonly { readonly name: string; readonly argumentsJson: string }[];
+  readonly toolCalls?: readonly { readonly id?: string; readonly name: string; readonly argumentsJson: string }[];
   /** Whether the episode ends after this completion. Left out: it does not. */
   readonly end?: boolean;
 }

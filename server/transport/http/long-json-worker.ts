@@ -8,6 +8,11 @@ import { file_gradus_v1_curriculum } from "../../../proto/gen/gradus/v1/curricul
 import { file_gradus_v1_environment } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { file_gradus_v1_evaluation } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
+import {
+  type MessageKind as GymnasiumKind,
+  type MessageOf as GymnasiumMessages,
+  readMessage as readGymnasium,
+} from "../compat/gymnasium/message.ts";
 import { type MessageKind, type MessageOf, readMessage as readNemo } from "../compat/nemo-gym/message.ts";
 import { type OpenEnvMessage, readMessage } from "../compat/openenv/message.ts";
 import { type MessageOf as RewardMessages, readMessage as readReward } from "../compat/openreward/message.ts";
@@ -23,6 +28,7 @@ export type Job =
       readonly of: MessageKind;
       readonly bytes: Uint8Array;
     }
+  | { readonly kind: "gymnasium"; readonly of: GymnasiumKind; readonly bytes: Uint8Array }
   | { readonly kind: "openreward"; readonly of: keyof RewardMessages; readonly bytes: Uint8Array }
   | { readonly kind: "openenv"; readonly bytes: Uint8Array };
 
@@ -30,6 +36,7 @@ export interface ValueOf {
   /** The decoded message in protobuf's binary form. */
   readonly contract: Uint8Array;
   readonly nemo: MessageOf[MessageKind];
+  readonly gymnasium: GymnasiumMessages[GymnasiumKind];
   readonly openreward: RewardMessages[keyof RewardMessages];
   readonly openenv: OpenEnvMessage;
 }
@@ -52,6 +59,7 @@ function contractMessage(type: string, bytes: Uint8Array): Uint8Array {
 function read(job: Job): ValueOf[Job["kind"]] {
   if (job.kind === "contract") return contractMessage(job.type, job.bytes);
   if (job.kind === "nemo") return readNemo(job.of, job.bytes);
+  if (job.kind === "gymnasium") return readGymnasium(job.of, job.bytes);
   return job.kind === "openreward" ? readReward(job.of, job.bytes) : readMessage(job.bytes);
 }
 

@@ -25,6 +25,7 @@ import { type Method, methodOf, type TransportContext } from "../call-context.ts
 import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../compat/episode.ts";
+import { gymnasium } from "../compat/gymnasium/serve.ts";
 import { nemoGym } from "../compat/nemo-gym/serve.ts";
 import { openEnv } from "../compat/openenv/serve.ts";
 import { openReward } from "../compat/openreward/serve.ts";
@@ -97,6 +98,7 @@ export async function startHttp(
   const gyms = [
     ...(rows === undefined ? [] : [openReward(context, handlers, rows, callBytesMax)]),
     nemoGym(context, handlers),
+    gymnasium(context, handlers),
     sessions.answer,
   ];
   const served = { routes: routesOf(services, context), gyms };
@@ -411,7 +413,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws, /schema, /metadata, /health, /list_environments, POST /mcp (OpenEnv)\n  POST /seed_session, /verify, … (NeMo Gym)\n  POST /create_session, … (OpenReward)\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws, /schema, /metadata, /health, /list_environments, POST /mcp (OpenEnv)\n  POST /seed_session, /verify, … (NeMo Gym)\n  POST /reset, /step (NeMo Gym, OpenEnv)\n  POST /create_session, … (OpenReward)\n${shown}`;
 }
 
 async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {

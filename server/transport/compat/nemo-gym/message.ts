@@ -13,7 +13,7 @@ import { aggregated } from "./aggregate.ts";
  * Limits of a body's JSON. NeMo Gym's training sends lists with one entry for each token, so a body has hundreds of
  * thousands of numbers but few keys.
  */
-const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
+export const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
 /** Fields that NeMo Gym adds to a row. They do not choose the task. */
 const OWN = [
   ...["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"],
@@ -85,7 +85,7 @@ function rowIn(body: JsonObject): Row {
 
 const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function choiceIn(body: JsonObject): Choice {
+export function choiceIn(body: JsonObject): Choice {
   const row = body["verifier_metadata"];
   const data = isObject(row) ? row : Object.fromEntries(Object.entries(body).filter(([name]) => !isOwn(name)));
   const unseeded = (): never => {
@@ -108,12 +108,8 @@ const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(nam
  */
 function writtenIn({ response }: JsonObject): Written {
   if (!isObject(response)) throw invalid("response", "must be a response of the Responses API");
-  const { output, status = null, error, incomplete_details: incomplete } = response;
-  if (isObject(error) || !ENDED.includes(status))
-    throw invalid(
-      "response.status",
-      `the model gave no complete response: its status is ${quoted(status)}, error ${quoted(error)}`,
-    );
+  checkEnded(response);
+  const { output, incomplete_details: incomplete } = response;
   if (!Array.isArray(output) || output.length === 0 || !output.every(isObject))
     throw invalid("response.output", "must be a list of items, one of which is the assistant's message");
   // Messages of other roles after the assistant's last message do not belong to the completion.
@@ -131,6 +127,35 @@ function writtenIn({ response }: JsonObject): Written {
     completion: withThoughts(thoughts, text, isCut),
     finishReason: isCut ? FinishReason.LENGTH : FinishReason.UNSPECIFIED,
   };
+}
+
+/**
+ * Reads the completion in a step of a Gymnasium server. The reply may call tools in place of a final message. Throws
+ * RpcError if the reply failed, or has neither.
+ */
+export function steppedIn(body: JsonObject): Written {
+  const { response } = body;
+  const output = isObject(response) ? listed(response["output"]).filter(isObject) : [];
+  const toolCalls = output.filter(({ type }) => type === "function_call").map(toolCallOf);
+  if (!isObject(response) || toolCalls.length === 0) return writtenIn(body);
+  checkEnded(response);
+  const completion = output.filter(isAssistants).flatMap(textsIn).join("");
+  return { completion, finishReason: FinishReason.UNSPECIFIED, toolCalls };
+}
+
+function toolCallOf({ call_id: id, name, arguments: argumentsJson }: JsonObject) {
+  if (typeof id === "string" && typeof name === "string" && typeof argumentsJson === "string")
+    return { id, name, argumentsJson };
+  throw invalid("response.output", "a function_call must have a call_id, a name and arguments, each a text");
+}
+
+/** Throws RpcError if the model gave no complete response. */
+function checkEnded({ status = null, error }: JsonObject): void {
+  if (isObject(error) || !ENDED.includes(status))
+    throw invalid(
+      "response.status",
+      `the model gave no complete response: its status is ${quoted(status)}, error ${quoted(error)}`,
+    );
 }
 
 /** Statuses of a finished reply. Null: the endpoint gives no status. */

@@ -167,7 +167,8 @@ const REASONS = new Map<unknown, FinishReason>([
   ["length", FinishReason.LENGTH],
 ]);
 
-function writtenIn(data: JsonObject): Written {
+/** Reads an action. Throws RpcError if it is invalid. */
+export function writtenIn(data: JsonObject): Written {
   const end = data["end"] === true;
   const completion = completionIn(data, end);
   const finishReason = REASONS.get(data["finish_reason"]);

@@ -31,6 +31,15 @@ test("a provider has an address, and what else is named is the Python package's 
   });
 });
 
+test("an ORS server is named by its address, and a provider may still have the name", () => {
+  const result = read({ mount: ["ors=gym.example:8080", "ors=https://gym.example,name=mine", "ors=grpc://far:1"] });
+  expect(result.kind === "ok" && result.config.mounted.mounts).toMatchObject([
+    { kind: "host", target: "ors:gym.example:8080" },
+    { kind: "host", target: "ors:https://gym.example,name=mine" },
+    { kind: "remote", name: "ors", address: "far:1", tls: false },
+  ]);
+});
+
 describe("what cannot be meant is refused in words", () => {
   test.each<[flags: Readonly<Record<string, readonly string[]>>, words: RegExp]>([
     [{ mount: ["Far Away"] }, /--mount must be name=host:port/],

@@ -3,7 +3,9 @@
  * them. NeMo Gym itself needs a newer Python than CI has.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { tQuantile } from "../../../../server/transport/compat/nemo-gym/statistics.ts";
 import { openServer, type TestServer } from "../../../support/in-process.ts";
+import metrics from "./nemo-gym-metrics.json" with { type: "json" };
 
 let host: TestServer;
 beforeAll(async () => {
@@ -126,4 +128,28 @@ test("metrics are those of NeMo Gym, without masked samples", async () => {
   expect(body["agent_metrics"]).toMatchObject({ ...coverage, num_repeats: 2, "max/reward": 1 });
   expect((await post("/aggregate_metrics", { verify_responses: [1] })).status).toBe(422);
   expect((await post("/aggregate_metrics", { verify_responses: [] })).body["key_metrics"]).toEqual({});
+});
+
+test("statistics of repeats are those that NeMo Gym 0.7 computed for the same rows", async () => {
+  const { verify_responses, ...recorded } = metrics;
+  const { body } = await post("/aggregate_metrics", { verify_responses });
+  const close = (value: unknown): unknown => {
+    if (typeof value === "number") return expect.closeTo(value, 9);
+    if (Array.isArray(value)) return value.map(close);
+    return Object.fromEntries(Object.entries(value as Json).map(([name, each]) => [name, close(each)]));
+  };
+  for (const [name, value] of Object.entries(recorded)) expect(body[name]).toEqual(close(value));
+});
+
+test.each([
+  [1, 12.706204736174694],
+  [2, 4.302652729749462],
+  [3, 3.1824463052837078],
+  [10, 2.228138851986274],
+  [29, 2.045229642132703],
+  [999, 1.9623414611334493],
+  [1000, 1.9623390808264083],
+  [50_000, 1.9600114310936798],
+])("the quantile of t with %i degrees of freedom is that of scipy", (degrees, quantile) => {
+  expect(tQuantile(degrees)).toBeCloseTo(quantile, 7);
 });

@@ -57,7 +57,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target",
         help="a Python file, or rlve-gym[:names], reasoning-core[:names], reasoning-gym[:names], verifiers:name, "
-        "nemo-gym:…, openenv:…",
+        "nemo-gym:…, openenv:…, ors:…",
     )
     parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
     parser.add_argument(

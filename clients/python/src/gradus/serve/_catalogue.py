@@ -27,6 +27,7 @@ ADAPTERS = {
     "verifiers": "gradus.serve.adapters.verifiers",
     "nemo-gym": "gradus.serve.adapters.nemo_gym",
     "openenv": "gradus.serve.adapters.openenv",
+    "ors": "gradus.serve.adapters.ors",
     "textarena": "gradus.serve.adapters.textarena",
     "gem": "gradus.serve.adapters.gem",
     "chuk-puzzles": "gradus.serve.adapters.chuk_puzzles",

@@ -394,7 +394,7 @@ def _levels_of(environment: Environment) -> dict[str, Level]:
     declared: Any = environment.levels
     if environment.rows is not None:
         by_level = environment.rows if isinstance(environment.rows, Mapping) else {"all": environment.rows}
-        has_own = type(environment).levels is not Environment.levels
+        has_own = environment.levels is not Environment.levels
         declared = {name: declared[name] if has_own and name in declared else {} for name in by_level}
     levels = {
         str(name): level if isinstance(level, Level) else Level(parameters=dict(level))

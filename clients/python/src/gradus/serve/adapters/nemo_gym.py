@@ -8,26 +8,22 @@ by NeMo Gym's own command; it has its own Python and packages.
 
 from __future__ import annotations
 
-import http.client
-import http.cookiejar
-import json
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from gradus.serve._catalogue import Needs, Offer, TargetError
 from gradus.serve._environment import Environment
-from gradus.serve._facts import UnavailableError
+from gradus.serve._facts import MisshapenError, UnavailableError
 from gradus.serve._rows import read_rows
+from gradus.serve.adapters._http import Asking, StatusError
 from gradus.serve.adapters._target import Target, slug_of
 
-SECONDS_MAX = 60
-TOO_MANY = 429
-SERVER_ERROR = 500
-REPLY_BYTES_MAX = 16 * 1024**2
+SECONDS_MAX = 28
+"""Maximum seconds to verify an answer. The server that mounts ends a worker after 33 s."""
+AWAY = (429, *range(500, 600))
+"""Statuses of a server that cannot answer now."""
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
 
@@ -136,10 +132,15 @@ class NemoGymServer(Environment):
 
     def verify(self, instance: Any, answer: str) -> float:
         """Returns the reward of `/verify`, after `/seed_session` in the same session."""
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
-        self._post(opener, "/seed_session", instance, is_optional=True)
-        body = {**instance, "response": response_of(self._target.wrapped(answer))}
-        reply = self._post(opener, "/verify", body)
+        server = Asking(self._target.name, AWAY, SECONDS_MAX)
+        try:
+            server.ask("/seed_session", instance)
+        except StatusError as error:
+            if error.status not in (404, 405):
+                raise
+        reply = server.json("/verify", {**instance, "response": response_of(self._target.wrapped(answer))})
+        if not isinstance(reply, dict):
+            raise MisshapenError("/verify must answer with an object")
         mark = failure_mark(reply)
         if mark is not None:
             raise UnavailableError(f"/verify marks its reward as a failure of the server's ({mark})")
@@ -147,26 +148,3 @@ class NemoGymServer(Environment):
         if not isinstance(reward, (int, float)):
             raise ValueError(f"/verify gave no reward, but {reward!r}")
         return self._target.share(float(reward))
-
-    def _post(
-        self, opener: urllib.request.OpenerDirector, path: str, body: Any, is_optional: bool = False
-    ) -> dict[str, Any]:
-        request = urllib.request.Request(
-            self._target.name.rstrip("/") + path,
-            json.dumps(body).encode(),
-            {"content-type": "application/json"},
-        )
-        try:
-            with opener.open(request, timeout=SECONDS_MAX) as reply:
-                found = json.loads(reply.read(REPLY_BYTES_MAX))
-        except urllib.error.HTTPError as error:
-            if is_optional and error.code in (404, 405):
-                return {}
-            if error.code >= SERVER_ERROR or error.code == TOO_MANY:
-                raise UnavailableError(f"{path} answered {error.code}: {error.reason}") from error
-            raise ValueError(
-                f"{path} refuses the row: {error.code} {error.read(500).decode(errors='replace')}"
-            ) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise UnavailableError(f"{self._target.name} is not reached: {error}") from error
-        return found if isinstance(found, dict) else {}

@@ -20,10 +20,10 @@ from typing import Any
 from gradus.serve._catalogue import Needs, Offer, TargetError
 from gradus.serve._environment import Environment
 from gradus.serve._facts import UnavailableError
+from gradus.serve.adapters._http import SECONDS_MAX
 from gradus.serve.adapters._openenv_answers import Answers
 from gradus.serve.adapters._target import Target, slug_of
 
-SECONDS_MAX = 60
 MESSAGE_BYTES_MAX = 16 * 1024**2
 SEED_BITS = 31
 OPTIONS = ("name", "field", "prompt")
@@ -187,7 +187,10 @@ class OpenEnvServer(Environment):
 
         A worker may start no thread, so this event loop is the only one.
         """
-        return asyncio.run(self._answers(messages))
+        try:
+            return asyncio.run(asyncio.wait_for(self._answers(messages), SECONDS_MAX))
+        except asyncio.TimeoutError as error:
+            raise UnavailableError(f"{self._target.name} does not answer within {SECONDS_MAX} s") from error
 
     async def _answers(self, messages: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
         from websockets.asyncio.client import connect  # noqa: PLC0415
@@ -202,11 +205,11 @@ class OpenEnvServer(Environment):
             reached = socket.create_connection((url.hostname, port), SECONDS_MAX)
             reached.setblocking(False)
             async with connect(
-                address, sock=reached, open_timeout=SECONDS_MAX, max_size=MESSAGE_BYTES_MAX
+                address, sock=reached, open_timeout=None, close_timeout=1, max_size=MESSAGE_BYTES_MAX
             ) as connection:
                 for kind, data in messages:
                     await connection.send(json.dumps({"type": kind, "data": data}))
-                    reply = json.loads(await asyncio.wait_for(connection.recv(), SECONDS_MAX))
+                    reply = json.loads(await connection.recv())
                     if reply.get("type") != "observation":
                         told = reply.get("data", {})
                         words = f"{kind} was refused: {told.get('message', told)}"
@@ -214,6 +217,6 @@ class OpenEnvServer(Environment):
                             raise UnavailableError(words)
                         raise RefusedError(words) if kind == "step" else ValueError(words)
                     answers.append(reply["data"])
-        except (OSError, WebSocketException, asyncio.TimeoutError) as error:
+        except (OSError, WebSocketException) as error:
             raise UnavailableError(f"{self._target.name} does not answer: {error}") from error
         return answers
