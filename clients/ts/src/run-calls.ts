@@ -201,8 +201,9 @@ function records({ unary, follow }: Caller, runId: string, position: Position): 
     },
     samples: (choice = {}) => {
       const { armId = "", groupId = "", tasks = false, brief = false, pageSize = 0, ...rest } = choice;
-      const { deadlineMs, signal, ...filter } = rest;
-      const request = { runId, armId, groupId, tasks, brief, pageSize, filter: filterOf(filter) };
+      const { updateBatch, deadlineMs, signal, ...filter } = rest;
+      const ofBatch = updateBatch !== undefined && { updateBatch };
+      const request = { runId, armId, groupId, ...ofBatch, tasks, brief, pageSize, filter: filterOf(filter) };
       return eachOfPages(
         (pageToken) => unary(method.listRunSamples, { ...request, pageToken }, { deadlineMs, signal }),
         (page) => page.samples.map(runSampleOf),

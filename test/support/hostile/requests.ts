@@ -170,6 +170,7 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
       filter,
       tasks: fc.boolean(),
       brief: fc.boolean(),
+      updateBatch: of(undefined, 0n, 2n ** 64n - 1n),
     }),
     getViolations: fc.record({ runId, armId: of("", ...ARM_IDS) }),
     deleteRunSamples: run,

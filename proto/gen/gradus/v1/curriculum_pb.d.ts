@@ -2717,6 +2717,12 @@ export declare type ListRunSamplesRequest = Message<"gradus.v1.ListRunSamplesReq
 
   /** Whether to leave out the completions, for overviews of many samples. */
   brief: boolean;
+
+  /**
+   * Index of the update batch whose samples are returned, counted from 0. No samples if
+   * the run's history has no record of it. Unset: all, also those of evaluation arms.
+   */
+  updateBatch?: bigint | undefined;
 };
 
 export declare const ListRunSamplesRequestSchema: GenMessage<ListRunSamplesRequest>;
@@ -2794,6 +2800,12 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
    * unset, also for samples that an older server kept.
    */
   finishReason: FinishReason;
+
+  /**
+   * First line of the completion's last marked answer, at most 128 bytes, also if the
+   * request set `brief`. Empty: no answer was found, or the sample has no reward.
+   */
+  answer: string;
 };
 
 export declare const RunSampleSchema: GenMessage<RunSample>;

@@ -1333,6 +1333,7 @@ class ListRunSamplesRequest(_message.Message):
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     TASKS_FIELD_NUMBER: _ClassVar[int]
     BRIEF_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_BATCH_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     page_size: int
     page_token: str
@@ -1341,7 +1342,8 @@ class ListRunSamplesRequest(_message.Message):
     group_id: str
     tasks: bool
     brief: bool
-    def __init__(self, run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., arm_id: _Optional[str] = ..., group_id: _Optional[str] = ..., tasks: bool = ..., brief: bool = ...) -> None: ...
+    update_batch: int
+    def __init__(self, run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., arm_id: _Optional[str] = ..., group_id: _Optional[str] = ..., tasks: bool = ..., brief: bool = ..., update_batch: _Optional[int] = ...) -> None: ...
 
 class RunSample(_message.Message):
     NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -1360,6 +1362,7 @@ class RunSample(_message.Message):
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
     number: int
     task_id: str
     group_id: str
@@ -1376,7 +1379,8 @@ class RunSample(_message.Message):
     tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
     tokens: int
     finish_reason: _environment_pb2.FinishReason
-    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., tokens: _Optional[int] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ...) -> None: ...
+    answer: str
+    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., tokens: _Optional[int] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ..., answer: _Optional[str] = ...) -> None: ...
 
 class ListRunSamplesResponse(_message.Message):
     SAMPLES_FIELD_NUMBER: _ClassVar[int]
