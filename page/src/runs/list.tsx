@@ -1,12 +1,14 @@
 /** Lists the runs of the server, with their state and progress. */
-import type { HistoryRecord, Run } from "../../../clients/ts/src/public.ts";
+import type { HistoryRecord, Run, RunState } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { type Ask, LIST_MS, useAnswer } from "../answers.ts";
 import { Answered, Heading, Search, Share, Tag } from "../ui/parts.tsx";
 import { useSeen } from "../ui/sight.ts";
+import { sorted, type SortValues } from "../ui/sorting.tsx";
 import { Table } from "../ui/table.tsx";
 import { count, counted, percent } from "../words.ts";
 import { Compared } from "./compare.tsx";
+import { ConfigDiff } from "./config-diff.tsx";
 import { readHistory } from "./history.ts";
 import { Sparkline } from "./sparkline.tsx";
 import { pausedWords, policyName, type ReadRun, readRun, standingOf } from "./state.ts";
@@ -35,7 +37,10 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
         There are no runs yet. A <a href={hrefOf(["plan"])}>plan</a> begins one, and so do trainers.
       </p>
     );
-  const found = runs.filter(({ runId }) => runId.toLowerCase().includes(q.toLowerCase()));
+  const found = sorted(
+    runs.filter(({ runId }) => runId.toLowerCase().includes(q.toLowerCase())),
+    sortable,
+  );
   const choose = (runId: string, on: boolean) =>
     refine({ compare: (on ? [...compared, runId] : compared.filter((other) => other !== runId)).join(",") });
   const read = runs.map(readRun).filter((run) => run !== undefined);
@@ -50,10 +55,12 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
         </p>
       </div>
       {chosen.length > 0 && <Compared runs={chosen} />}
+      {chosen.length > 1 && <ConfigDiff runs={chosen} />}
       <Table
         label="Runs"
         columns={["run", "state", "policy", "tasks", "arms", "solved", "over time", "open groups"]}
         words={3}
+        sortable={Object.keys(sortable)}
       >
         {found.map((run) => (
           <Row key={run.runId} run={run} chosen={compared.includes(run.runId)} onChoose={choose} />
@@ -61,6 +68,29 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
       </Table>
     </>
   );
+}
+
+/** Values by which the list is sorted, by column. */
+const sortable: SortValues<Run> = {
+  run: ({ runId }) => runId,
+  state: ({ state }) => standingOf(state).word,
+  policy: ({ state }) => policyName(state?.policy),
+  tasks: ({ state }) => state && Number(state.cursor),
+  arms: ({ state }) => state?.arms.length,
+  solved: ({ state }) => state && recentlySolved(state),
+  "open groups": ({ state }) => state?.groupsOutstanding,
+};
+
+/** Returns the share of solved samples in the recent groups of all arms. Undefined: there are none yet. */
+function recentlySolved({ arms }: RunState): number | undefined {
+  let [solved, groups] = [0, 0];
+  for (const { recentSolvedShare, groups: closed } of arms) {
+    if (recentSolvedShare === undefined) continue;
+    const recent = Math.min(RECENT_GROUPS, Number(closed));
+    solved += recentSolvedShare * recent;
+    groups += recent;
+  }
+  return groups === 0 ? undefined : solved / groups;
 }
 
 interface RowProps {
@@ -106,14 +136,7 @@ function Row({ run, chosen, onChoose }: RowProps) {
 
 function Cells({ run }: { readonly run: ReadRun }) {
   const { config, state } = run;
-  const { solved, groups } = state.arms.reduce(
-    (sum, { recentSolvedShare, groups: closed }) => {
-      if (recentSolvedShare === undefined) return sum;
-      const recent = Math.min(RECENT_GROUPS, Number(closed));
-      return { solved: sum.solved + recentSolvedShare * recent, groups: sum.groups + recent };
-    },
-    { solved: 0, groups: 0 },
-  );
+  const solved = recentlySolved(state);
   const { length } = config;
   return (
     <>
@@ -126,7 +149,7 @@ function Cells({ run }: { readonly run: ReadRun }) {
         )}
       </td>
       <td>{count(state.arms.length)}</td>
-      <td>{groups === 0 ? "–" : percent(solved / groups)}</td>
+      <td>{solved === undefined ? "–" : percent(solved)}</td>
       <td>
         <SolvedLine run={run} />
       </td>

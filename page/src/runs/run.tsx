@@ -76,7 +76,7 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
     case "samples":
       return <SamplesOfRun run={run} />;
     case "changes":
-      return <Changes records={followed.history?.records} />;
+      return <Changes run={run} records={followed.history?.records} />;
     case "configuration":
       return <Configuration run={run} />;
     default:
