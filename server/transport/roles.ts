@@ -53,6 +53,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   advance: "operator",
   pause: "operator",
   resume: "operator",
+  annotateRun: "operator",
   deleteRun: "operator",
   deleteRunSamples: "operator",
 };

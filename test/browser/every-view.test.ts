@@ -18,6 +18,7 @@ beforeAll(async () => {
   const { client, address, dataDir } = server;
   await Promise.all([driveByCommandLine(address, dataDir), driveHostile(client), evaluate(client)]);
   await client.run("hostile").rateRows("tsp", new Map([[2, 0.25]]));
+  await client.run("hostile").annotate({ note: "A run that\nwaits.", addTags: ["waits", "hostile"] });
   await client.run("hostile").pause();
   await untilKept(client, "hostile", 4);
   const [group] = await client.run("hostile").groups({ which: 0n });
@@ -169,7 +170,8 @@ async function openAndLeave(opened: OpenedPage, name: string): Promise<void> {
 test("what is opened by the keyboard has the focus, and leaves it where it was", async () => {
   await using opened = await openView(browser, `${server.http}/#/runs/hostile`);
   await opened.page.getByRole("heading", { name: "hostile" }).waitFor();
-  for (const name of ["Resume", "Advance", "Weights", "Policy", "Shape", "Delete"]) await openAndLeave(opened, name);
+  for (const name of ["Resume", "Advance", "Weights", "Policy", "Shape", "Notes", "Delete"])
+    await openAndLeave(opened, name);
   const others = { rows: "Rate rows", "groups?chosen=1": "Close the chosen", samples: "Delete the kept completions" };
   for (const [view, name] of Object.entries(others)) {
     await opened.go(`#/runs/hostile/${view}`);

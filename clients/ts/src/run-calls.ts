@@ -27,7 +27,10 @@ const { method } = CurriculumService;
 
 type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
-type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
+type Control = Pick<
+  RunHandle,
+  "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "annotate"
+>;
 type Rows = Pick<RunHandle, "rows" | "rateRows">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "violations" | "deleteSamples" | "history">;
 
@@ -177,6 +180,12 @@ function control({ unary }: Caller, runId: string): Control {
       from(unary(method.advance, { runId, armId, ...only(options) }, options, asked), options),
     pause: (options) => from(unary(method.pause, { runId, ...only(options) }, options), options),
     resume: (options) => from(unary(method.resume, { runId, ...only(options) }, options), options),
+    annotate: async ({ note, addTags = [], removeTags = [] }, options) => {
+      const change = { ...(note !== undefined && { note }), addTags: [...addTags], removeTags: [...removeTags] };
+      const reply = await unary(method.annotateRun, { runId, ...change, ...only(options) }, options);
+      if (reply.noEffect.length > 0) options?.onNoEffect?.(reply.noEffect);
+      return { note: reply.note, tags: reply.tags };
+    },
   };
 }
 

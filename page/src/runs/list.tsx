@@ -2,7 +2,7 @@
 import type { HistoryRecord, Run, RunState } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { type Ask, LIST_MS, useAnswer } from "../answers.ts";
-import { Answered, Heading, Search, Share, Tag } from "../ui/parts.tsx";
+import { Answered, Heading, Search, Select, Share, Tag } from "../ui/parts.tsx";
 import { useSeen } from "../ui/sight.ts";
 import { sorted, type SortValues } from "../ui/sorting.tsx";
 import { Table } from "../ui/table.tsx";
@@ -10,6 +10,7 @@ import { count, counted, percent } from "../words.ts";
 import { Compared } from "./compare.tsx";
 import { ConfigDiff } from "./config-diff.tsx";
 import { readHistory } from "./history.ts";
+import { Tags } from "./notes.tsx";
 import { Sparkline } from "./sparkline.tsx";
 import { pausedWords, policyName, type ReadRun, readRun, standingOf } from "./state.ts";
 import { RECENT_GROUPS } from "./why.ts";
@@ -29,7 +30,7 @@ export function RunList() {
 }
 
 function Listed({ runs }: { readonly runs: readonly Run[] }) {
-  const { q = "", compare = "" } = address.value.query;
+  const { q = "", tag = "", compare = "" } = address.value.query;
   const compared = compare.split(",").filter((id) => id !== "");
   if (runs.length === 0)
     return (
@@ -38,9 +39,13 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
       </p>
     );
   const found = sorted(
-    runs.filter(({ runId }) => runId.toLowerCase().includes(q.toLowerCase())),
+    runs.filter(
+      ({ runId, state }) =>
+        runId.toLowerCase().includes(q.toLowerCase()) && (tag === "" || state?.tags.includes(tag) === true),
+    ),
     sortable,
   );
+  const tags = [...new Set([...runs.flatMap(({ state }) => state?.tags ?? []), ...(tag === "" ? [] : [tag])])].sort();
   const choose = (runId: string, on: boolean) =>
     refine({ compare: (on ? [...compared, runId] : compared.filter((other) => other !== runId)).join(",") });
   const read = runs.map(readRun).filter((run) => run !== undefined);
@@ -49,6 +54,14 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
     <>
       <div class="toolbar" role="search">
         <Search label="Search runs" value={q} onType={(text) => refine({ q: text })} />
+        {tags.length > 0 && (
+          <Select
+            label="Tag"
+            value={tag}
+            options={["", ...tags].map((value) => ({ value, text: value || "any" }))}
+            onChoose={(value) => refine({ tag: value })}
+          />
+        )}
         <p class="note" role="status">
           {counted(found.length, "run")}. Choose some to lay their charts over each other. Solved is over the last{" "}
           {RECENT_GROUPS} closed groups of each arm.
@@ -121,7 +134,8 @@ function Row({ run, chosen, onChoose }: RowProps) {
         </a>
       </th>
       <td class="words">
-        <Tag tone={tone}>{word}</Tag> <span class="note">{read && pausedWords(read.state)}</span>
+        <Tag tone={tone}>{word}</Tag> <span class="note">{read && pausedWords(read.state)}</span>{" "}
+        {read && <Tags tags={read.state.tags} />}
       </td>
       {read === undefined ? (
         <td colSpan={6} class="words">

@@ -218,6 +218,12 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
     advance: run,
     pause: run,
     resume: run,
+    annotateRun: fc.record({
+      runId,
+      note: fc.oneof(of(undefined, ""), hostileText),
+      addTags: fc.array(fc.oneof(of("a", "math/easy"), hostileText), { maxLength: 3 }),
+      removeTags: fc.array(of("a", "b"), { maxLength: 2 }),
+    }),
     exportRun: run,
     importRun: fc.record({ state: fc.constant(exported).chain(mutatedBytes), runId: of("", "a", "b") }),
     watchRun: run,
