@@ -18,7 +18,6 @@ beforeAll(async () => {
   const { client, address, dataDir } = server;
   await Promise.all([driveByCommandLine(address, dataDir), driveHostile(client), evaluate(client)]);
   await client.run("hostile").rateRows("tsp", new Map([[2, 0.25]]));
-  await client.run("hostile").annotate({ note: "A run that\nwaits.", addTags: ["waits", "hostile"] });
   await client.run("hostile").pause();
   await untilKept(client, "hostile", 4);
   const [group] = await client.run("hostile").groups({ which: 0n });

@@ -229,3 +229,24 @@ test("runs are sorted, and what differs between the configurations of two is lis
   expect(await opened.findings()).toEqual([]);
   expect(opened.complaints).toEqual([]);
 });
+
+test("the note and the tags of a run are shown, and the list of runs is filtered by a tag", async () => {
+  const run = server.client.run("other");
+  await run.annotate({ note: "<b>A run</b> that\nwaits.", addTags: ["waits", "math/easy"] });
+  await using opened = await open("runs");
+  const { page } = opened;
+  const runs = page.getByRole("region", { name: "Runs, a table" });
+  await runs.getByText("#math/easy").waitFor();
+  await page.getByLabel("Tag", { exact: true }).selectOption("waits");
+  await eventually(async () => expect(await runs.getByRole("rowheader").count()).toBe(1));
+  expect(page.url()).toContain("tag=waits");
+  expect(await opened.findings()).toEqual([]);
+  await runs.getByRole("link", { name: "other", exact: true }).click();
+  await page.getByText("<b>A run</b> that").waitFor();
+  await page.getByText("#waits").waitFor();
+  expect(await opened.findings()).toEqual([]);
+  await run.annotate({ note: "", removeTags: ["waits"] });
+  await page.getByText("#waits").waitFor({ state: "detached" });
+  expect(await page.getByText("<b>A run</b> that").count()).toBe(0);
+  expect(opened.complaints).toEqual([]);
+});
