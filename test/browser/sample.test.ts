@@ -237,7 +237,7 @@ test("the note and the tags of a run are shown, and the list of runs is filtered
   const { page } = opened;
   const runs = page.getByRole("region", { name: "Runs, a table" });
   await runs.getByText("#math/easy").waitFor();
-  await page.getByLabel("Tag", { exact: true }).selectOption("waits");
+  await page.getByRole("combobox", { name: "Tag" }).selectOption("waits");
   await eventually(async () => expect(await runs.getByRole("rowheader").count()).toBe(1));
   expect(page.url()).toContain("tag=waits");
   expect(await opened.findings()).toEqual([]);
