@@ -84,6 +84,7 @@ export const LIMITS = {
   WatchRunRequest: { interval_ms: { default: 100, min: 100, max: 60 * SECOND_MS } },
   GetHistoryRequest: { page_size: { default: 1000, max: 10_000 }, merge_batches: { max: 65_536 } },
   AdvanceRequest: { arm_id: name },
+  AnnotateRunRequest: { note: { max: 4096 }, add_tags: { max: 16 }, remove_tags: { max: 16 } },
   ListRunSamplesRequest: { page_size: page, arm_id: name, group_id: groupId },
   GetViolationsRequest: { arm_id: name },
   // evaluation.proto

@@ -6,6 +6,7 @@ import { addCreate } from "./run/create.ts";
 import { addGroups } from "./run/groups.ts";
 import { addHistory } from "./run/history.ts";
 import { addLook } from "./run/look.ts";
+import { addNotes } from "./run/notes.ts";
 import { addProblems } from "./run/problems.ts";
 import { addRows } from "./run/rows.ts";
 import { addSamples } from "./run/samples.ts";
@@ -33,6 +34,7 @@ Examples:
     addWatch,
     addHistory,
     addControl,
+    addNotes,
     addShape,
     addGroups,
     addRows,

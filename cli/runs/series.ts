@@ -45,7 +45,7 @@ type Batch = Extract<HistoryRecord["kind"], { readonly case: "batch" }>["value"]
  * Kinds of changes of a run that charts do not show, because they happen automatically and often, and do not affect
  * draws.
  */
-const PASSED_OVER = ["close_groups"];
+const PASSED_OVER = ["close_groups", "note", "tags"];
 
 /** Arm in the present state of a run, which may have more arms than at its creation. */
 export interface DrawnArm {

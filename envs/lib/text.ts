@@ -24,6 +24,19 @@ export function codePointOffsets(text: string, offsets: readonly number[]): read
   return converted;
 }
 
+/** Returns the part of a text between two offsets in code points. It reads the text from its beginning. */
+export function sliceCodePoints(text: string, start: number, end: number): string {
+  const first = text.search(HIGH_SURROGATE);
+  if (first < 0) return text.slice(start, end);
+  const unitAt = (offset: number, from: number, point: number): number => {
+    let unit = from;
+    for (let at = point; at < offset && unit < text.length; at++) unit += isPair(text, unit) ? 2 : 1;
+    return unit;
+  };
+  const from = unitAt(start, Math.min(first, start), Math.min(first, start));
+  return text.slice(from, unitAt(end, from, start));
+}
+
 /** Returns whether the UTF-16 units at i and i + 1 form one code point. */
 function isPair(text: string, i: number): boolean {
   return (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;

@@ -46,6 +46,8 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     weights: config.arms.map((arm) => arm.weight),
     masks: config.arms.map(() => null),
     ...notPaused,
+    note: "",
+    tags: [],
     incarnations: [incarnation],
     epoch: 0,
     rolledBack: [],
@@ -262,6 +264,10 @@ function reduce<Spec, Key extends InstanceKey>(
       return withHistoryEntry({ ...state, paused: true, pausedBy: event.by, pausedAtMs: event.atMs });
     case "resumed":
       return withHistoryEntry({ ...state, ...notPaused });
+    case "noted":
+      return withHistoryEntry({ ...state, note: event.note });
+    case "tagged":
+      return withHistoryEntry({ ...state, tags: event.tags });
     case "evaluationOpened":
       return withHistoryEntry(withRound(state, event));
     case "evaluated":

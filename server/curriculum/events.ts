@@ -136,6 +136,10 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "armUnmasked"; readonly arm: number }
   | Paused
   | { readonly kind: "resumed" }
+  /** A caller wrote the run's note. */
+  | { readonly kind: "noted"; readonly note: string }
+  /** A caller changed the run's tags: all tags after the change, sorted. */
+  | { readonly kind: "tagged"; readonly tags: readonly string[] }
   | { readonly kind: "evaluationOpened"; readonly arm: number; readonly round: number; readonly atMs: number }
   | EvaluationResults
   | Imported<Spec, Key>;

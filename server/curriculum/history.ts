@@ -57,7 +57,9 @@ interface ControlRecord {
     | "reopen_groups"
     | "shape"
     | "rows"
-    | "import";
+    | "import"
+    | "note"
+    | "tags";
   /** Cursor of the first task to which the change applies. */
   readonly cursor: number;
   readonly policy?: Policy;
@@ -203,6 +205,10 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
       return { ...base, control: "pause" };
     case "resumed":
       return { ...base, control: "resume" };
+    case "noted":
+      return { ...base, control: "note", reason: event.note };
+    case "tagged":
+      return { ...base, control: "tags", reason: event.tags.join(", ") };
     case "closed":
       return { ...base, control: "close_groups", reason: event.reason, cause: event.cause };
     case "reopened":

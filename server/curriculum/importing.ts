@@ -129,8 +129,8 @@ export function underControlOf<Spec, Key extends InstanceKey>(
   const from = arms.map(({ id }) => places.get(id) ?? -1);
   const weights = from.map((place) => here.weights[place] ?? 0);
   const masks = from.map((place) => here.masks[place] ?? null);
-  const { advancedTo, configCreated, paused, pausedBy, pausedAtMs } = here;
-  const control = { advancedTo, configCreated, weights, masks, paused, pausedBy, pausedAtMs };
+  const { advancedTo, configCreated, paused, pausedBy, pausedAtMs, note, tags } = here;
+  const control = { advancedTo, configCreated, weights, masks, paused, pausedBy, pausedAtMs, note, tags };
   return { ...movedOnTo(shaped, advancedTo), ...control };
 }
 

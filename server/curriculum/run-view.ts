@@ -67,6 +67,9 @@ export interface StateView {
   readonly pausedBy?: string;
   /** Time at which the run was paused. Unset in summaries of older servers. */
   readonly pausedAtMs?: number;
+  /** Note of people on the run. Unset in summaries of older servers, as `tags` is. */
+  readonly note?: string;
+  readonly tags?: readonly string[];
   readonly done: boolean;
   readonly policy: Policy;
   /** Arms in the configuration's order. */
@@ -311,6 +314,8 @@ export function stateView(state: RunState): StateView {
     paused: state.paused,
     pausedBy: state.pausedBy,
     pausedAtMs: state.pausedAtMs,
+    note: state.note,
+    tags: state.tags,
     done: isDone(state),
     policy: state.policy,
     arms: state.config.arms.map((_, i) => ({

@@ -106,6 +106,10 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly pausedBy: string;
   /** Time of the pause. 0: the run is not paused, or the time is not known. */
   readonly pausedAtMs: number;
+  /** Note of people on the run. Empty: there is none. No draw depends on notes and tags. */
+  readonly note: string;
+  /** Tags of the run, sorted. */
+  readonly tags: readonly string[];
   /**
    * Random names of the run: one from its creation and one from each import. Only feedback for tasks handed out under
    * the last name counts. Earlier names show whether an export comes from this run. No draw depends on the names.

@@ -6,6 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Baseline } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { escaped } from "../../envs/lib/escape.ts";
+import { clipUtf8, sliceCodePoints } from "../../envs/lib/text.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 import type { Reply } from "../../envs/turns/turns.ts";
 import type { RewardComponent } from "../../envs/reward/scheme.ts";
@@ -117,6 +118,19 @@ function scoreToWire(score: Score): WireScore {
 /** Converts the share of malformed samples among the newest ones to the protobuf message FormatWarning. */
 export function warningToWire({ samples, malformed, violation }: MalformedShare) {
   return create(FormatWarningSchema, { samples: BigInt(samples), malformed: BigInt(malformed), violation });
+}
+
+/** Maximum bytes of the first line of an answer, for lists of samples. */
+const ANSWER_BYTES_MAX = 128;
+/** Number of code points of an answer in which its first line is looked for. */
+const ANSWER_LOOKED_AT = 1024;
+
+/** Returns the first line of a completion's last marked answer. Empty: its score has no marked answer. */
+export function answerLine(completion: string, result: StepResult): string {
+  const span = result.kind === "score" ? result.score.spans.at(-1) : undefined;
+  if (span === undefined) return "";
+  const answer = sliceCodePoints(completion, span.start, Math.min(span.end, span.start + ANSWER_LOOKED_AT));
+  return clipUtf8(answer.trim().split(/\r?\n/, 1)[0] ?? "", ANSWER_BYTES_MAX);
 }
 
 export function outcomeToWire(sampleIndex: number, result: StepResult): Outcome {

@@ -34,6 +34,7 @@ import { feedbackQueue } from "./feedback-queue.ts";
 import { type HistoryReading, readHistory } from "./history.ts";
 import { listing } from "./listing.ts";
 import { gone } from "./live-run.ts";
+import { type Annotation, decideAnnotation } from "../curriculum/annotations.ts";
 import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../curriculum/ineffective-changes.ts";
 import { nextBatch, type NextBatchRequest } from "./next-batch.ts";
 import { evaluationKeys, type EvaluationRequest, nextEvaluation } from "./next-evaluation.ts";
@@ -262,6 +263,9 @@ function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
       ),
     resume: (runId: string, by?: string, validateOnly?: boolean) =>
       control([runId, by, validateOnly], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
+    /** Changes the note and the tags of a run, which affect no draw. */
+    annotate: (runId: string, annotation: Annotation, by?: string, validateOnly?: boolean) =>
+      change(registry, runId, (state) => decideAnnotation(state, annotation), by, validateOnly),
   };
 }
 

@@ -55,6 +55,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   advance: "operator",
   pause: "operator",
   resume: "operator",
+  annotateRun: "operator",
   deleteRun: "operator",
   deleteRunSamples: "operator",
 };

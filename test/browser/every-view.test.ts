@@ -171,7 +171,8 @@ async function openAndLeave(opened: OpenedPage, name: string): Promise<void> {
 test("what is opened by the keyboard has the focus, and leaves it where it was", async () => {
   await using opened = await openView(browser, `${server.http}/#/runs/hostile`);
   await opened.page.getByRole("heading", { name: "hostile" }).waitFor();
-  for (const name of ["Resume", "Advance", "Weights", "Policy", "Shape", "Delete"]) await openAndLeave(opened, name);
+  for (const name of ["Resume", "Advance", "Weights", "Policy", "Shape", "Notes", "Delete"])
+    await openAndLeave(opened, name);
   const others = { rows: "Rate rows", "groups?chosen=1": "Close the chosen", samples: "Delete the kept completions" };
   for (const [view, name] of Object.entries(others)) {
     await opened.go(`#/runs/hostile/${view}`);

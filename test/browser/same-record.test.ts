@@ -80,6 +80,22 @@ const pressed: Readonly<Record<string, Pressed>> = {
     effect: /From task 2 on/,
     verb: "Change it",
   },
+  note: {
+    at: "",
+    button: "Notes",
+    title: "Change the note and the tags",
+    fill: (dialog) => dialog.getByLabel("Note", { exact: true }).fill("the first\ntry"),
+    effect: /The run has this note and no tags\./,
+    verb: "Keep them",
+  },
+  tag: {
+    at: "",
+    button: "Notes",
+    title: "Change the note and the tags",
+    fill: (dialog) => dialog.getByLabel("Tags, with spaces between them").fill("math/easy baseline"),
+    effect: /The run has this note and the tags baseline, math\/easy\./,
+    verb: "Keep them",
+  },
   "rate-rows": {
     at: "/rows",
     button: "Rate rows",

@@ -48,14 +48,20 @@ test("a run's history says by whom it was changed, and those who may not change 
   );
   await olga.setWeights({ a: 2 });
   await olga.pause();
+  await expect(tim.annotate({ note: "mine" })).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  await olga.annotate({ note: "lower rate", addTags: ["second", "first"] });
+  expect((await vera.get()).state).toMatchObject({ note: "lower rate", tags: ["first", "second"] });
   // A trainer that goes back to its checkpoint does this.
   const { state } = await tim.export();
   await tim.import(state);
   const controls = (await vera.history()).flatMap(({ kind }) => (kind.case === "control" ? [kind.value] : []));
-  expect(controls.map(({ kind, by }) => [kind, by])).toEqual([
-    ["close_groups", "tim"],
-    ["weights", "olga"],
-    ["pause", "olga"],
-    ["import", "tim"],
+  expect(controls.map(({ kind, by, reason }) => [kind, by, reason])).toEqual([
+    ["close_groups", "tim", "dropped"],
+    ["weights", "olga", ""],
+    ["pause", "olga", ""],
+    ["note", "olga", "lower rate"],
+    ["tags", "olga", "first, second"],
+    ["import", "tim", ""],
   ]);
+  expect((await vera.get()).state).toMatchObject({ note: "lower rate", tags: ["first", "second"] });
 });

@@ -126,6 +126,8 @@ export interface ReadRun {
   paused: boolean;
   pausedBy: string;
   pausedAtMs: number;
+  note: string;
+  tags: readonly string[];
   incarnations: readonly string[];
   epoch: number;
   rolledBack: readonly (readonly [number, number])[];

@@ -46,6 +46,8 @@ function created({ runId, incarnation, atMs, config: message }: Created, reader:
     paused: false,
     pausedBy: "",
     pausedAtMs: 0,
+    note: "",
+    tags: [],
     incarnations: [incarnation],
     epoch: 0,
     rolledBack: [],
@@ -145,6 +147,8 @@ function underControl(here: ReadRun, state: ReadRun, policyState: Data): void {
   state.paused = here.paused;
   state.pausedBy = here.pausedBy;
   state.pausedAtMs = here.pausedAtMs;
+  state.note = here.note;
+  state.tags = here.tags;
 }
 
 /** Applies events that change how the run goes on, each of which takes a place in the history. */
@@ -155,7 +159,9 @@ function control(run: ReadRun, kind: RunEvent["kind"]): void {
   if (kind.case === "paused" || kind.case === "resumed") {
     run.paused = kind.case === "paused";
     [run.pausedBy, run.pausedAtMs] = kind.case === "paused" ? [kind.value.by, kind.value.atMs] : ["", 0];
-  } else if (kind.case === "weightsSet") run.weights = kind.value.weights;
+  } else if (kind.case === "noted") run.note = kind.value.note;
+  else if (kind.case === "tagged") run.tags = kind.value.tags;
+  else if (kind.case === "weightsSet") run.weights = kind.value.weights;
   else if (kind.case === "advanced") run.policyState = JSON.parse(kind.value.policyState) as Data;
   else if (kind.case === "armMasked") mask(kind.value.arm, kind.value.reason);
   else if (kind.case === "armUnmasked") mask(kind.value.arm, null);

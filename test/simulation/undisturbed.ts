@@ -125,6 +125,8 @@ async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
     case "handedOut":
     case "paused":
     case "resumed":
+    case "noted":
+    case "tagged":
     case "imported":
       return;
   }

@@ -74,6 +74,18 @@ export function changesWith(folder: string): readonly Change[] {
       byCall: (run) => run.updateShape({ numGenerations: 4, length: 64n }),
     },
     {
+      command: "note",
+      kind: "note",
+      given: () => ["the first\ntry"],
+      byCall: (run) => run.annotate({ note: "the first\ntry" }),
+    },
+    {
+      command: "tag",
+      kind: "tags",
+      given: () => ["math/easy", "baseline"],
+      byCall: (run) => run.annotate({ addTags: ["baseline", "math/easy"] }),
+    },
+    {
       command: "rate-rows",
       given: () => ["a", rates, "--samples", "12"],
       byCall: (run) =>

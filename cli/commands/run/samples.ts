@@ -9,6 +9,7 @@ import { anyNumber, wholeNumber } from "../../task-options.ts";
 interface Flags extends ConnectionFlags {
   readonly arm?: string;
   readonly group?: string;
+  readonly updateBatch?: number;
   readonly verdict?: NonNullable<SampleFilterChoice["verdicts"]>;
   readonly violation?: string;
   readonly rewardMin?: number;
@@ -33,6 +34,7 @@ export function addSamples(group: Command): void {
     .argument("<run>", "its id")
     .option("--arm <id>", "only completions of this arm")
     .option("--group <id>", "only completions of this group")
+    .option("--update-batch <n>", "only completions of this update batch, from 0", wholeNumber(0, 2 ** 53 - 1))
     .addOption(
       new Option("--verdict <verdict>", "only completions with this verdict; may be given several times")
         .choices(VERDICTS)
@@ -64,7 +66,8 @@ export function addSamples(group: Command): void {
 async function samples(id: string, flags: Flags): Promise<void> {
   const { arm: armId, group: groupId, verdict: verdicts, limit, json } = flags;
   const { violation, rewardMin, rewardMax, solved, text } = flags;
-  const filter = { armId, groupId, verdicts, violation, rewardMin, rewardMax, solved, text };
+  const updateBatch = flags.updateBatch === undefined ? undefined : BigInt(flags.updateBatch);
+  const filter = { armId, groupId, updateBatch, verdicts, violation, rewardMin, rewardMax, solved, text };
   await withServer(flags, async (client) => {
     let shown = 0;
     for await (const sample of client.run(id).samples({ ...filter, pageSize: Math.min(limit, 100) })) {

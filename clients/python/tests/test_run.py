@@ -9,6 +9,7 @@ from conftest import Mortal, Server, solution, wrong
 
 import gradus
 from gradus import Client, GroupAdvantages, Run, Task, aio
+from gradus.runs import Annotation
 
 ARMS = [gradus.arm("countdown", "T0"), gradus.arm("countdown", "T1", arm_id="real", source="real", hard=True)]
 
@@ -170,6 +171,19 @@ def test_control_is_kept_in_the_history(client: Client, run: Run) -> None:
     assert [list(each.probabilities) for each in batches] == [[0.5, 0.5], [0.25, 0.75]]
     assert batches[0].closed
     assert batches[0].reward_mean == pytest.approx(0.1)
+
+
+def test_a_note_and_tags_are_written_and_removed(run: Run) -> None:
+    assert run.annotate("a note", add_tags=["two", "one"]) == Annotation("a note", ("one", "two"))
+    with pytest.warns(gradus.NoEffectWarning, match='the run does not have the tag "three"'):
+        assert run.annotate(remove_tags=["two", "three"]).tags == ("one",)
+    state = run.get().state
+    assert (state.note, state.tags) == ("a note", ("one",))
+    assert run.annotate("").note == ""
+    with pytest.raises(gradus.InvalidArgumentError, match=r"add_tags\[0\]: must have at most 32 bytes"):
+        run.annotate(add_tags=["x" * 33])
+    with pytest.raises(TypeError, match="add_tags: want a list"):
+        run.annotate(add_tags="one")
 
 
 @pytest.mark.filterwarnings("ignore::gradus.NoEffectWarning")

@@ -97,6 +97,8 @@ export interface Sample {
   readonly toolCalls?: readonly ToolCall[];
   /** Set to "length" if the client said that the completion was cut off at its maximum length. */
   readonly finishReason?: "length";
+  /** First line of the last marked answer, also if the request asked for no completions. Unset: there is none. */
+  readonly answer?: string;
   readonly outcome?: Outcome;
   readonly part: string;
   readonly category: string;
@@ -236,6 +238,7 @@ function sampleOf({
   row,
   poolDigest,
   finishReason,
+  answer,
 }: SampleMessage): Sample {
   return {
     sampleIndex,
@@ -248,6 +251,7 @@ function sampleOf({
     ...(outcome && { outcome: outcomeOf(outcome) }),
     ...(transcript.length > 0 && { transcript }),
     ...(toolCalls.length > 0 && { toolCalls }),
+    ...(answer !== "" && { answer }),
   };
 }
 

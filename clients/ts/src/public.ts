@@ -73,6 +73,8 @@ export type { ArmRows, RowChoice } from "./rows.ts";
 export { signWords } from "./violations.ts";
 export type {
   BatchChoice,
+  Annotation,
+  AnnotationChoice,
   ControlOptions,
   ImportOptions,
   EvaluationRoundChoice,

@@ -27,7 +27,10 @@ const { method } = CurriculumService;
 
 type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
-type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
+type Control = Pick<
+  RunHandle,
+  "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "annotate"
+>;
 type Rows = Pick<RunHandle, "rows" | "rateRows">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "violations" | "deleteSamples" | "history">;
 
@@ -177,6 +180,12 @@ function control({ unary }: Caller, runId: string): Control {
       from(unary(method.advance, { runId, armId, ...only(options) }, options, asked), options),
     pause: (options) => from(unary(method.pause, { runId, ...only(options) }, options), options),
     resume: (options) => from(unary(method.resume, { runId, ...only(options) }, options), options),
+    annotate: async ({ note, addTags = [], removeTags = [] }, options) => {
+      const change = { ...(note !== undefined && { note }), addTags: [...addTags], removeTags: [...removeTags] };
+      const reply = await unary(method.annotateRun, { runId, ...change, ...only(options) }, options);
+      if (reply.noEffect.length > 0) options?.onNoEffect?.(reply.noEffect);
+      return { note: reply.note, tags: reply.tags };
+    },
   };
 }
 
@@ -201,8 +210,9 @@ function records({ unary, follow }: Caller, runId: string, position: Position): 
     },
     samples: (choice = {}) => {
       const { armId = "", groupId = "", tasks = false, brief = false, pageSize = 0, ...rest } = choice;
-      const { deadlineMs, signal, ...filter } = rest;
-      const request = { runId, armId, groupId, tasks, brief, pageSize, filter: filterOf(filter) };
+      const { updateBatch, deadlineMs, signal, ...filter } = rest;
+      const ofBatch = updateBatch !== undefined && { updateBatch };
+      const request = { runId, armId, groupId, ...ofBatch, tasks, brief, pageSize, filter: filterOf(filter) };
       return eachOfPages(
         (pageToken) => unary(method.listRunSamples, { ...request, pageToken }, { deadlineMs, signal }),
         (page) => page.samples.map(runSampleOf),

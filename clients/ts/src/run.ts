@@ -90,6 +90,22 @@ export interface ControlOptions extends CallOptions {
   readonly validateOnly?: boolean | undefined;
 }
 
+/** Change of a run's note and tags. Fields that are left out stay as they are. */
+export interface AnnotationChoice {
+  /** New note, at most 4,096 bytes. Empty: the run has no note any more. */
+  readonly note?: string | undefined;
+  /** Tags to add, each of at most 32 characters. A run may have 16. */
+  readonly addTags?: readonly string[] | undefined;
+  readonly removeTags?: readonly string[] | undefined;
+}
+
+/** Note and tags with which people describe a run. */
+export interface Annotation {
+  readonly note: string;
+  /** Tags, sorted. */
+  readonly tags: readonly string[];
+}
+
 /** Options of `RunHandle.import`. */
 export interface ImportOptions extends CallOptions {
   /**
@@ -206,6 +222,8 @@ export interface RunHandle {
   pause(options?: ControlOptions): Promise<bigint>;
   /** Ends a pause of the run. Returns the first cursor that is issued again. */
   resume(options?: ControlOptions): Promise<bigint>;
+  /** Changes the note and the tags of the run, which affect no draw. Returns those after the change. */
+  annotate(change: AnnotationChoice, options?: ControlOptions): Promise<Annotation>;
   /** Returns the run's whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;
   /**

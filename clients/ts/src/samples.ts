@@ -43,6 +43,8 @@ export interface RunSamplesChoice extends SampleFilterChoice, CallOptions {
   readonly armId?: string | undefined;
   /** Only completions of this group. */
   readonly groupId?: string | undefined;
+  /** Only completions of the update batch with this index, from 0. */
+  readonly updateBatch?: bigint | undefined;
   /** Whether to include the tasks with their prompts. Defaults to false. */
   readonly tasks?: boolean | undefined;
   /** Whether to leave out the completions themselves. Defaults to false. */
@@ -64,6 +66,8 @@ export interface RunSample {
   /** Round of evaluation. Unset if the completion belongs to training. */
   readonly evaluationRound?: bigint;
   readonly completion: string;
+  /** First line of the last marked answer, also if the request asked for no completions. Unset: there is none. */
+  readonly answer?: string;
   /** Conversation of an episode before the completion. Unset: none was sent. */
   readonly transcript?: readonly ChatMessage[];
   /** Calls of tools in the completion. Unset: none were sent. */
@@ -85,7 +89,7 @@ export interface RunSample {
 /** Converts the protobuf message RunSample: a completion that a run keeps, with its outcome. */
 export function runSampleOf(message: RunSampleMessage): RunSample {
   const { number, taskId, groupId, sampleIndex, armId, cursor, completion, transcript, toolCalls } = message;
-  const { evaluationRound, outcome, policyVersion, tokens, time, task, finishReason } = message;
+  const { evaluationRound, outcome, policyVersion, tokens, time, task, finishReason, answer } = message;
   return {
     number,
     taskId,
@@ -104,5 +108,6 @@ export function runSampleOf(message: RunSampleMessage): RunSample {
     ...(policyVersion !== undefined && { policyVersion }),
     ...(tokens !== undefined && { tokens }),
     ...(task && { task }),
+    ...(answer !== "" && { answer }),
   };
 }

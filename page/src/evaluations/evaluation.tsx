@@ -1,6 +1,12 @@
 /** Shows one evaluation: its report and its completions. */
+import { toJson } from "@bufbuild/protobuf";
 import { useState } from "preact/hooks";
-import { EvaluationService, type Report, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+import {
+  EvaluationService,
+  type Report,
+  type Sample,
+  SampleSchema,
+} from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { eachOfPages, present } from "../../../clients/ts/src/reply.ts";
 import { address, go, hrefOf } from "../address.ts";
@@ -90,7 +96,7 @@ export function taskSamplesHref(id: string, part: string, instance: string): str
   return hrefOf(["evaluations", id, "samples"], { of: part, instance });
 }
 
-function rowOf({ task, sampleIndex, outcome, part }: Sample): Row {
+function rowOf({ task, sampleIndex, outcome, part, answer }: Sample): Row {
   const instance = task?.instanceHash ?? "";
   return {
     key: `${part} ${instance} ${sampleIndex}`,
@@ -98,6 +104,7 @@ function rowOf({ task, sampleIndex, outcome, part }: Sample): Row {
     named: { of: part, instance, sample: String(sampleIndex) },
     kind: part,
     outcome: outcomeOf(present(outcome, "outcome")),
+    answer,
     note: task?.level ?? "",
   };
 }
@@ -147,10 +154,11 @@ function OneTask({ id, report, instanceHash, part }: OneTaskProps) {
         <Group
           title={`task ${instanceHash}`}
           task={samples[0]?.task}
-          samples={samples.map(({ outcome, task, ...sample }) => ({
+          samples={samples.map((sample) => ({
             ...sample,
-            taskId: task?.taskId ?? "",
-            outcome: outcomeOf(present(outcome, "outcome")),
+            taskId: sample.task?.taskId ?? "",
+            outcome: outcomeOf(present(sample.outcome, "outcome")),
+            json: () => toJson(SampleSchema, sample),
           }))}
         />
       )}

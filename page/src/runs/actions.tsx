@@ -8,13 +8,14 @@ import { roleAtLeast } from "../caller.ts";
 import { gradus } from "../session.ts";
 import { counted } from "../words.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";
+import { Notes } from "./notes.tsx";
 import { Shape } from "./shape.tsx";
 import type { ReadRun } from "./state.ts";
 import { Weights } from "./weights.tsx";
 
 const { method } = CurriculumService;
 
-type Opened = "pause" | "resume" | "advance" | "weights" | "policy" | "shape" | "delete";
+type Opened = "pause" | "resume" | "advance" | "weights" | "policy" | "shape" | "notes" | "delete";
 
 export function Actions({ run }: { readonly run: ReadRun }) {
   const [opened, setOpened] = useState<Opened>();
@@ -27,6 +28,7 @@ export function Actions({ run }: { readonly run: ReadRun }) {
     ["weights", "Weights"],
     ["policy", "Policy"],
     ["shape", "Shape"],
+    ["notes", "Notes"],
     ["delete", "Delete"],
   ];
   // Give Pause and Resume the same key, so that the keyboard focus stays on the button when one replaces the other.
@@ -55,6 +57,8 @@ function Opened({ opened, run, onClose }: ActionProps & { readonly opened: Opene
       return <PolicyChange run={run} onClose={onClose} />;
     case "shape":
       return <Shape run={run} onClose={onClose} />;
+    case "notes":
+      return <Notes run={run} onClose={onClose} />;
     case "delete":
       return <Deletion run={run} onClose={onClose} />;
     case "pause":

@@ -43,6 +43,7 @@ export function Groups({ run }: { readonly run: ReadRun }) {
             onChange={(event) => refine({ batch: event.currentTarget.value.trim(), chosen: undefined })}
           />
         </label>
+        {isNumber && <a href={hrefOf(["runs", run.runId, "samples"], { batch })}>Samples of this update batch</a>}
       </div>
       <Answered answer={answer}>{(groups) => <Listed run={run} groups={groups} onAsk={setAsked} />}</Answered>
       {asked?.what === "close" && <ClosingDialog run={run} groups={asked.groups} onClose={leave} />}

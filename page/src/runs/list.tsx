@@ -1,13 +1,16 @@
 /** Lists the runs of the server, with their state and progress. */
-import type { HistoryRecord, Run } from "../../../clients/ts/src/public.ts";
+import type { HistoryRecord, Run, RunState } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { type Ask, LIST_MS, useAnswer } from "../answers.ts";
-import { Answered, Heading, Search, Share, Tag } from "../ui/parts.tsx";
+import { Answered, Heading, Search, Select, Share, Tag } from "../ui/parts.tsx";
 import { useSeen } from "../ui/sight.ts";
+import { sorted, type SortValues } from "../ui/sorting.tsx";
 import { Table } from "../ui/table.tsx";
 import { count, counted, percent } from "../words.ts";
 import { Compared } from "./compare.tsx";
+import { ConfigDiff } from "./config-diff.tsx";
 import { readHistory } from "./history.ts";
+import { Tags } from "./notes.tsx";
 import { Sparkline } from "./sparkline.tsx";
 import { pausedWords, policyName, type ReadRun, readRun, standingOf } from "./state.ts";
 import { RECENT_GROUPS } from "./why.ts";
@@ -27,7 +30,7 @@ export function RunList() {
 }
 
 function Listed({ runs }: { readonly runs: readonly Run[] }) {
-  const { q = "", compare = "" } = address.value.query;
+  const { q = "", tag = "", compare = "" } = address.value.query;
   const compared = compare.split(",").filter((id) => id !== "");
   if (runs.length === 0)
     return (
@@ -35,7 +38,14 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
         There are no runs yet. A <a href={hrefOf(["plan"])}>plan</a> begins one, and so do trainers.
       </p>
     );
-  const found = runs.filter(({ runId }) => runId.toLowerCase().includes(q.toLowerCase()));
+  const found = sorted(
+    runs.filter(
+      ({ runId, state }) =>
+        runId.toLowerCase().includes(q.toLowerCase()) && (tag === "" || state?.tags.includes(tag) === true),
+    ),
+    sortable,
+  );
+  const tags = [...new Set([...runs.flatMap(({ state }) => state?.tags ?? []), ...(tag === "" ? [] : [tag])])].sort();
   const choose = (runId: string, on: boolean) =>
     refine({ compare: (on ? [...compared, runId] : compared.filter((other) => other !== runId)).join(",") });
   const read = runs.map(readRun).filter((run) => run !== undefined);
@@ -44,16 +54,26 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
     <>
       <div class="toolbar" role="search">
         <Search label="Search runs" value={q} onType={(text) => refine({ q: text })} />
+        {tags.length > 0 && (
+          <Select
+            label="Tag"
+            value={tag}
+            options={["", ...tags].map((value) => ({ value, text: value || "any" }))}
+            onChoose={(value) => refine({ tag: value })}
+          />
+        )}
         <p class="note" role="status">
           {counted(found.length, "run")}. Choose some to lay their charts over each other. Solved is over the last{" "}
           {RECENT_GROUPS} closed groups of each arm.
         </p>
       </div>
       {chosen.length > 0 && <Compared runs={chosen} />}
+      {chosen.length > 1 && <ConfigDiff runs={chosen} />}
       <Table
         label="Runs"
         columns={["run", "state", "policy", "tasks", "arms", "solved", "over time", "open groups"]}
         words={3}
+        sortable={Object.keys(sortable)}
       >
         {found.map((run) => (
           <Row key={run.runId} run={run} chosen={compared.includes(run.runId)} onChoose={choose} />
@@ -61,6 +81,29 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
       </Table>
     </>
   );
+}
+
+/** Values by which the list is sorted, by column. */
+const sortable: SortValues<Run> = {
+  run: ({ runId }) => runId,
+  state: ({ state }) => standingOf(state).word,
+  policy: ({ state }) => policyName(state?.policy),
+  tasks: ({ state }) => state && Number(state.cursor),
+  arms: ({ state }) => state?.arms.length,
+  solved: ({ state }) => state && recentlySolved(state),
+  "open groups": ({ state }) => state?.groupsOutstanding,
+};
+
+/** Returns the share of solved samples in the recent groups of all arms. Undefined: there are none yet. */
+function recentlySolved({ arms }: RunState): number | undefined {
+  let [solved, groups] = [0, 0];
+  for (const { recentSolvedShare, groups: closed } of arms) {
+    if (recentSolvedShare === undefined) continue;
+    const recent = Math.min(RECENT_GROUPS, Number(closed));
+    solved += recentSolvedShare * recent;
+    groups += recent;
+  }
+  return groups === 0 ? undefined : solved / groups;
 }
 
 interface RowProps {
@@ -91,7 +134,8 @@ function Row({ run, chosen, onChoose }: RowProps) {
         </a>
       </th>
       <td class="words">
-        <Tag tone={tone}>{word}</Tag> <span class="note">{read && pausedWords(read.state)}</span>
+        <Tag tone={tone}>{word}</Tag> <span class="note">{read && pausedWords(read.state)}</span>{" "}
+        {read && <Tags tags={read.state.tags} />}
       </td>
       {read === undefined ? (
         <td colSpan={6} class="words">
@@ -106,14 +150,7 @@ function Row({ run, chosen, onChoose }: RowProps) {
 
 function Cells({ run }: { readonly run: ReadRun }) {
   const { config, state } = run;
-  const { solved, groups } = state.arms.reduce(
-    (sum, { recentSolvedShare, groups: closed }) => {
-      if (recentSolvedShare === undefined) return sum;
-      const recent = Math.min(RECENT_GROUPS, Number(closed));
-      return { solved: sum.solved + recentSolvedShare * recent, groups: sum.groups + recent };
-    },
-    { solved: 0, groups: 0 },
-  );
+  const solved = recentlySolved(state);
   const { length } = config;
   return (
     <>
@@ -126,7 +163,7 @@ function Cells({ run }: { readonly run: ReadRun }) {
         )}
       </td>
       <td>{count(state.arms.length)}</td>
-      <td>{groups === 0 ? "–" : percent(solved / groups)}</td>
+      <td>{solved === undefined ? "–" : percent(solved)}</td>
       <td>
         <SolvedLine run={run} />
       </td>

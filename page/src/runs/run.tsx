@@ -14,6 +14,7 @@ import { Groups } from "./groups.tsx";
 import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
+import { Note, Tags } from "./notes.tsx";
 import { seriesOf } from "./series.ts";
 import { pausedWords, policyName, type ReadRun, shapeOf, standingOf, warningsOf } from "./state.ts";
 import { mostDrawn } from "./why.ts";
@@ -45,6 +46,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       <Heading title={runId} note={run && <Standing run={run} />}>
         {run && <Actions run={run} />}
       </Heading>
+      {run && <Note note={run.state.note} />}
       {error !== undefined && lostSince.value === undefined && <Failure error={error} />}
       {run === undefined && error === undefined && <Waiting />}
       {run !== undefined && (
@@ -76,7 +78,7 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
     case "samples":
       return <SamplesOfRun run={run} />;
     case "changes":
-      return <Changes records={followed.history?.records} />;
+      return <Changes run={run} records={followed.history?.records} />;
     case "configuration":
       return <Configuration run={run} />;
     default:
@@ -88,7 +90,8 @@ function Standing({ run: { state } }: { readonly run: ReadRun }) {
   const { word, tone } = standingOf(state);
   return (
     <>
-      <Tag tone={tone}>{word}</Tag> {pausedWords(state)} <Tag>{policyName(state.policy)}</Tag>
+      <Tag tone={tone}>{word}</Tag> {pausedWords(state)} <Tag>{policyName(state.policy)}</Tag>{" "}
+      <Tags tags={state.tags} />
     </>
   );
 }

@@ -60,7 +60,7 @@ export interface Series {
 }
 
 /** Kinds of changes that charts do not mark, because they are frequent, automatic and do not affect the charts. */
-const PASSED_OVER = ["close_groups", "reopen_groups"];
+const PASSED_OVER = ["close_groups", "reopen_groups", "note", "tags"];
 
 export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, over: Over = "rollouts"): Series {
   const { lines } = history;

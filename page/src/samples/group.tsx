@@ -1,4 +1,4 @@
-/** Shows the completions of one task side by side: the prompt, and each outcome. */
+/** Shows the completions of one task side by side: the prompt with a right answer beside it, and each outcome. */
 import { useEffect, useRef } from "preact/hooks";
 import type { ChatMessage, Task, ToolCall } from "../../../clients/ts/src/public.ts";
 import type { Outcome } from "../../../clients/ts/src/outcomes.ts";
@@ -6,9 +6,13 @@ import { address, hrefOf, refine } from "../address.ts";
 import { messagesOf } from "../outcomes/conversation.tsx";
 import { OutcomeShown } from "../outcomes/outcome.tsx";
 import { visible } from "../outcomes/visible.ts";
+import { RightAnswer } from "../tasks/best.tsx";
+import { scoreCall } from "../tasks/calls.ts";
 import { taskHref } from "../tasks/choice.ts";
 import { AnswerPicture } from "../tasks/picture.tsx";
-import { Panel } from "../ui/parts.tsx";
+import { hasToken } from "../session.ts";
+import { CopyButton, Panel } from "../ui/parts.tsx";
+import { Steps } from "./steps.tsx";
 
 export interface GroupSample {
   readonly sampleIndex: number;
@@ -20,6 +24,8 @@ export interface GroupSample {
   readonly toolCalls: readonly ToolCall[];
   readonly outcome: Outcome;
   readonly note?: string;
+  /** Returns the sample as a value of the contract's JSON. */
+  readonly json: () => unknown;
 }
 
 interface GroupProps {
@@ -36,7 +42,13 @@ export function Group({ title, task, samples }: GroupProps) {
       <p class="crumbs">
         <a href={hrefOf(path, rest)}>All samples</a> / {title}
       </p>
-      {task !== undefined && <Asked task={task} />}
+      <Steps beside={samples.map(({ sampleIndex }) => ({ sample: String(sampleIndex) }))} />
+      {task !== undefined && (
+        <div class="halves asked">
+          <Asked task={task} />
+          <RightAnswer task={task} />
+        </div>
+      )}
       <ol class="side-by-side">
         {samples.map((one) => (
           <Side key={one.sampleIndex} sample={one} task={task} isMeant={String(one.sampleIndex) === sample} />
@@ -49,9 +61,11 @@ export function Group({ title, task, samples }: GroupProps) {
 
 function Asked({ task }: { readonly task: Task }) {
   return (
-    <details class="panel asked">
+    <details class="panel" open>
       <summary>
-        What was asked: {task.environment} {task.level}
+        <h2>
+          What was asked: {task.environment} {task.level}
+        </h2>
       </summary>
       <ol class="messages">
         {task.prompt.map(({ role, content }, at) => (
@@ -75,7 +89,7 @@ interface SideProps {
 }
 
 function Side({ sample, task, isMeant }: SideProps) {
-  const { sampleIndex, taskId, completion, transcript, toolCalls, outcome, note } = sample;
+  const { sampleIndex, taskId, completion, transcript, toolCalls, outcome, note, json } = sample;
   const isEpisode = transcript.length > 0 || toolCalls.length > 0;
   const messages = isEpisode ? messagesOf(transcript, { completion, toolCalls }, task?.prompt) : undefined;
   const place = useRef<HTMLLIElement>(null);
@@ -87,14 +101,24 @@ function Side({ sample, task, isMeant }: SideProps) {
       <Panel title={`Sample ${sampleIndex}`} note={note}>
         <OutcomeShown outcome={outcome} completion={completion} messages={messages} />
         <AnswerPicture taskId={taskId} completion={completion} />
-        <button
-          type="button"
-          class="quiet"
-          aria-pressed={isMeant}
-          onClick={() => refine({ sample: String(sampleIndex) })}
-        >
-          Link to this one
-        </button>
+        <p class="steps">
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isMeant}
+            onClick={() => refine({ sample: String(sampleIndex) })}
+          >
+            Link to this one
+          </button>
+          <CopyButton text={() => JSON.stringify(json(), undefined, 2)} what="the sample" words="as JSON" />
+          {!isEpisode && (
+            <CopyButton
+              text={() => scoreCall({ taskId, completion }, hasToken.value)}
+              what="a call that scores the completion again"
+              words="as a call"
+            />
+          )}
+        </p>
       </Panel>
     </li>
   );

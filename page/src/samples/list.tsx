@@ -10,9 +10,11 @@ import { outcomeTone, verdictWords } from "../outcomes/verdict.ts";
 import { visible } from "../outcomes/visible.ts";
 import { Answered, Failure, Search, Select, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
+import { sorted, type SortValues } from "../ui/sorting.tsx";
 import { counted, signed } from "../words.ts";
 import { filterOf, outcomeChoices } from "./filter.ts";
 import { type Further, type Load, loadSome, type Page, type Row, useFurther } from "./pages.ts";
+import { useListed } from "./steps.tsx";
 
 interface SamplesProps {
   readonly load: Load;
@@ -22,11 +24,13 @@ interface SamplesProps {
   readonly noteName: string;
   readonly of: string;
   readonly empty: string;
+  /** Further filters, which `load` reads from the address. */
+  readonly filters?: ComponentChildren;
 }
 
 const FURTHER_MS = 60_000;
 
-export function Samples({ load, kindName, kinds, noteName, of, empty }: SamplesProps) {
+export function Samples({ load, kindName, kinds, noteName, of, empty, filters }: SamplesProps) {
   const { query } = address.value;
   const kind = query[kindName] ?? "";
   const filter = filterOf(query);
@@ -43,7 +47,9 @@ export function Samples({ load, kindName, kinds, noteName, of, empty }: SamplesP
   isFurther.current = further.rows.length > 0 || further.waiting || further.error !== undefined;
   return (
     <>
-      <Filters kindName={kindName} kinds={kinds} kind={kind} query={query} onLook={answer.again} />
+      <Filters kindName={kindName} kinds={kinds} kind={kind} query={query} onLook={answer.again}>
+        {filters}
+      </Filters>
       <Answered answer={answer}>
         {(first) => (
           <Listed first={first} further={further} isStale={answer.waiting} empty={empty}>
@@ -72,6 +78,7 @@ function Listed({ first, further, isStale, empty, children }: ListedProps) {
       <p class="note" role="status">
         {counted(rows.length, "sample")}
         {hasMore && ", and more"}
+        {hasMore && address.value.query["sort"] !== undefined && ". Only these are sorted"}
       </p>
       {rows.length === 0 ? <p class="empty">{empty}</p> : children(rows)}
       {further.error !== undefined && <Failure error={further.error} again={further.goOn} />}
@@ -90,9 +97,10 @@ interface FiltersProps {
   readonly kind: string;
   readonly query: Readonly<Record<string, string>>;
   readonly onLook: () => void;
+  readonly children: ComponentChildren;
 }
 
-function Filters({ kindName, kinds, kind, query, onLook }: FiltersProps) {
+function Filters({ kindName, kinds, kind, query, onLook, children }: FiltersProps) {
   const named = (values: readonly string[]) => values.map((value) => ({ value, text: value || "any" }));
   return (
     <div class="toolbar" role="search">
@@ -121,6 +129,7 @@ function Filters({ kindName, kinds, kind, query, onLook }: FiltersProps) {
           />
         </label>
       ))}
+      {children}
       <button type="button" onClick={onLook}>
         Look again
       </button>
@@ -128,37 +137,59 @@ function Filters({ kindName, kinds, kind, query, onLook }: FiltersProps) {
   );
 }
 
-function Table({
-  rows,
-  kindName,
-  noteName,
-}: {
+/** Returns what is wrong with a sample's answer, or why the sample has no reward. */
+function wrongIn({ outcome }: Row): string {
+  return outcome.kind === "scored" ? outcome.violation : outcome.detail;
+}
+
+const values = {
+  sample: ({ name }: Row) => name,
+  reward: ({ outcome }: Row) => (outcome.kind === "scored" ? outcome.reward : undefined),
+  verdict: ({ outcome }: Row) => verdictWords(outcome),
+  answer: ({ answer }: Row) => answer,
+  "what is wrong": wrongIn,
+} satisfies SortValues<Row>;
+
+interface TableProps {
   readonly rows: readonly Row[];
   readonly kindName: string;
   readonly noteName: string;
-}) {
+}
+
+function Table({ rows: all, kindName, noteName }: TableProps) {
   const { path, query } = address.value;
+  const sortable: SortValues<Row> = { ...values, [kindName]: ({ kind }) => kind };
+  const rows = sorted(all, sortable);
+  useListed(rows.map(({ named }) => named));
   return (
     <Rows
       label="Samples"
-      columns={["sample", kindName, "reward", "verdict", "what is wrong", noteName]}
-      words={[0, 1, 3, 4]}
+      columns={["sample", kindName, "reward", "verdict", "answer", "what is wrong", noteName]}
+      words={[0, 1, 3, 4, 5]}
+      sortable={Object.keys(sortable)}
       count={rows.length}
       keyOf={(at) => rows[at]?.key ?? at}
       row={(at) => {
-        const { name, named, kind, outcome, note } = rows[at] as Row;
-        const wrong = outcome.kind === "scored" ? outcome.violation : outcome.detail;
+        const row = rows[at] as Row;
+        const { name, named, kind, outcome, answer, note } = row;
         return [
           <a href={hrefOf(path, { ...query, ...named })}>{name}</a>,
           kind,
           outcome.kind === "scored" ? signed(outcome.reward) : "–",
           <Tag tone={outcomeTone(outcome)}>{verdictWords(outcome)}</Tag>,
-          <span class="clipped" title={visible(wrong)}>
-            {visible(wrong)}
-          </span>,
+          <Clipped text={answer} />,
+          <Clipped text={wrongIn(row)} />,
           note,
         ];
       }}
     />
+  );
+}
+
+function Clipped({ text }: { readonly text: string }) {
+  return (
+    <span class="clipped" title={visible(text)}>
+      {visible(text)}
+    </span>
   );
 }

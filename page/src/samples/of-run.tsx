@@ -1,8 +1,9 @@
 /** Shows the stored completions of a run. */
-import { CurriculumService, type RunSample } from "../../../clients/ts/src/public.ts";
+import { toJson } from "@bufbuild/protobuf";
+import { CurriculumService, type RunSample, RunSampleSchema } from "../../../clients/ts/src/public.ts";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { allPages, present } from "../../../clients/ts/src/reply.ts";
-import { address } from "../address.ts";
+import { address, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast, serverInfo } from "../caller.ts";
 import type { ReadRun } from "../runs/state.ts";
@@ -21,20 +22,24 @@ export function SamplesOfRun({ run }: { readonly run: ReadRun }) {
 }
 
 function rowOf(sample: RunSample): Row {
-  const { number, groupId, sampleIndex, armId, outcome, time, cursor } = sample;
+  const { number, groupId, sampleIndex, armId, outcome, time, cursor, answer } = sample;
   return {
     key: String(number),
     name: `${cursor}.${sampleIndex}`,
     named: { group: groupId, sample: String(sampleIndex) },
     kind: armId,
     outcome: outcomeOf(present(outcome, "outcome")),
+    answer,
     note: time === undefined ? "" : clock(new Date(Number(time.seconds) * 1000)),
   };
 }
 
 function All({ run: { runId, state, config } }: { readonly run: ReadRun }) {
+  const { batch = "" } = address.value.query;
+  const updateBatch = /^\d{1,15}$/.test(batch) ? BigInt(batch) : undefined;
   const load: Load = async (gradus, filter, armId, pageToken, signal) => {
-    const asked = { runId, filter, armId, pageToken, pageSize: 50, brief: true };
+    const ofBatch = updateBatch !== undefined && { updateBatch };
+    const asked = { runId, filter, armId, ...ofBatch, pageToken, pageSize: 50, brief: true };
     const { samples, nextPageToken } = await gradus.unary(listRunSamples, asked, { signal });
     return { rows: samples.map(rowOf), next: nextPageToken };
   };
@@ -43,10 +48,20 @@ function All({ run: { runId, state, config } }: { readonly run: ReadRun }) {
     <>
       <Samples
         load={load}
-        of={runId}
+        of={`${runId} ${updateBatch ?? ""}`}
         kindName="arm"
         kinds={[...state.arms, ...config.evaluationArms.map(({ id }) => ({ armId: id }))].map(({ armId }) => armId)}
         noteName="scored"
+        filters={
+          <label class="field narrow">
+            <span>update batch</span>
+            <input
+              inputMode="numeric"
+              value={batch}
+              onChange={(event) => refine({ batch: event.currentTarget.value.trim() })}
+            />
+          </label>
+        }
         empty={
           keeps
             ? "None that are kept are like this."
@@ -76,11 +91,15 @@ function OneGroup({ runId, groupId }: { readonly runId: string; readonly groupId
         <Group
           title={`group ${groupId}`}
           task={samples[0]?.task}
-          samples={samples.map(({ outcome, armId, policyVersion, ...sample }) => ({
-            ...sample,
-            outcome: outcomeOf(present(outcome, "outcome")),
-            note: policyVersion === undefined ? armId : `${armId}, by policy version ${policyVersion}`,
-          }))}
+          samples={samples.map((sample) => {
+            const { outcome, armId, policyVersion, ...shown } = sample;
+            return {
+              ...shown,
+              outcome: outcomeOf(present(outcome, "outcome")),
+              note: policyVersion === undefined ? armId : `${armId}, by policy version ${policyVersion}`,
+              json: () => toJson(RunSampleSchema, sample),
+            };
+          })}
         />
       )}
     </Answered>

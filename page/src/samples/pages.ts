@@ -14,6 +14,8 @@ export interface Row {
   /** Arm of the sample, or part of the suite. */
   readonly kind: string;
   readonly outcome: Outcome;
+  /** First line of the sample's last marked answer. Empty: it has none. */
+  readonly answer: string;
   /** Further information, e.g. when the sample was scored. */
   readonly note: string;
 }

@@ -32,6 +32,25 @@ function curl(chosen: ChosenTask, origin: string): string {
   ].join("\n");
 }
 
+/** Matches characters that a shell or a terminal may act on. Other than in JSON, none of them is needed. */
+const UNSAFE = /[^ -~]|['!]/g;
+
+/**
+ * Returns a command that scores a completion again, of which no run is told. The completion is in the standard input,
+ * because an argument of a command may have no more than 128 KiB.
+ */
+export function scoreCall(body: { readonly taskId: string; readonly completion: string }, hasToken: boolean): string {
+  const json = JSON.stringify(body).replace(UNSAFE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return [
+    `curl ${location.origin}/gradus.v1.EnvironmentService/TryAnswer \\`,
+    `  -H 'content-type: application/json' \\`,
+    ...(hasToken ? [`  -H "authorization: Bearer $GRADUS_TOKEN" \\`] : []),
+    "  --data-binary @- <<'JSON'",
+    json,
+    "JSON",
+  ].join("\n");
+}
+
 function python(chosen: ChosenTask, host: string): string {
   const named = specOf(chosen)
     .slice(1)

@@ -176,18 +176,32 @@ export function Search({
   );
 }
 
+interface CopyProps {
+  /** Text to copy, or a function that returns it, for long texts. */
+  readonly text: string | (() => string);
+  readonly what: string;
+  /** Words on the button after "Copy". Defaults to none, and `what` is then for screen readers only. */
+  readonly words?: string;
+}
+
 /** Button that copies a text. Renders nothing if the browser forbids copying: over HTTP from another machine. */
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+export function CopyButton({ text, what, words }: CopyProps) {
   const [copied, setCopied] = useState(false);
   if (!isSecureContext) return null;
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(typeof text === "string" ? text : text());
     setCopied(true);
     setTimeout(() => setCopied(false), 2000);
   };
   return (
-    <button type="button" class="quiet" aria-label={`Copy ${what}`} onClick={() => void copy()}>
-      {copied ? "Copied" : "Copy"}
+    <button
+      type="button"
+      class="quiet"
+      aria-label={words === undefined ? `Copy ${what}` : undefined}
+      title={words === undefined ? undefined : `Copies ${what}`}
+      onClick={() => void copy()}
+    >
+      {copied ? "Copied" : ["Copy", words].join(" ").trim()}
     </button>
   );
 }

@@ -3,6 +3,7 @@ import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } 
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import { ColumnHead } from "./sorting.tsx";
 
 const ROW_PX = 35;
 
@@ -11,6 +12,8 @@ interface RowsProps {
   readonly columns: readonly string[];
   /** Indices of the columns with words instead of numbers. Defaults to the first two. */
   readonly words?: readonly number[];
+  /** Names of the columns by which the table can be sorted. Defaults to none. The caller sorts its rows. */
+  readonly sortable?: readonly string[];
   readonly count: number;
   readonly keyOf: (at: number) => string | number;
   readonly row: (at: number) => readonly ComponentChildren[];
@@ -18,7 +21,9 @@ interface RowsProps {
 
 const FIRST_TWO: readonly number[] = [0, 1];
 
-export function Rows({ label, columns, words = FIRST_TWO, count, keyOf, row }: RowsProps) {
+const NONE: readonly string[] = [];
+
+export function Rows({ label, columns, words = FIRST_TWO, sortable = NONE, count, keyOf, row }: RowsProps) {
   const place = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((times: number) => times + 1, 0);
   const options = {
@@ -44,9 +49,7 @@ export function Rows({ label, columns, words = FIRST_TWO, count, keyOf, row }: R
         <thead>
           <tr>
             {columns.map((column, at) => (
-              <th key={column} scope="col" class={words.includes(at) ? "words" : ""}>
-                {column === "" ? <span class="hidden">Notes</span> : column}
-              </th>
+              <ColumnHead key={column} column={column} words={words.includes(at)} sortable={sortable} />
             ))}
           </tr>
         </thead>

@@ -47,6 +47,8 @@ import { violationHandlers } from "./violations.ts";
 
 const ARM_ID = LIMITS.Arm.id;
 const ARMS = LIMITS.RunConfig.arms;
+/** Maximum bytes of a tag. */
+const TAG_BYTES_MAX = 32;
 
 export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {
   return withLimits(wire.CurriculumService, {
@@ -242,6 +244,14 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     async resume(request, { caller }) {
       const applied = okOrThrow(await runs.resume(readRunId(request), caller, request.validateOnly));
       return create(wire.ResumeResponseSchema, from(applied));
+    },
+    async annotateRun(request, { caller }) {
+      const { note, addTags, removeTags, validateOnly } = request;
+      for (const [field, tags] of Object.entries({ add_tags: addTags, remove_tags: removeTags }))
+        for (const [i, tag] of tags.entries()) checkId(tag, TAG_BYTES_MAX, `${field}[${i}]`, "/");
+      const annotation = { note, addTags, removeTags };
+      const { noEffect, ...now } = okOrThrow(await runs.annotate(readRunId(request), annotation, caller, validateOnly));
+      return create(wire.AnnotateRunResponseSchema, { ...now, tags: [...now.tags], noEffect: [...noEffect] });
     },
   };
 }

@@ -14,6 +14,7 @@ import {
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { type Feedback, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { isMeant } from "../../samples/sample-filter.ts";
+import type { HistoryPart } from "../../runs/history.ts";
 import type { KeptSample } from "../../samples/kept-samples.ts";
 import { type CompletionGroup as WireGroup, FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { Keyring } from "../../tasks/keyring.ts";
@@ -24,13 +25,13 @@ import type { OpenTask } from "../../tasks/scoring/scorer.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { ServiceHandlers } from "../../base/rpc.ts";
-import { pageToken, readPage, readPlace, readRunId } from "../request-checks.ts";
+import { pageToken, readPage, readPlace, readRunId, toCount } from "../request-checks.ts";
 import { conversationOf, conversationToWire } from "../conversations.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 import { keptToWire } from "./write-tasks.ts";
 import { readFilter } from "./read-sample-filter.ts";
-import { outcomeToWire } from "../write-outcome.ts";
+import { answerLine, outcomeToWire } from "../write-outcome.ts";
 
 /**
  * Stores those completions of a group whose scores the run recorded. If the run records no scores, e.g. because its
@@ -81,7 +82,9 @@ export function keptSampleHandlers(deps: ServiceDeps) {
       const { size: limit, after } = readPage(request, LIMITS.ListRunSamplesRequest.page_size);
       const [below] = readPlace(after, 1);
       const run = okOrThrow(await runs.get(runId));
-      const test = testOf(request, run, okOrThrow(await runs.incarnations(runId)));
+      const { updateBatch } = request;
+      const cursors = updateBatch === undefined ? undefined : await cursorsOf(deps, runId, updateBatch);
+      const test = testOf(request, run, okOrThrow(await runs.incarnations(runId)), cursors);
       const { samples, next } = await kept.list(runId, { below, limit, test });
       const advantages = await advantagesOf(deps, runId, samples, signal);
       return create(ListRunSamplesResponseSchema, {
@@ -109,6 +112,7 @@ function testOf(
   request: ListRunSamplesRequest,
   run: RunView<TaskSpec>,
   ofRun: readonly string[],
+  cursors: Cursors | undefined,
 ): (sample: KeptSample) => boolean {
   const filter = readFilter(request.filter);
   const { armId, groupId } = request;
@@ -117,7 +121,39 @@ function testOf(
     incarnations.has(sample.incarnation) &&
     (armId === "" || armOf(run, sample)?.id === armId) &&
     (groupId === "" || sample.groupId === groupId) &&
+    (cursors === undefined || isIn(cursors, sample)) &&
     isMeant(filter, sample.completion, sample.result);
+}
+
+/** Cursors of an update batch's tasks: from `from`, and below `to`. */
+interface Cursors {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Number of records of the history that are read at a time, which takes a few milliseconds. */
+const RECORDS_READ = 256;
+
+/** Returns the cursors of an update batch, from its record in the history. None: there is no such record. */
+async function cursorsOf({ runs }: ServiceDeps, runId: string, updateBatch: bigint): Promise<Cursors> {
+  const batch = toCount(updateBatch, "update_batch");
+  // Each update batch has one record, so that of the batch with index k has position k or a later one.
+  let position: number | undefined = batch;
+  while (position !== undefined) {
+    const reading = { isByArm: false, isSentWhole: false };
+    const page: HistoryPart = okOrThrow(await runs.history(runId, position, RECORDS_READ, reading));
+    for (const record of page.items)
+      if (record.kind === "batch" && !record.rolledBack && record.batch >= batch)
+        return record.batch === batch ? { from: record.cursor, to: record.cursor + record.released } : NO_CURSORS;
+    position = page.next;
+  }
+  return NO_CURSORS;
+}
+
+const NO_CURSORS: Cursors = { from: 0, to: 0 };
+
+function isIn({ from, to }: Cursors, { cursor, evaluationRound }: KeptSample): boolean {
+  return evaluationRound === undefined && cursor >= from && cursor < to;
 }
 
 /** Returns whether the request is for one group, and these are all its samples, so that the search can end. */
@@ -194,6 +230,7 @@ async function toWire(
     cursor: BigInt(cursor),
     ...(evaluationRound !== undefined && { evaluationRound: BigInt(evaluationRound) }),
     completion: brief ? "" : completion,
+    answer: answerLine(completion, result),
     ...conversationToWire(conversation, brief),
     outcome,
     ...(policyVersion !== undefined && { policyVersion }),

@@ -77,6 +77,8 @@ export function stateToWire(state: StateView): RunState {
     evaluations: state.evaluations.map(evaluationToWire),
     shape: shapeToWire(state.shape),
     pools: [...(state.pools ?? [])],
+    note: state.note ?? "",
+    tags: [...(state.tags ?? [])],
   });
 }
 

@@ -11,7 +11,7 @@ import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import * as wire from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits, thinkings } from "../enums.ts";
 import { conversationToWire } from "../conversations.ts";
-import { outcomeToWire } from "../write-outcome.ts";
+import { answerLine, outcomeToWire } from "../write-outcome.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { type PresentDeps, presentTask } from "../write-task.ts";
 
@@ -74,6 +74,7 @@ export function sampleToWire(
     task: brief ? { ...shown, prompt: [] } : shown,
     sampleIndex: index,
     completion: brief ? "" : completion,
+    answer: answerLine(completion, result),
     ...conversationToWire(conversation, brief),
     part,
     category,

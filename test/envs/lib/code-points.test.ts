@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clipUtf8, codePointOffsets } from "../../../envs/lib/text.ts";
+import { clipUtf8, codePointOffsets, sliceCodePoints } from "../../../envs/lib/text.ts";
 
 const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom("a", "é", "𝟙") }));
 
@@ -17,6 +17,15 @@ test("offsets are those of Python, which counts code points", () => {
 
 test("a lone surrogate counts as one", () => {
   expect(codePointOffsets("\ud800a\udc00b", [4])).toEqual([4]);
+});
+
+test("a part between two offsets in code points is that of Python", () => {
+  fc.assert(
+    fc.property(text, fc.nat(20), fc.nat(20), (whole, start, length) => {
+      const expected = [...whole].slice(start, start + length).join("");
+      expect(sliceCodePoints(whole, start, start + length)).toBe(expected);
+    }),
+  );
 });
 
 test("a clipped text is the longest start that fits, in whole code points", () => {

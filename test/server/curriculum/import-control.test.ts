@@ -56,6 +56,36 @@ async function drawsOf(runs: Runs, batches: number, from: number) {
   ]);
 }
 
+/** Writes a note and changes the tags of the run. */
+const annotate = async (runs: Runs, note: string, addTags: readonly string[], removeTags: readonly string[] = []) =>
+  value(await runs.annotate("run", { note, addTags, removeTags }, "ops"));
+
+describe("notes and tags", () => {
+  test("stay at an import in place, unless the control is restored, and an import as a new run has the export's", async () => {
+    const { runs, cursor } = await checkpointed();
+    await annotate(runs, "before", ["one"]);
+    const { state: exported } = value(await runs.export("run"));
+    await annotate(runs, "after", ["two"], ["one"]);
+    value(await runs.import(exported, undefined));
+    expect(await stateOf(runs)).toMatchObject({ note: "after", tags: ["two"] });
+    value(await runs.import(exported, "copy"));
+    expect(value(await runs.get("copy")).state).toMatchObject({ note: "before", tags: ["one"] });
+    value(await runs.import(exported, undefined, undefined, true));
+    expect(await stateOf(runs)).toMatchObject({ note: "before", tags: ["one"] });
+    expect(cursor).toBeGreaterThan(0);
+  });
+
+  test("change no draw, whenever they are written", async () => {
+    const [plain, described] = [await checkpointed(), await checkpointed()];
+    const from = 5 * plain.config.promptsPerUpdate;
+    await annotate(described.runs, "a note", ["one", "two"]);
+    const first = await drawsOf(described.runs, 2, from);
+    await annotate(described.runs, "", ["three"], ["one"]);
+    const second = await drawsOf(described.runs, 2, from + 2 * plain.config.promptsPerUpdate);
+    expect([...first, ...second]).toEqual(await drawsOf(plain.runs, 4, from));
+  });
+});
+
 type Change = (runs: Runs) => Promise<unknown>;
 
 const changes: Readonly<Record<string, Change>> = {

@@ -91,6 +91,8 @@ const events: fc.Arbitrary<RunEvent<Spec, Key>> = fc.oneof(
   fc.record({ kind: fc.constant("armUnmasked" as const), arm: index }),
   fc.record({ kind: fc.constant("paused" as const), by: text, atMs: whole }),
   fc.constant({ kind: "resumed" }),
+  fc.record({ kind: fc.constant("noted" as const), note: text }),
+  fc.record({ kind: fc.constant("tagged" as const), tags: fc.array(text) }),
   fc.record({ kind: fc.constant("evaluationOpened" as const), arm: index, round: whole, atMs: whole }),
   fc.constant({ kind: "advanced", policyState: null }),
   fc.record({ kind: fc.constant("advanced" as const), policyState: fc.constant(null), arm: index }),

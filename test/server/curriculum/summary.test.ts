@@ -67,6 +67,8 @@ const changes: Readonly<Record<string, (runs: Runs, id: string) => Promise<unkno
   },
   pause: (runs, id) => runs.pause(id),
   resume: (runs, id) => runs.resume(id),
+  note: (runs, id) => runs.annotate(id, { note: "a \u0000 note", addTags: ["one", "two"], removeTags: [] }),
+  untag: (runs, id) => runs.annotate(id, { note: undefined, addTags: [], removeTags: ["one"] }),
   weights: (runs, id) => runs.setWeights(id, { a: 3 }),
   staged: (runs, id) => runs.updatePolicy(id, stages),
   bandit: (runs, id) => runs.updatePolicy(id, banditPolicy({ alpha: 0.5 })),

@@ -153,6 +153,8 @@ test("a run keeps completions, which are found, and deleted", async () => {
   expect(all.read.samples[0]?.task?.prompt[0]?.content).toMatch(/./);
   const found = await list({ filter: { text: "do not", verdicts: ["VERDICT_MALFORMED"] }, armId: "sums", brief: true });
   for (const sample of found.read.samples) expect(sample).toMatchObject({ armId: "sums" });
+  expect(all.read.samples.map(({ answer }) => answer)).toEqual(["[0]", "", "[0]", ""]);
+  expect((await list({ brief: true })).read.samples.map(({ answer }) => answer)).toEqual(["[0]", "", "[0]", ""]);
   const page = await list({ pageSize: 3 });
   const rest = await list({ pageSize: 3, pageToken: page.read.nextPageToken });
   expect([page.read.samples.length, rest.read.samples.length]).toEqual([3, 1]);
@@ -160,6 +162,40 @@ test("a run keeps completions, which are found, and deleted", async () => {
   expect(group.read.samples).toHaveLength(2);
   await ask(curriculum.deleteRunSamples, { runId: "kept" });
   expect((await list({})).read.samples).toEqual([]);
+});
+
+test("completions of one update batch are found, also after the run has other sizes and changes in between", async () => {
+  const runId = "by-batch";
+  await ask(curriculum.createRun, { runId, config });
+  const step = async (cursor: number): Promise<number> => {
+    const { read } = await ask(curriculum.nextBatch, { runId, cursor: String(cursor) });
+    const groups = read.tasks.map(({ taskId, groupId }) => ({
+      taskId,
+      groupId,
+      completions: [{ text: "no" }, { sampleIndex: 1, text: "none" }],
+    }));
+    await ask(environment.batchStep, { groups });
+    return cursor + read.tasks.length;
+  };
+  const second = await step(0);
+  await ask(curriculum.pause, { runId });
+  await ask(curriculum.resume, { runId });
+  await ask(curriculum.updateShape, { runId, promptsPerUpdate: 3 });
+  const third = await step(second);
+  await step(third);
+  const cursors = async (updateBatch: string) => {
+    const { read } = await ask(curriculum.listRunSamples, { runId, updateBatch, brief: true });
+    return [...new Set(read.samples.map(({ cursor }) => Number(cursor)))].sort((one, other) => one - other);
+  };
+  expect(await cursors("0")).toEqual([0, 1]);
+  expect(await cursors("1")).toEqual([2, 3, 4]);
+  expect(await cursors("2")).toEqual([5, 6, 7]);
+  expect(await cursors("3")).toEqual([]);
+  const far = await call(curriculum.listRunSamples, { runId, updateBatch: String(2n ** 63n) });
+  expect(far.json).toMatchObject({
+    code: "invalid_argument",
+    message: expect.stringContaining("update_batch") as string,
+  });
 });
 
 test("an arm that was added later has its samples, its rows, and the pass rates that it is told", async () => {

@@ -17,7 +17,7 @@ from gradus.errors import NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
-from gradus.runs import Arm, Growth, ImportedRun, RowState, RunState
+from gradus.runs import Annotation, Arm, Growth, ImportedRun, RowState, RunState
 from gradus.samples import RunSample, filter_proto
 from gradus.tasks import CompletionGroup, Task
 from gradus.v1 import curriculum_pb2 as cur
@@ -238,6 +238,40 @@ class WholeRunCore(RunCore):
             curriculum_call("Resume", message_of(cur.ResumeRequest, run_id=self.run_id), _applies_from), options
         )
 
+    def annotate(
+        self,
+        note: str | None = None,
+        *,
+        add_tags: Iterable[str] = (),
+        remove_tags: Iterable[str] = (),
+        **options: Unpack[CallOptions],
+    ) -> Op[Annotation]:
+        """Changes the note and the tags of the run, which affect no draw.
+
+        Parameters
+        ----------
+        note
+            New note, at most 4,096 bytes; "": the run has no note any more. None: the note stays.
+        add_tags, remove_tags
+            Tags, each of at most 32 characters. A run may have 16.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Returns
+        -------
+        Annotation
+            The note and the tags after the change.
+
+        """
+        request = message_of(
+            cur.AnnotateRunRequest,
+            run_id=self.run_id,
+            note=note,
+            add_tags=listed(add_tags, str, "add_tags"),
+            remove_tags=listed(remove_tags, str, "remove_tags"),
+        )
+        return self.call(curriculum_call("AnnotateRun", request, _annotation), options)
+
     def export_state(self, **options: Unpack[CallOptions]) -> Op[bytes]:
         """Returns the run's whole state as opaque bytes for a trainer's checkpoint, open groups included."""
         request = message_of(cur.ExportRunRequest, run_id=self.run_id)
@@ -413,6 +447,15 @@ def _feedback(response: cur.CloseGroupsResponse) -> dict[str, FeedbackStatus]:
 
 
 def _applies_from(response: cur.PauseResponse) -> int:
-    for words in response.no_effect:
-        warnings.warn(f"no effect: {words}", NoEffectWarning, stacklevel=2)
+    _warn_of_no_effect(response.no_effect)
     return response.applies_from_cursor
+
+
+def _annotation(response: cur.AnnotateRunResponse) -> Annotation:
+    _warn_of_no_effect(response.no_effect)
+    return Annotation.from_proto(response)
+
+
+def _warn_of_no_effect(no_effect: Iterable[str]) -> None:
+    for words in no_effect:
+        warnings.warn(f"no effect: {words}", NoEffectWarning, stacklevel=3)

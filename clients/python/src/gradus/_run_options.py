@@ -75,10 +75,14 @@ class ShapeOptions(CallOptions, total=False):
 
 
 class RunSampleChoice(TypedDict, total=False):
-    """Filter of a run's samples by arm or group. `tasks`: with their tasks. `brief`: without their texts."""
+    """Filter of a run's samples by arm, group or update batch.
+
+    `tasks`: with their tasks. `brief`: without their texts.
+    """
 
     arm_id: str
     group_id: str
+    update_batch: int
     tasks: bool
     brief: bool
 

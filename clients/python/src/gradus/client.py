@@ -48,6 +48,7 @@ class Run(RunHandle):
     update_shape = blocking(WholeRunCore.update_shape)
     update_policy = blocking(WholeRunCore.update_policy)
     set_weights = blocking(WholeRunCore.set_weights)
+    annotate = blocking(WholeRunCore.annotate)
     advance = blocking(WholeRunCore.advance)
     pause = blocking(WholeRunCore.pause)
     resume = blocking(WholeRunCore.resume)

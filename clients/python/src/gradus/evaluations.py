@@ -104,7 +104,8 @@ class Sample(Value, message=evaluation_pb2.Sample):
 
     `pool` and `row` are set for a row of a pool: its name, and the row's number in its file, from 0. None: the task is
     no row. `transcript` and `tool_calls`: an episode's messages before the completion, and the calls in it, as they
-    were submitted. `finish_reason`: "length" if the completion was said to be cut off at its maximum length.
+    were submitted. `finish_reason`: "length" if the completion was said to be cut off at its maximum length. `answer`:
+    first line of the last marked answer, also if the request was brief.
     """
 
     task: Task
@@ -119,6 +120,7 @@ class Sample(Value, message=evaluation_pb2.Sample):
     transcript: Annotated[list[ChatMessage], Derived(transcript_in, "transcript")] = field(default_factory=list)
     tool_calls: tuple[ToolCall, ...] = ()
     finish_reason: Annotated[FinishReason | None, Derived(finish_reason_in, "finish_reason")] = None
+    answer: str = ""
 
 
 @dataclass(frozen=True)

@@ -408,6 +408,8 @@ class RunState(Value, message=cur.RunState):
         Pools from which the run's arms draw, by name.
     format_warning
         Set while nearly all samples are malformed.
+    note, tags
+        Description by people, see `Run.annotate`.
 
     """
 
@@ -431,6 +433,16 @@ class RunState(Value, message=cur.RunState):
     paused_at: datetime | None = None
     pools: tuple[RunPool, ...] = ()
     format_warning: FormatWarning | None = None
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Annotation(Value, message=cur.AnnotateRunResponse):
+    """Note and tags with which people describe a run. Tags are sorted."""
+
+    note: str
+    tags: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,8 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
         Number of tokens, as the trainer reported it. None: it did not.
     finish_reason
         "length" if the trainer said that the completion was cut off at its maximum length.
+    answer
+        First line of the last marked answer, also if the request was brief. Empty: there is none.
 
     """
 
@@ -88,3 +90,4 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     tool_calls: tuple[ToolCall, ...] = ()
     tokens: int | None = None
     finish_reason: Annotated[FinishReason | None, Derived(finish_reason_in, "finish_reason")] = None
+    answer: str = ""

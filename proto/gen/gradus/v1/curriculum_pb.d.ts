@@ -1381,6 +1381,12 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * samples of evaluation arms and reported advantages. Unset: no warning.
    */
   formatWarning?: FormatWarning | undefined;
+
+  /** Note of people on the run, see AnnotateRun. Empty: there is none. */
+  note: string;
+
+  /** Tags of the run, sorted, see AnnotateRun. */
+  tags: string[];
 };
 
 export declare const RunStateSchema: GenMessage<RunState>;
@@ -2365,6 +2371,49 @@ export declare type ResumeResponse = Message<"gradus.v1.ResumeResponse"> & {
 
 export declare const ResumeResponseSchema: GenMessage<ResumeResponse>;
 
+/** Request of AnnotateRun. */
+export declare type AnnotateRunRequest = Message<"gradus.v1.AnnotateRunRequest"> & {
+  /** Id of the run. Required. */
+  runId: string;
+
+  /**
+   * New note, at most 4,096 bytes. Empty: the run has no note any more. Unset: the note
+   * stays.
+   */
+  note?: string | undefined;
+
+  /**
+   * Tags to add, at most 16, which is also the most that a run may have. Each has 1 to 32
+   * bytes of a-z A-Z 0-9 . _ / - . A tag that is also in remove_tags is added.
+   */
+  addTags: string[];
+
+  /** Tags to remove, at most 16, of the form of add_tags. */
+  removeTags: string[];
+
+  /** Whether to report the effect of the change without making it. */
+  validateOnly: boolean;
+};
+
+export declare const AnnotateRunRequestSchema: GenMessage<AnnotateRunRequest>;
+
+/** Response of AnnotateRun: the note and the tags after the change. */
+export declare type AnnotateRunResponse = Message<"gradus.v1.AnnotateRunResponse"> & {
+  /** Note of the run. Empty: it has none. */
+  note: string;
+
+  /** Tags of the run, sorted. */
+  tags: string[];
+
+  /**
+   * Parts of the request that change nothing, each in a sentence for people. Empty: every
+   * part has an effect.
+   */
+  noEffect: string[];
+};
+
+export declare const AnnotateRunResponseSchema: GenMessage<AnnotateRunResponse>;
+
 /** Request of ExportRun. */
 export declare type ExportRunRequest = Message<"gradus.v1.ExportRunRequest"> & {
   /** Id of the run. Required. */
@@ -2576,8 +2625,8 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
    * Kind of change: "policy", "weights", "advance", "mask", "unmask", "pause", "resume",
-   * "close_groups", "reopen_groups", "shape", "rows" or "import". "rows": a server found
-   * other rows in a pool, see `reason`. A "close_groups" whose reason begins with
+   * "close_groups", "reopen_groups", "shape", "rows", "import", "note" or "tags". "rows": a
+   * server found other rows in a pool, see `reason`. A "close_groups" whose reason begins with
    * "row_gone" closed groups of rows that are gone. One whose reason begins with
    * "replaced" closed groups of replaced sources.
    */
@@ -2592,7 +2641,10 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /** New weights, for "weights". */
   weights: { [key: string]: number };
 
-  /** Reason for the change. Empty: none was given. */
+  /**
+   * Reason for the change. For "note" the new note, and for "tags" all tags after the
+   * change, with commas between them. Empty: none was given.
+   */
   reason: string;
 
   /** Id of the arm, for "mask" and "unmask", and for an "advance" of one arm. */
@@ -2717,6 +2769,12 @@ export declare type ListRunSamplesRequest = Message<"gradus.v1.ListRunSamplesReq
 
   /** Whether to leave out the completions, for overviews of many samples. */
   brief: boolean;
+
+  /**
+   * Index of the update batch whose samples are returned, counted from 0. No samples if
+   * the run's history has no record of it. Unset: all, also those of evaluation arms.
+   */
+  updateBatch?: bigint | undefined;
 };
 
 export declare const ListRunSamplesRequestSchema: GenMessage<ListRunSamplesRequest>;
@@ -2794,6 +2852,12 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
    * unset, also for samples that an older server kept.
    */
   finishReason: FinishReason;
+
+  /**
+   * First line of the completion's last marked answer, at most 128 bytes, also if the
+   * request set `brief`. Empty: no answer was found, or the sample has no reward.
+   */
+  answer: string;
 };
 
 export declare const RunSampleSchema: GenMessage<RunSample>;
@@ -3469,6 +3533,15 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof ResumeRequestSchema;
     output: typeof ResumeResponseSchema;
+  },
+  /**
+   * Changes the note and the tags of a run, with which people describe it. No draw and no
+   * policy reads them. They are control: an import into an existing run keeps them.
+   */
+  annotateRun: {
+    methodKind: "unary";
+    input: typeof AnnotateRunRequestSchema;
+    output: typeof AnnotateRunResponseSchema;
   },
   /** Exports the whole state as bytes, with outstanding groups and the history. */
   exportRun: {

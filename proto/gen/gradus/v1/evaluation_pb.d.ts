@@ -476,6 +476,12 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
    * older server stored.
    */
   finishReason: FinishReason;
+
+  /**
+   * First line of the completion's last marked answer, at most 128 bytes, also if the
+   * request set `brief`. Empty: no answer was found, or the sample has no reward.
+   */
+  answer: string;
 };
 
 export declare const SampleSchema: GenMessage<Sample>;

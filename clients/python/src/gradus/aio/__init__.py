@@ -50,6 +50,7 @@ class Run(RunHandle):
     update_shape = awaiting(WholeRunCore.update_shape)
     update_policy = awaiting(WholeRunCore.update_policy)
     set_weights = awaiting(WholeRunCore.set_weights)
+    annotate = awaiting(WholeRunCore.annotate)
     advance = awaiting(WholeRunCore.advance)
     pause = awaiting(WholeRunCore.pause)
     resume = awaiting(WholeRunCore.resume)

@@ -635,6 +635,8 @@ class RunState(_message.Message):
     PAUSED_AT_FIELD_NUMBER: _ClassVar[int]
     POOLS_FIELD_NUMBER: _ClassVar[int]
     FORMAT_WARNING_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     epoch: int
     version: int
@@ -655,7 +657,9 @@ class RunState(_message.Message):
     paused_at: _timestamp_pb2.Timestamp
     pools: _containers.RepeatedCompositeFieldContainer[RunPool]
     format_warning: _outcome_pb2.FormatWarning
-    def __init__(self, run_id: _Optional[str] = ..., epoch: _Optional[int] = ..., version: _Optional[int] = ..., cursor: _Optional[int] = ..., batches_drawn: _Optional[int] = ..., batches_closed: _Optional[int] = ..., groups_outstanding: _Optional[int] = ..., samples_recorded: _Optional[int] = ..., paused: bool = ..., done: bool = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., arms: _Optional[_Iterable[_Union[ArmState, _Mapping]]] = ..., incarnation: _Optional[str] = ..., first_open_cursor: _Optional[int] = ..., evaluations: _Optional[_Iterable[_Union[EvaluationRecord, _Mapping]]] = ..., shape: _Optional[_Union[RunShape, _Mapping]] = ..., paused_by: _Optional[str] = ..., paused_at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., pools: _Optional[_Iterable[_Union[RunPool, _Mapping]]] = ..., format_warning: _Optional[_Union[_outcome_pb2.FormatWarning, _Mapping]] = ...) -> None: ...
+    note: str
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, run_id: _Optional[str] = ..., epoch: _Optional[int] = ..., version: _Optional[int] = ..., cursor: _Optional[int] = ..., batches_drawn: _Optional[int] = ..., batches_closed: _Optional[int] = ..., groups_outstanding: _Optional[int] = ..., samples_recorded: _Optional[int] = ..., paused: bool = ..., done: bool = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., arms: _Optional[_Iterable[_Union[ArmState, _Mapping]]] = ..., incarnation: _Optional[str] = ..., first_open_cursor: _Optional[int] = ..., evaluations: _Optional[_Iterable[_Union[EvaluationRecord, _Mapping]]] = ..., shape: _Optional[_Union[RunShape, _Mapping]] = ..., paused_by: _Optional[str] = ..., paused_at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., pools: _Optional[_Iterable[_Union[RunPool, _Mapping]]] = ..., format_warning: _Optional[_Union[_outcome_pb2.FormatWarning, _Mapping]] = ..., note: _Optional[str] = ..., tags: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RunPool(_message.Message):
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -1179,6 +1183,28 @@ class ResumeResponse(_message.Message):
     no_effect: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
+class AnnotateRunRequest(_message.Message):
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    ADD_TAGS_FIELD_NUMBER: _ClassVar[int]
+    REMOVE_TAGS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    note: str
+    add_tags: _containers.RepeatedScalarFieldContainer[str]
+    remove_tags: _containers.RepeatedScalarFieldContainer[str]
+    validate_only: bool
+    def __init__(self, run_id: _Optional[str] = ..., note: _Optional[str] = ..., add_tags: _Optional[_Iterable[str]] = ..., remove_tags: _Optional[_Iterable[str]] = ..., validate_only: bool = ...) -> None: ...
+
+class AnnotateRunResponse(_message.Message):
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    NO_EFFECT_FIELD_NUMBER: _ClassVar[int]
+    note: str
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    no_effect: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, note: _Optional[str] = ..., tags: _Optional[_Iterable[str]] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class ExportRunRequest(_message.Message):
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     run_id: str
@@ -1333,6 +1359,7 @@ class ListRunSamplesRequest(_message.Message):
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     TASKS_FIELD_NUMBER: _ClassVar[int]
     BRIEF_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_BATCH_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     page_size: int
     page_token: str
@@ -1341,7 +1368,8 @@ class ListRunSamplesRequest(_message.Message):
     group_id: str
     tasks: bool
     brief: bool
-    def __init__(self, run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., arm_id: _Optional[str] = ..., group_id: _Optional[str] = ..., tasks: bool = ..., brief: bool = ...) -> None: ...
+    update_batch: int
+    def __init__(self, run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[_outcome_pb2.SampleFilter, _Mapping]] = ..., arm_id: _Optional[str] = ..., group_id: _Optional[str] = ..., tasks: bool = ..., brief: bool = ..., update_batch: _Optional[int] = ...) -> None: ...
 
 class RunSample(_message.Message):
     NUMBER_FIELD_NUMBER: _ClassVar[int]
@@ -1360,6 +1388,7 @@ class RunSample(_message.Message):
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
     number: int
     task_id: str
     group_id: str
@@ -1376,7 +1405,8 @@ class RunSample(_message.Message):
     tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
     tokens: int
     finish_reason: _environment_pb2.FinishReason
-    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., tokens: _Optional[int] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ...) -> None: ...
+    answer: str
+    def __init__(self, number: _Optional[int] = ..., task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., evaluation_round: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., policy_version: _Optional[int] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., tokens: _Optional[int] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ..., answer: _Optional[str] = ...) -> None: ...
 
 class ListRunSamplesResponse(_message.Message):
     SAMPLES_FIELD_NUMBER: _ClassVar[int]

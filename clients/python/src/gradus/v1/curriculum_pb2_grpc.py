@@ -148,6 +148,11 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.ResumeRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.ResumeResponse.FromString,
                 )
+        self.AnnotateRun = channel.unary_unary(
+                '/gradus.v1.CurriculumService/AnnotateRun',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.AnnotateRunRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.AnnotateRunResponse.FromString,
+                )
         self.ExportRun = channel.unary_unary(
                 '/gradus.v1.CurriculumService/ExportRun',
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.ExportRunRequest.SerializeToString,
@@ -403,6 +408,14 @@ class CurriculumServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AnnotateRun(self, request, context):
+        """Changes the note and the tags of a run, with which people describe it. No draw and no
+        policy reads them. They are control: an import into an existing run keeps them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ExportRun(self, request, context):
         """Exports the whole state as bytes, with outstanding groups and the history.
         """
@@ -592,6 +605,11 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     servicer.Resume,
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.ResumeRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.ResumeResponse.SerializeToString,
+            ),
+            'AnnotateRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.AnnotateRun,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.AnnotateRunRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.AnnotateRunResponse.SerializeToString,
             ),
             'ExportRun': grpc.unary_unary_rpc_method_handler(
                     servicer.ExportRun,

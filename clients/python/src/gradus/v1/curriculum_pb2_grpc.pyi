@@ -119,6 +119,11 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.ResumeResponse,
     ]
 
+    AnnotateRun: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.AnnotateRunRequest,
+        gradus.v1.curriculum_pb2.AnnotateRunResponse,
+    ]
+
     ExportRun: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ExportRunRequest,
         gradus.v1.curriculum_pb2.ExportRunResponse,
@@ -253,6 +258,11 @@ class CurriculumServiceAsyncStub:
     Resume: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ResumeRequest,
         gradus.v1.curriculum_pb2.ResumeResponse,
+    ]
+
+    AnnotateRun: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.AnnotateRunRequest,
+        gradus.v1.curriculum_pb2.AnnotateRunResponse,
     ]
 
     ExportRun: grpc.aio.UnaryUnaryMultiCallable[
@@ -430,6 +440,13 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.ResumeRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.ResumeResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ResumeResponse]]: ...
+
+    @abc.abstractmethod
+    def AnnotateRun(
+        self,
+        request: gradus.v1.curriculum_pb2.AnnotateRunRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.AnnotateRunResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.AnnotateRunResponse]]: ...
 
     @abc.abstractmethod
     def ExportRun(

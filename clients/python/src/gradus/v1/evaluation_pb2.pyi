@@ -258,6 +258,7 @@ class Sample(_message.Message):
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
     task: _task_pb2.Task
     sample_index: int
     completion: str
@@ -270,7 +271,8 @@ class Sample(_message.Message):
     transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
     tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
     finish_reason: _environment_pb2.FinishReason
-    def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., pool: _Optional[str] = ..., row: _Optional[int] = ..., pool_digest: _Optional[str] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ...) -> None: ...
+    answer: str
+    def __init__(self, task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ..., part: _Optional[str] = ..., category: _Optional[str] = ..., pool: _Optional[str] = ..., row: _Optional[int] = ..., pool_digest: _Optional[str] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ..., answer: _Optional[str] = ...) -> None: ...
 
 class ListSamplesResponse(_message.Message):
     SAMPLES_FIELD_NUMBER: _ClassVar[int]

@@ -77,6 +77,12 @@ export declare type RunEvent = Message<"gradus.internal.v1.RunEvent"> & {
   } | {
     value: Imported;
     case: "restored";
+  } | {
+    value: Noted;
+    case: "noted";
+  } | {
+    value: Tagged;
+    case: "tagged";
   } | { case: undefined; value?: undefined };
 };
 
@@ -390,6 +396,18 @@ export declare type Resumed = Message<"gradus.internal.v1.Resumed"> & {
 };
 
 export declare const ResumedSchema: GenMessage<Resumed>;
+
+export declare type Noted = Message<"gradus.internal.v1.Noted"> & {
+  note: string;
+};
+
+export declare const NotedSchema: GenMessage<Noted>;
+
+export declare type Tagged = Message<"gradus.internal.v1.Tagged"> & {
+  tags: string[];
+};
+
+export declare const TaggedSchema: GenMessage<Tagged>;
 
 export declare type EvaluationOpened = Message<"gradus.internal.v1.EvaluationOpened"> & {
   arm: number;
@@ -724,6 +742,10 @@ export declare type StateHead = Message<"gradus.internal.v1.StateHead"> & {
   controlRolledBack?: Ranges | undefined;
 
   malformed?: MalformedRecord | undefined;
+
+  note: string;
+
+  tags: string[];
 };
 
 export declare const StateHeadSchema: GenMessage<StateHead>;
