@@ -42,7 +42,7 @@ def serving_ports(checkout: Path = ROOT, *options: str) -> Iterator[tuple[int, d
 
 
 def cpu_seconds(pid: int) -> float:
-    """Returns the user and system time of a process, its threads and its child processes, in seconds."""
+    """Returns the user and system time of a process, its threads and its child processes, also ended ones, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     children = [each for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
-    return (int(fields[11]) + int(fields[12])) / TICKS + sum(cpu_seconds(int(each)) for each in children)
+    return sum(map(int, fields[11:15])) / TICKS + sum(cpu_seconds(int(each)) for each in children)
