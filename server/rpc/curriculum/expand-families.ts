@@ -5,6 +5,7 @@
 import { create } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
 import type { Environment, Level } from "../../../envs/environment.ts";
+import { hashKey } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import type { Growth } from "../../curriculum/growth.ts";
 import { ArmSchema, type Arm, GrowthSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -69,7 +70,18 @@ interface Families {
   readonly existing?: { readonly arms: readonly KnownArm[] } | undefined;
 }
 
-const idOf = (environment: Environment, level: Level): string => `${environment.id}/${level.name}`;
+/** Number of characters of an id that is too long before the digits of its hash. */
+const LONG_START = 55;
+
+/**
+ * Returns the id of an arm of a family, e.g. "np/tsp/easy", or without a level that of an arm that grows. Other
+ * characters than those of ids, e.g. of the level "5 disks", become "-".
+ */
+function idOf(environment: Pick<Environment, "id">, level?: Pick<Level, "name">): string {
+  const whole = level === undefined ? environment.id : `${environment.id}/${level.name}`;
+  const id = whole.replaceAll(/[^a-zA-Z0-9._/-]/g, "-");
+  return id.length <= LIMITS.Arm.id.max ? id : `${id.slice(0, LONG_START)}-${hashKey("arm", whole).slice(0, 8)}`;
+}
 
 /**
  * Returns the levels for which a family stands: those that match its level pattern, of environments with a generator.
@@ -112,7 +124,7 @@ export async function findServedArms(
   });
   const ids = new Set(run?.map(({ id }) => id));
   const isOfRun = ({ environment, level }: (typeof members)[number]): boolean =>
-    ids.has(environment.id) || ids.has(idOf(environment, level));
+    ids.has(idOf(environment)) || ids.has(idOf(environment, level));
   if (members.some(isOfRun)) return (armId) => ids.has(armId);
   if (run !== undefined) return () => true;
   await Promise.all(
@@ -137,9 +149,9 @@ interface Member {
  * Returns the growth of an environment's arm in a family that grows: its whole axis `name`, or its first axis if the
  * name is empty. Undefined: it has no such axis, or its arms in the existing run do not grow.
  */
-function growthOf({ id, generator, asked }: Environment, name: string, { existing }: Families): Growth | undefined {
-  if (existing !== undefined) return existing.arms.find((arm) => arm.id === id)?.grow;
-  const axes = (generator ?? asked)?.axes ?? [];
+function growthOf(environment: Environment, name: string, { existing }: Families): Growth | undefined {
+  if (existing !== undefined) return existing.arms.find(({ id }) => id === idOf(environment))?.grow;
+  const axes = (environment.generator ?? environment.asked)?.axes ?? [];
   const axis = name === "" ? axes[0] : axes.find((each) => each.name === name);
   return axis && { axis: axis.name, start: axis.first, step: 1, cap: axis.last, guess: 0 };
 }
@@ -160,7 +172,7 @@ function servedMembers({ grow }: Arm, spec: TaskSpec, families: Families, field:
     .flatMap((environment): readonly Member[] => {
       const growth = grow && growthOf(environment, grow.axis, families);
       const { id } = environment;
-      if (growth !== undefined) return [{ id, environment: id, level: undefined, grow: growth }];
+      if (growth !== undefined) return [{ id: idOf(environment), environment: id, level: undefined, grow: growth }];
       const levels = levelsOf(spec, [environment]);
       return levels.map(({ level }) => ({ id: idOf(environment, level), environment: id, level: level.name }));
     })

@@ -16,12 +16,16 @@ const LEVELS = ["easy/1", "broken", "away", "hard"];
 const AXIS = ["easy/1", "away", "hard"];
 
 /** Returns an environment with these levels: one breaks a law, and one could not be tried. `AXIS` is its axis. */
-function mounted(tried: string[], isRefused = (name: string): boolean => name === "broken"): Environment {
+function mounted(
+  tried: string[],
+  isRefused = (name: string): boolean => name === "broken",
+  levels: readonly string[] = LEVELS,
+): Environment {
   const [wire] = described().environments;
   const [level] = wire?.levels ?? [];
   if (wire === undefined || level === undefined) throw new Error("it has a level");
   const axis = { $typeName: "gradus.v1.ProvidedAxis", name: "level", first: 1, levels: AXIS, guess: 0 } as const;
-  const environment = { ...wire, levels: LEVELS.map((name) => ({ ...level, name })), axes: [axis] };
+  const environment = { ...wire, levels: levels.map((name) => ({ ...level, name })), axes: levels === LEVELS ? [axis] : [] };
   const read = readDescribed({ ...described(), environments: [environment] });
   if (read.kind === "invalid") throw new Error(read.why);
   const [first] = read.environments;
@@ -58,6 +62,14 @@ test("each level that gives tasks is an arm, and one that nobody could ask is tr
   const { ids, tried } = await expandPatterns(family("far/*"));
   expect(ids).toEqual(["far/number/easy/1", "far/number/away", "far/number/hard"]);
   expect(tried.toSorted()).toEqual(LEVELS.toSorted());
+});
+
+test("the id of an arm has the characters and the length of ids, whatever its level is called", () => {
+  const registry = createRegistry([mounted([], () => false, ["5 disks", "ü".repeat(64), `ü${"é".repeat(63)}`])]);
+  const ids = withFamilies([family("far/*")], { registry }, "config.arms").map(({ id }) => id);
+  expect(ids[0]).toBe("far/number/5-disks");
+  expect(new Set(ids).size).toBe(3);
+  for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9._/-]{1,64}$/);
 });
 
 test("a pattern with one part more than an environment's id does not match it", async () => {
