@@ -1,9 +1,9 @@
 /**
  * Writes the table of mounts in docs/guides/mounting.md from the catalogue, server/outside/mounted/catalogue.json.
  * With --python, first mounts each package that this interpreter has, as a server does, tries all of its levels, and
- * writes the figures into the catalogue. With --answers, also compares answers with the package's own scorer, by
- * bench/mounted/answers.py; its results are kept in that folder, so that a run that was broken off goes on. With
- * --check, writes nothing, and exits with 1 if the table differs.
+ * writes the figures into the catalogue. With --answers, compares answers with the package's own scorer instead, by
+ * bench/mounted/answers.py, and adds the result to the figures. The results of levels are kept in that folder, so that
+ * a run that was broken off goes on. With --check, writes nothing, and exits with 1 if the table differs.
  *
  * ```
  * node scripts/mounts.ts [--check] [--python .venv-games/bin/python] [--mount gem] [--answers out/answers]
@@ -115,6 +115,20 @@ function compared(python: string, mount: string, folder: string): MountAnswers {
   return JSON.parse(stdout) as MountAnswers;
 }
 
+/** Returns the figures of a mount. Its levels are measured anew, or with a folder only its answers. */
+async function measured(
+  python: string,
+  { mount, figures }: MountEntry,
+  version: string,
+  folder: string | undefined,
+): Promise<MountFound> {
+  const { answers } = figures ?? {};
+  if (folder === undefined) return { ...(await found(python, mount, version)), ...(answers && { answers }) };
+  if (figures?.version !== version)
+    throw new Error(`the levels of ${mount} ${version} are not measured yet: call this without --answers first`);
+  return { ...figures, answers: compared(python, mount, folder) };
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -130,13 +144,7 @@ async function main(): Promise<void> {
     const isAsked = !entry.mount.includes(":") && (only?.includes(entry.mount) ?? true);
     const version = isAsked && python && entry.package ? versionOf(python, entry.package) : undefined;
     if (!python || version === undefined) entries.push(entry);
-    else {
-      const answers = folder === undefined ? entry.figures?.answers : compared(python, entry.mount, folder);
-      entries.push({
-        ...entry,
-        figures: { ...(await found(python, entry.mount, version)), ...(answers && { answers }) },
-      });
-    }
+    else entries.push({ ...entry, figures: await measured(python, entry, version, folder) });
   }
   const guide = readFileSync(GUIDE, "utf8");
   const made = withTable(guide, entries);

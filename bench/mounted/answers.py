@@ -213,7 +213,12 @@ async def run(target: str, asked: argparse.Namespace) -> tuple[int, int, dict[st
             differ[environment.id].append(why)
             print(f"{environment.id}#{level.name}: {why}", file=sys.stderr, flush=True)
         if sys.stderr.isatty():
-            print(f"\r{target}: {number + 1} of {len(chosen)} levels", end="\r", file=sys.stderr, flush=True)
+            print(
+                f"\r{target}: {number + 1} of {len(chosen)} levels",
+                end="\r",
+                file=sys.stderr,
+                flush=True,
+            )
     for host in hosts:
         await host.close()
     for each in described.left_out:
@@ -233,17 +238,28 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], help="id of an environment")
     parser.add_argument("--every", type=int, default=1, help="try each n-th level only")
     parser.add_argument("--first", type=int, default=0, help="number of the first level to try")
-    parser.add_argument("--keep", type=Path, help="folder in which results are kept, so that another run goes on")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="folder in which results are kept, so that another run goes on",
+    )
     asked = parser.parse_args()
     failed = False
     for target in asked.targets:
         levels, equal, differ = asyncio.run(run(target, asked))
         failed |= equal < levels
         exceptions = [
-            {"environment": name, "levels": len(reasons), "reason": FAULTY.get(name, reasons[0])}
+            {
+                "environment": name,
+                "levels": len(reasons),
+                "reason": FAULTY.get(name, reasons[0]),
+            }
             for name, reasons in sorted(differ.items())
         ]
-        print(json.dumps({"levels": levels, "equal": equal, "exceptions": exceptions}), flush=True)
+        print(
+            json.dumps({"levels": levels, "equal": equal, "exceptions": exceptions}),
+            flush=True,
+        )
     return 1 if failed else 0
 
 

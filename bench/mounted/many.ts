@@ -37,9 +37,12 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: "1" },
   },
 });
-const [batches, prompts, kills, seed] = [options.batches, options.prompts, options.kills, options.seed].map(
-  Number,
-) as [number, number, number, number];
+const [batches, prompts, kills, seed] = [options.batches, options.prompts, options.kills, options.seed].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
 const GENERATIONS = 4;
 /** Maximum time of a call in milliseconds: a server's start, and trials of thousands of levels. */
 const deadlineMs = 3_000_000;
@@ -47,7 +50,7 @@ const deadlineMs = 3_000_000;
 const KILL_MS_MAX = 1500;
 const env = { ...process.env, PYTHONPATH: CHECKOUT };
 const flags = ["--python", options.python, ...options.mount.flatMap((mount) => ["--mount", mount])];
-const arms = options.mount.map((mount) => ({ environment: `${mount}/*`, grow: {} }));
+const arms = options.mount.map((mount) => ({ environment: `${mount.replace(/:.*/, "")}/*`, grow: {} }));
 const sizes = { numGenerations: GENERATIONS, promptsPerUpdate: prompts, length: batches * prompts, seed };
 const rng = rngFor("kills of many", seed);
 const progress = createProgress("update batches", batches * (kills > 0 ? 2 : 1));
@@ -63,6 +66,7 @@ function serverIn(folder: string, deadly: ReadonlySet<number>) {
   const here = async (): Promise<GradusClient> => {
     if (open !== undefined) return open.client;
     const server = await startFull(join(import.meta.dirname, "../.."), env, folder, ...flags);
+    process.once("exit", () => server.kill("SIGKILL"));
     open = { server, client: createClient(server.address, { deadlineMs, onFeedback: "ignore" }) };
     return open.client;
   };
@@ -106,7 +110,7 @@ async function play({ here, call }: Server, pauseMs: number) {
   const [lines, waitsMs]: [string[], number[]] = [[], []];
   const beganMs = performance.now();
   const { state } = await call((client) => client.run("many").create({ arms, policy: { kind: "frontier" }, ...sizes }));
-  const levels = state?.arms.map(({ growth }) => growth?.levels.length ?? 0) ?? [];
+  const levels = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
   const counts = `${levels.length} arms, ${levels.filter((count) => count > 0).length} of them growing`;
   console.log(`${counts} over ${levels.reduce((a, b) => a + b, 0)} levels, after ${seconds(beganMs)}`);
   for (let batch = 0; batch < batches; batch++) {

@@ -58,7 +58,11 @@ def main() -> None:
         default=sys.executable,
         help="the interpreter that has the libraries",
     )
-    parser.add_argument("--all", action="store_true", help="wait until all levels are tried, and measure again")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="wait until all levels are tried, and measure again",
+    )
     given = parser.parse_args()
     options = [part for target in given.targets for part in ("--mount", target)]
     began = time.monotonic()
@@ -77,7 +81,10 @@ def main() -> None:
 
         def took(what: str) -> None:
             seconds = time.monotonic() - began
-            print(f"{what} after {seconds:.0f} s, {cpu_seconds(pid):.0f} s of CPU, {mebibytes(pid):.0f} MiB", flush=True)
+            print(
+                f"{what} after {seconds:.0f} s, {cpu_seconds(pid):.0f} s of CPU, {mebibytes(pid):.0f} MiB",
+                flush=True,
+            )
 
         took("ready")
         found = asked(port, "EnvironmentService/ListEnvironments", {"pageSize": 1000})["environments"]

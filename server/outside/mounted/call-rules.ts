@@ -151,7 +151,9 @@ export async function repeat(subject: Subject, made: Instances) {
   const again = [...(await generate(subject, few))];
   const isCheap = subject.seeds !== undefined || performance.now() - beganMs <= CHEAP_MS;
   // A server tries thousands of levels, and to start a process for each takes as long as all else.
-  const fresh = isCheap ? await generate(subject, few, { fresh: subject.seeds === undefined ? "environment" : true }) : [];
+  const fresh = isCheap
+    ? await generate(subject, few, { fresh: subject.seeds === undefined ? "environment" : true })
+    : [];
   const turned = await generate(subject, seeds.toReversed());
   const others = namesOfOthers(asked);
   const refused = new Map<string, GenerateResult | VerifyResult>();

@@ -37,6 +37,12 @@ export function matchesPattern(pattern: string, id: string): boolean {
   return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
 }
 
+/**
+ * Maximum number of levels that one call has tried at the same time. Thousands at once would delay each of them, and
+ * other callers, until nearly all are done.
+ */
+const TRIED_AT_ONCE = 4;
+
 const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? false;
 
 /** Returns the newest version of each environment that matches the pattern, in the registry's order. */
@@ -127,12 +133,16 @@ export async function findServedArms(
     ids.has(idOf(environment)) || ids.has(idOf(environment, level));
   if (members.some(isOfRun)) return (armId) => ids.has(armId);
   if (run !== undefined) return () => true;
-  await Promise.all(
-    members.map(async ({ environment, level }) => {
+  // The easiest levels come first. So levels that are tried together are of different environments, and share processes.
+  const rank = ({ environment, level }: (typeof members)[number]): number => environment.levels.indexOf(level);
+  const waiting = members.toSorted((a, b) => rank(a) - rank(b)).values();
+  const lane = async (): Promise<void> => {
+    for (const { environment, level } of waiting) {
       const why = await environment.asked?.whyNone(level.parameters);
       if (why !== undefined) none.add(idOf(environment, level));
-    }),
-  );
+    }
+  };
+  await Promise.all(Array.from({ length: TRIED_AT_ONCE }, lane));
   return (armId) => !none.has(armId);
 }
 
@@ -210,7 +220,8 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
   if (spec.difficulty.case === "level")
     checkBytes(spec.difficulty.value, LIMITS.TaskSpec.level.max, `${field}.spec.level`);
   return servedMembers(arm, spec, families, `${field}.spec`).map(({ id, environment, level, grow }) => {
-    const difficulty = level === undefined ? ({ case: undefined } as const) : ({ case: "level", value: level } as const);
+    const difficulty =
+      level === undefined ? ({ case: undefined } as const) : ({ case: "level", value: level } as const);
     return create(ArmSchema, {
       ...arm,
       id,

@@ -98,13 +98,7 @@ type KeptArm = Pick<Arm<TaskSpec>, "grow" | "spec">;
  * Reads the specification of an arm that grows. `field` is the path of the arm in error messages, and `before` the arm
  * of the existing run with the same id.
  */
-export function growingSpec(
-  given: WireSpec,
-  grow: WireGrowth,
-  deps: Deps,
-  field: string,
-  before?: KeptArm,
-): Growing {
+export function growingSpec(given: WireSpec, grow: WireGrowth, deps: Deps, field: string, before?: KeptArm): Growing {
   const { environment: id, version, source, difficulty } = given;
   const environment = lookUpEnvironment(deps.registry, id, version, `${field}.spec.environment`);
   if (source !== Source.UNSPECIFIED && source !== Source.SYNTHETIC)
@@ -120,8 +114,7 @@ export function growingSpec(
     throw invalid(`${field}.spec.parameters.${taken}`, `the axis '${axis.name}' sets it: leave it out`);
   const first = { case: "parameters" as const, value: create(ParametersSchema, { values: { ...values, ...set } }) };
   const spec = readSpec({ ...given, source: Source.SYNTHETIC, difficulty: first }, deps, `${field}.spec`);
-  const levels =
-    (kept && before?.spec.levels) ?? levelsOf(environment, axis, growth, { ...values }, `${field}.grow`);
+  const levels = (kept && before?.spec.levels) ?? levelsOf(environment, axis, growth, { ...values }, `${field}.grow`);
   checkTurns(environment, spec, `${field}.grow`, levels.at(-1));
   return { spec: { ...spec, levels }, grow: growth };
 }

@@ -25,7 +25,11 @@ function mounted(
   const [level] = wire?.levels ?? [];
   if (wire === undefined || level === undefined) throw new Error("it has a level");
   const axis = { $typeName: "gradus.v1.ProvidedAxis", name: "level", first: 1, levels: AXIS, guess: 0 } as const;
-  const environment = { ...wire, levels: levels.map((name) => ({ ...level, name })), axes: levels === LEVELS ? [axis] : [] };
+  const environment = {
+    ...wire,
+    levels: levels.map((name) => ({ ...level, name })),
+    axes: levels === LEVELS ? [axis] : [],
+  };
   const read = readDescribed({ ...described(), environments: [environment] });
   if (read.kind === "invalid") throw new Error(read.why);
   const [first] = read.environments;

@@ -23,7 +23,14 @@ const item = (caller: string, subject: object = {}, fresh: Item["fresh"] = false
 function queueOf(items: readonly Item[]) {
   const queue = createQueue();
   for (const each of items) queue.add(each);
-  const take = (isFresh = false) => queue.take(64, () => isFresh, () => TURN_MS).map(({ party }) => party?.caller);
+  const take = (isFresh = false) =>
+    queue
+      .take(
+        64,
+        () => isFresh,
+        () => TURN_MS,
+      )
+      .map(({ party }) => party?.caller);
   const wantsFresh = (): boolean => queue.wantsFresh(() => false);
   return { queue, take, wantsFresh };
 }
