@@ -66,7 +66,7 @@ function serverIn(folder: string, deadly: ReadonlySet<number>) {
   const here = async (): Promise<GradusClient> => {
     if (open !== undefined) return open.client;
     const server = await startFull(join(import.meta.dirname, "../.."), env, folder, ...flags);
-    process.once("exit", () => server.kill("SIGKILL"));
+    process.once("exit", () => void server.kill("SIGKILL"));
     open = { server, client: createClient(server.address, { deadlineMs, onFeedback: "ignore" }) };
     return open.client;
   };

@@ -49,7 +49,7 @@ const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${on
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
 interface CallOptions {
-  /** Which process to use, if there is one. Defaults to any. */
+  /** Process to use, if there is one. Defaults to any. */
   readonly fresh?: Fresh;
   /** Fields of the request to replace, e.g. by a wrong level name, to see how the provider refuses them. */
   readonly other?: Partial<AskedEnvironment> & { readonly level?: string };

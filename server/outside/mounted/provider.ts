@@ -73,8 +73,9 @@ export interface AdvanceAsked {
 }
 
 /**
- * Process that a request needs. true: one that has served no request before. "environment": one that has served no
- * request of the environment, which costs less, because one such process serves many environments. false: any.
+ * Process that a request needs. True means one that has served no request before, and "environment" one that has served
+ * no request of the environment. The latter costs less, because one such process serves many environments. False means
+ * any.
  */
 export type Fresh = boolean | "environment";
 
@@ -86,7 +87,7 @@ export interface AskOptions {
   readonly party?: Party | undefined;
   /** Aborted when nobody needs the result any more. */
   readonly signal: AbortSignal;
-  /** Which process to use, if there is one. Defaults to any. */
+  /** Process to use, if there is one. Defaults to any. */
   readonly fresh?: Fresh;
   /**
    * Set if the request makes an earlier instance again, because neither the task id nor the cache holds the instance.

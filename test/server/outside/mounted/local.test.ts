@@ -98,12 +98,12 @@ test("a worker that is fresh for one environment serves it, and is not ended for
   const options = { python: PYTHON, target, workers: 1, memoryMib: 512, allow: { read: [], net: [] } };
   const opened = await openLocal({ ...options, onFault: () => undefined, onWorkerEnd: (why) => void gone.push(why) });
   if (opened.kind === "failed") throw new Error(opened.why);
-  const { described, generate, close } = opened.provider;
+  const { provider } = opened;
   const limits = { generateMs: 5000, verifyMs: 5000, advanceMs: 5000 };
   const make = async (at: number, fresh: boolean | "environment") => {
-    const { id, version, digest, levels: [level] = [] } = described.environments[at]!;
+    const { id, version, digest, levels: [level] = [] } = provider.described.environments[at]!;
     const wanted = { level: level!.name, parametersJson: level!.parametersJson, seeds: [1n] };
-    const [found] = await generate({ id, version, digest, limits }, wanted, { signal, fresh });
+    const [found] = await provider.generate({ id, version, digest, limits }, wanted, { signal, fresh });
     expect(found?.kind).toBe("made");
   };
   for (const [at, fresh, ends] of [
@@ -117,7 +117,7 @@ test("a worker that is fresh for one environment serves it, and is not ended for
     await make(at, fresh);
     expect(gone).toEqual(Array.from({ length: ends }, () => "stale"));
   }
-  await close();
+  await provider.close();
 });
 
 test("of a host whose sources changed one is tried at a time, and its end is no loss", async () => {
