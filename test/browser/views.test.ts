@@ -37,7 +37,7 @@ test("the tasks' view lists what can be mounted, with the figures of the catalog
     expect(await row.locator("th, td").allInnerTexts()).toEqual(mountRow(entry));
   }
   const exceptions = mountExceptions(mountEntries);
-  if (exceptions.length > 0) await mounts.getByText("Levels whose scores differ").click();
+  if (exceptions.length > 0) await mounts.getByText("Levels without equal scores").click();
   expect(await mounts.getByRole("listitem").allInnerTexts()).toEqual(exceptions);
   expect(await opened.findings()).toEqual([]);
 });

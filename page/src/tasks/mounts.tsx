@@ -32,7 +32,7 @@ export function Mounts() {
       </Table>
       {exceptions.length > 0 && (
         <details>
-          <summary>Levels whose scores differ</summary>
+          <summary>Levels without equal scores</summary>
           <ul>
             {exceptions.map((words) => (
               <li key={words}>{words}</li>

@@ -95,6 +95,11 @@ interface Hand {
    * earlier answers of the batch have arrived or the worker has ended.
    */
   held: Held | undefined;
+  /**
+   * Number of the last call whose results its host process reported to the end. The worker, if it was only slow, sends
+   * them once more. 0: there is none.
+   */
+  heard: number;
 }
 
 class Local {
@@ -237,7 +242,16 @@ class Local {
 
   #welcome(worker: Worker): void {
     const [late, quiet] = [setTimeout(() => undefined, 0), setTimeout(() => undefined, 0)];
-    const idle = { batch: [], beganMs: 0, next: 0, call: 0, hasServed: false, killed: undefined, held: undefined };
+    const idle = {
+      batch: [],
+      beganMs: 0,
+      next: 0,
+      call: 0,
+      hasServed: false,
+      killed: undefined,
+      held: undefined,
+      heard: 0,
+    };
     this.#hands.set(worker, { ...idle, environments: new Set(), worker, late, quiet });
     this.#restartMs = RESTART_MS_MIN;
     this.#dispatchSoon();
@@ -248,8 +262,9 @@ class Local {
    */
   #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
-    // Ignores the output of a worker that is being ended.
+    // Ignores the output of a worker that is being ended, and results that its host has reported.
     if (hand === undefined || hand.killed !== undefined) return 0;
+    if (call === hand.heard && content.case === "verifiedTogether") return 0;
     if (call !== hand.call || !this.#settle(hand, content)) {
       this.#options.onFault("a worker sent an answer that nobody requested, and is stopped");
       this.#kill(hand, "lying");
@@ -265,8 +280,12 @@ class Local {
   #hear(worker: Worker, held: Held): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;
-    if (held.verified.index > hand.next) hand.held = held;
-    else this.#settle(hand, { case: "verifiedTogether", value: held.verified });
+    if (held.verified.index > hand.next) {
+      hand.held = held;
+      return;
+    }
+    this.#settle(hand, { case: "verifiedTogether", value: held.verified });
+    if (hand.batch.length === 0 || hand.call !== held.call) hand.heard = held.call;
   }
 
   /**
