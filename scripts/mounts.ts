@@ -41,7 +41,8 @@ export function withTable(guide: string, entries: readonly MountEntry[]): string
   if (before === undefined || after === undefined) throw new Error(`the guide has no lines ${BEGIN} and ${END}`);
   const rows = [mountHead, mountHead.map(() => "---"), ...entries.map(codedRow)];
   const exceptions = mountExceptions(entries);
-  const list = exceptions.length === 0 ? [] : ["\nLevels without equal scores:\n\n", ...exceptions.map((words) => `- ${words}\n`)];
+  const list =
+    exceptions.length === 0 ? [] : ["\nLevels without equal scores:\n\n", ...exceptions.map((words) => `- ${words}\n`)];
   const table = rows.map((row) => `| ${row.join(" | ")} |\n`);
   return [before, BEGIN, "\n\n", ...table, ...list, "\n", END, after].join("");
 }
