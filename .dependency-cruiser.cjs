@@ -149,8 +149,8 @@ module.exports = {
     only(
       "the-page-is-a-client",
       "^page/",
-      "^(page/|clients/ts/|proto/gen/gradus/v1/)",
-      "The page knows a server by the contract alone.",
+      "^(page/|clients/ts/|proto/gen/gradus/v1/|server/outside/mounted/(mount-table\\.ts|catalogue\\.json)$)",
+      "The page knows a server by the contract alone, and the table of what can be mounted by its release.",
     ),
     only(
       "clients-know-the-contract",

@@ -55,8 +55,8 @@ $(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirement
 	$(TRAINERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-# The page is built from the sources of the page, the TypeScript client and the contract.
-PAGE_SOURCES := $(shell find page clients/ts/src proto/gen -type f -not -path 'page/dist/*')
+# The page is built from the sources of the page, the TypeScript client, the contract and the table of mounts.
+PAGE_SOURCES := $(shell find page clients/ts/src proto/gen -type f -not -path 'page/dist/*') server/outside/mounted/mount-table.ts server/outside/mounted/catalogue.json
 
 page/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
 	$(NODE) node_modules/vite/bin/vite.js build page --logLevel warn

@@ -30,7 +30,10 @@ def serving_ports(checkout: Path = ROOT, *options: str) -> Iterator[tuple[int, d
         command = [str(checkout / program), "serve", "--port", "0", "--http-port", "0"]
         flags = ["--data-dir", data, "--log-format", "json", *options]
         with subprocess.Popen(
-            [*command, *flags], cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            [*command, *flags],
+            cwd=checkout,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         ) as server:
             assert server.stdout is not None
             line = next(each for each in server.stdout if b'"listening"' in each)
@@ -42,7 +45,7 @@ def serving_ports(checkout: Path = ROOT, *options: str) -> Iterator[tuple[int, d
 
 
 def cpu_seconds(pid: int) -> float:
-    """Returns the user and system time of a process, its threads and its child processes, in seconds."""
+    """Returns the seconds of CPU of a process, its threads and its running and ended child processes."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     children = [each for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
-    return (int(fields[11]) + int(fields[12])) / TICKS + sum(cpu_seconds(int(each)) for each in children)
+    return sum(map(int, fields[11:15])) / TICKS + sum(cpu_seconds(int(each)) for each in children)

@@ -1,24 +1,37 @@
 /**
  * Writes the table of mounts in docs/guides/mounting.md from the catalogue, server/outside/mounted/catalogue.json.
  * With --python, first mounts each package that this interpreter has, as a server does, tries all of its levels, and
- * writes the figures into the catalogue. With --check, writes nothing, and exits with 1 if the table differs.
+ * writes the figures into the catalogue. With --answers, compares answers with the package's own scorer instead, by
+ * bench/mounted/answers.py, and adds the result to the figures. The results of levels are kept in that folder, so that
+ * a run that was broken off goes on. With --check, writes nothing, and exits with 1 if the table differs.
  *
  * ```
- * node scripts/mounts.ts [--check] [--python .venv-games/bin/python] [--mount gem]
+ * node scripts/mounts.ts [--check] [--python .venv-games/bin/python] [--mount gem] [--answers out/answers]
  * ```
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { mountEntries, type MountEntry, type MountFound, mountHead, mountRow } from "../cli/mount-table.ts";
+import {
+  type MountAnswers,
+  mountEntries,
+  type MountEntry,
+  mountExceptions,
+  type MountFound,
+  mountHead,
+  mountRow,
+} from "../server/outside/mounted/mount-table.ts";
+import { createProgress } from "../bench/progress.ts";
 import { openMounts } from "../server/outside/mounted/open-mounts.ts";
 
 const root = join(import.meta.dirname, "..");
 const GUIDE = join(root, "docs/guides/mounting.md");
 const CATALOGUE = join(root, "server/outside/mounted/catalogue.json");
+const ANSWERS = join(root, "bench/mounted/answers.py");
+/** Maximum time in milliseconds to try all levels of a mount. */
+const TRIED_MS = 7_200_000;
 const [BEGIN, END] = ["<!-- mounts: made by scripts/mounts.ts -->", "<!-- mounts end -->"];
 
 /** Returns the guide's text with the table of these mounts in place of the present one. */
@@ -27,7 +40,11 @@ export function withTable(guide: string, entries: readonly MountEntry[]): string
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined) throw new Error(`the guide has no lines ${BEGIN} and ${END}`);
   const rows = [mountHead, mountHead.map(() => "---"), ...entries.map(codedRow)];
-  return [before, BEGIN, "\n\n", ...rows.map((row) => `| ${row.join(" | ")} |\n`), "\n", END, after].join("");
+  const exceptions = mountExceptions(entries);
+  const list =
+    exceptions.length === 0 ? [] : ["\nLevels without equal scores:\n\n", ...exceptions.map((words) => `- ${words}\n`)];
+  const table = rows.map((row) => `| ${row.join(" | ")} |\n`);
+  return [before, BEGIN, "\n\n", ...table, ...list, "\n", END, after].join("");
 }
 
 /** Returns a row with its mount and its command in backquotes. */
@@ -56,6 +73,7 @@ async function found(python: string, mount: string, version: string): Promise<Mo
     console.log(`left out  ${name}: ${reason}`);
   };
   const mounts = [{ kind: "host", name: mount, target: mount }] as const;
+  let progress: ReturnType<typeof createProgress> | undefined;
   const limits = { workers: availableParallelism(), memoryMib: 1024, replacedGraceMs: 60_000 };
   const opened = await openMounts(
     { mounts, python, allow: { read: [], net: [] }, hidden: [], reload: false, ...limits },
@@ -63,10 +81,15 @@ async function found(python: string, mount: string, version: string): Promise<Mo
       onMount: (report) => report.refused.forEach(refuse),
       onRefused: refuse,
       onFault: (what, why) => console.error(`${what}: ${why}`),
+      onProgress: (_, done, total) => {
+        progress ??= createProgress(`${mount}, levels tried`, total - done);
+        progress.step();
+      },
     },
+    TRIED_MS,
   );
+  progress?.stop();
   if (opened.kind === "invalid") throw new Error(opened.message);
-  while (opened.mounts.figures().some(({ levels }) => (levels.get("untried") ?? 0) > 0)) await setTimeout(1000);
   const served = opened.mounts.environments().map((environment) => ({
     environment,
     levels: environment.levels.filter(({ name }) => !refused.has(`${environment.id}#${name}`)).length,
@@ -82,20 +105,47 @@ async function found(python: string, mount: string, version: string): Promise<Mo
   };
 }
 
+/** Compares answers to a task of each level with the package's own scorer. */
+function compared(python: string, mount: string, folder: string): MountAnswers {
+  const { status, stdout } = spawnSync(python, [ANSWERS, mount, "--keep", folder], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  // The status is 1 if some scores differ.
+  if (status !== 0 && status !== 1) throw new Error(`${ANSWERS} ended with status ${status}`);
+  return JSON.parse(stdout) as MountAnswers;
+}
+
+/** Returns the figures of a mount. Its levels are measured anew, or with a folder only its answers. */
+async function measured(
+  python: string,
+  { mount, figures }: MountEntry,
+  version: string,
+  folder: string | undefined,
+): Promise<MountFound> {
+  const { answers } = figures ?? {};
+  if (folder === undefined) return { ...(await found(python, mount, version)), ...(answers && { answers }) };
+  if (figures?.version !== version)
+    throw new Error(`the levels of ${mount} ${version} are not measured yet: call this without --answers first`);
+  return { ...figures, answers: compared(python, mount, folder) };
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       check: { type: "boolean", default: false },
       python: { type: "string" },
       mount: { type: "string", multiple: true },
+      answers: { type: "string" },
     },
   });
-  const { check, python, mount: only } = values;
+  const { check, python, mount: only, answers: folder } = values;
   const entries: MountEntry[] = [];
   for (const entry of mountEntries) {
     const isAsked = !entry.mount.includes(":") && (only?.includes(entry.mount) ?? true);
     const version = isAsked && python && entry.package ? versionOf(python, entry.package) : undefined;
-    entries.push(python && version ? { ...entry, figures: await found(python, entry.mount, version) } : entry);
+    if (!python || version === undefined) entries.push(entry);
+    else entries.push({ ...entry, figures: await measured(python, entry, version, folder) });
   }
   const guide = readFileSync(GUIDE, "utf8");
   const made = withTable(guide, entries);

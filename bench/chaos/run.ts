@@ -9,7 +9,7 @@
  *
  * `seed` is the first seed. `points` are the kills of each run that is held against an undisturbed one, 0: none. There is a
  * run for each scene: bandit, frontier, own and rows; growing, with arms that grow, and "growing, cut"; mounted, the bandit over arms of a Python file, whose host is killed
- * before each kill of the server; and cut, two trainers behind a proxy that cuts them off, while the run is exported and
+ * before each kill of the server; "mounted, growing", an arm for each environment of a file; and cut, two trainers behind a proxy that cuts them off, while the run is exported and
  * imported. `replicated` are samples of runs on three replicas with PostgreSQL behind HAProxy, against one undisturbed
  * server, 0: none. `episodes` are episodes of eight calls on two replicas, of which one is killed at each call number,
  * against one undisturbed server, 0: none. Each seed that fails is printed with the command that plays it again

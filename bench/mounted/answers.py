@@ -1,8 +1,8 @@
 """Compares the scores of mounted libraries with the libraries' own scores, level by level.
 
 Two hosts make the same task of each level. One of them verifies 20 answers to it: the library's own answer, changed
-ones, those of other tasks, and none. The library's own scorer, called without a host, must give the same scores.
-README.md says how to run it.
+ones, those of other tasks, and none. The library's own scorer, called without a host, must give the same scores. With
+`--keep FOLDER` the results are kept there, so that a run that was broken off goes on. README.md says how to run it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ import asyncio
 import collections
 import contextlib
 import io
+import json
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from gradus.serve import _json
@@ -157,39 +160,76 @@ def native_score(score: Score, text: str) -> float | str:
         return "none"
 
 
-async def run(target: str, asked: argparse.Namespace) -> int:
-    """Compares the levels of a target, prints the result, and returns the number of levels that differ."""
+class Kept:
+    """Results of levels, in a file of JSON lines: an empty text, or how the level differs."""
+
+    def __init__(self, folder: Path | None, target: str) -> None:
+        self._file = None if folder is None else folder / f"{target.partition(':')[0]}.jsonl"
+        self.known: dict[str, str] = {}
+        if self._file is not None:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.touch()
+            for line in self._file.read_text().splitlines():
+                # The last line may be cut short.
+                with contextlib.suppress(ValueError):
+                    level, why = json.loads(line)
+                    self.known[level] = why
+
+    def keep(self, level: str, why: str) -> None:
+        """Appends a level's result."""
+        self.known[level] = why
+        if self._file is not None:
+            with self._file.open("a") as file:
+                file.write(f"{json.dumps([level, why])}\n")
+
+
+async def run(target: str, asked: argparse.Namespace) -> tuple[int, int, dict[str, list[str]]]:
+    """Compares the levels of a target. Returns how many were compared, how many are equal, and how others differ."""
     began = time.monotonic()
+    kept = Kept(asked.keep, target)
     terms = Terms(workers=1, generate_ms=20_000, verify_ms=10_000)
     hosts = await asyncio.gather(Host.start(target, terms), Host.start(target, terms))
     described = hosts[0].ready.described
     native = native_of(target.partition(":")[0])
-    counts = collections.Counter[str]()
-    differ = 0
-    for environment in described.environments:
-        if asked.only and environment.id not in asked.only:
-            continue
-        seen: list[str] = []
-        for number, level in enumerate(environment.levels):
-            if number < asked.first or (number - asked.first) % asked.every:
-                continue
-            why = await compare(Asked(environment, level), hosts, native, seen)
-            if why and environment.id in FAULTY:
-                why = f"{FAULTY[environment.id]}: {why}"
-            counts["differ" if why else "equal"] += 1
-            if why:
-                differ += 1
-                print(f"{environment.id}#{level.name}: {why}", flush=True)
+    equal = 0
+    differ = collections.defaultdict[str, list[str]](list)
+    chosen = [
+        (environment, level)
+        for environment in described.environments
+        if not asked.only or environment.id in asked.only
+        for level in environment.levels[asked.first :: asked.every]
+    ]
+    seen = collections.defaultdict[str, list[str]](list)
+    for number, (environment, level) in enumerate(chosen):
+        key = f"{environment.id}#{level.name} {environment.digest[:16]}"
+        why = kept.known.get(key)
+        if why is None:
+            why = await compare(Asked(environment, level), hosts, native, seen[environment.id])
+            kept.keep(key, why)
+        if not why:
+            equal += 1
+        else:
+            why = f"{FAULTY[environment.id]}: {why}" if environment.id in FAULTY else why
+            differ[environment.id].append(why)
+            print(f"{environment.id}#{level.name}: {why}", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(
+                f"\r{target}: {number + 1} of {len(chosen)} levels",
+                end="\r",
+                file=sys.stderr,
+                flush=True,
+            )
     for host in hosts:
         await host.close()
     for each in described.left_out:
-        print(f"left out  {each.name}: {each.reason}")
+        print(f"left out  {each.name}: {each.reason}", file=sys.stderr)
     print(
-        f"{target}: {len(described.environments)} environments, {counts['equal']} levels equal in {ANSWERS} answers, "
-        f"{counts['differ']} not, after {time.monotonic() - began:.0f} s",
+        f"{target}: {len(described.environments)} environments, {equal} levels equal in {ANSWERS} answers, "
+        f"{len(chosen) - equal} not, after {time.monotonic() - began:.0f} s",
+        file=sys.stderr,
         flush=True,
     )
-    return differ
+    return len(chosen), equal, differ
 
 
 def main() -> int:
@@ -198,8 +238,29 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], help="id of an environment")
     parser.add_argument("--every", type=int, default=1, help="try each n-th level only")
     parser.add_argument("--first", type=int, default=0, help="number of the first level to try")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="folder in which results are kept, so that another run goes on",
+    )
     asked = parser.parse_args()
-    return 1 if sum([asyncio.run(run(target, asked)) for target in asked.targets]) else 0
+    failed = False
+    for target in asked.targets:
+        levels, equal, differ = asyncio.run(run(target, asked))
+        failed |= equal < levels
+        exceptions = [
+            {
+                "environment": name,
+                "levels": len(reasons),
+                "reason": FAULTY.get(name, reasons[0]),
+            }
+            for name, reasons in sorted(differ.items())
+        ]
+        print(
+            json.dumps({"levels": levels, "equal": equal, "exceptions": exceptions}),
+            flush=True,
+        )
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

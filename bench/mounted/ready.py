@@ -27,6 +27,12 @@ def asked(port: int, method: str, request: object) -> dict[str, Any]:
         return found
 
 
+def metrics(port: int) -> list[str]:
+    """Returns the lines of the server's metrics."""
+    with urllib.request.urlopen(f"http://localhost:{port}/metrics") as response:
+        return response.read().decode().splitlines()  # type: ignore[no-any-return]
+
+
 def tree(pid: int) -> list[int]:
     """Returns a process and its descendants."""
     children = [int(each) for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
@@ -53,10 +59,9 @@ def main() -> None:
         help="the interpreter that has the libraries",
     )
     parser.add_argument(
-        "--then",
-        type=float,
-        default=0,
-        help="seconds to serve before memory is measured again",
+        "--all",
+        action="store_true",
+        help="wait until all levels are tried, and measure again",
     )
     given = parser.parse_args()
     options = [part for target in given.targets for part in ("--mount", target)]
@@ -73,9 +78,15 @@ def main() -> None:
         print(f"listening after {time.monotonic() - began:.0f} s")
         while asked(port, "EnvironmentService/ListEnvironments", {"pageSize": 1}).get("mounting"):
             time.sleep(0.5)
-        print(
-            f"ready after {time.monotonic() - began:.0f} s, {cpu_seconds(pid):.0f} s of CPU, {mebibytes(pid):.0f} MiB"
-        )
+
+        def took(what: str) -> None:
+            seconds = time.monotonic() - began
+            print(
+                f"{what} after {seconds:.0f} s, {cpu_seconds(pid):.0f} s of CPU, {mebibytes(pid):.0f} MiB",
+                flush=True,
+            )
+
+        took("ready")
         found = asked(port, "EnvironmentService/ListEnvironments", {"pageSize": 1000})["environments"]
         for prefix in [
             *(target.partition(":")[0] + "/" for target in given.targets),
@@ -85,9 +96,11 @@ def main() -> None:
             levels = sum(len(each["levels"]) for each in some)
             growing = sum(1 for each in some if each.get("axes"))
             print(f"{prefix or 'all'}: {len(some)} environments, {levels} levels, {growing} that can grow")
-        if given.then:
-            time.sleep(given.then)
-            print(f"after {given.then:.0f} s more: {cpu_seconds(pid):.0f} s of CPU, {mebibytes(pid):.0f} MiB")
+        untried = 'found="untried"'
+        while given.all and any(untried in line and not line.endswith(" 0") for line in metrics(port)):
+            time.sleep(1)
+        if given.all:
+            took("all levels tried")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import type {
 } from "../../clients/ts/src/public.ts";
 import { addConnectionOptions, configOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
-import { mountEntries, mountHead, mountRow } from "../mount-table.ts";
+import { mountEntries, mountHead, mountRow } from "../../server/outside/mounted/mount-table.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
 import { CliProblem } from "../problem.ts";
 import { environmentVersionOption } from "../task-options.ts";

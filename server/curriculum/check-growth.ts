@@ -7,7 +7,7 @@ import { definitionOf } from "./policies/registry.ts";
 import { invalid, type Invalid, type RunConfig } from "./types.ts";
 
 /** Maximum number of levels of all growing arms of a run together. */
-const RUN_LEVELS_MAX = 4096;
+const RUN_LEVELS_MAX = 8192;
 
 /** Checks the growing arms of a run, and that its policy can decide when their next levels open. */
 export function checkGrowth({ arms, policy }: Pick<RunConfig, "arms" | "policy">): Invalid | undefined {

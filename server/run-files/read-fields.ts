@@ -188,9 +188,17 @@ function readField(
 
 type DescOne = DescField & { readonly fieldKind: "scalar" | "enum" | "message" };
 
-/** Returns the pattern if an arm is written only as a pattern of environments, e.g. "np/*". Undefined: it is not. */
-function familyOf(node: Node | undefined): string | undefined {
-  return isScalar(node) && typeof node.value === "string" && node.value.includes("*") ? node.value : undefined;
+/** Word after a pattern of environments whose arms grow, e.g. "np/* growing". */
+const GROWING = /\s+growing\s*$/;
+
+/**
+ * Returns the arm that is written only as a pattern of environments, e.g. "np/*" or "np/* growing". Undefined: it is
+ * not.
+ */
+function familyOf(node: Node | undefined): JsonObject | undefined {
+  if (!isScalar(node) || typeof node.value !== "string" || !node.value.includes("*")) return undefined;
+  const environment = node.value.replace(GROWING, "");
+  return { spec: { environment }, ...(environment !== node.value && { grow: {} }) };
 }
 
 function readOne(
@@ -206,7 +214,7 @@ function readOne(
     return problem(reading, place, `wants fields, each as "name: value"; got ${inWords(node)}`);
   }
   const family = message?.typeName === ARM ? familyOf(node) : undefined;
-  if (family !== undefined) return { spec: { environment: family } };
+  if (family !== undefined) return family;
   if (message !== undefined && message.typeName !== "google.protobuf.Duration")
     return readFields(reading, message.fields, node, place);
   return single(reading, node, place, (given) => {
@@ -267,7 +275,7 @@ function readItems(
   place: FieldPlace,
 ): JsonValue | undefined {
   if (isEmpty(node)) return [];
-  // Arms may be one pattern of environments, as in "arms: np/*".
+  // Arms may be one pattern of environments, as in "arms: np/*" or "arms: np/* growing".
   if (desc.message?.typeName === ARM && familyOf(node) !== undefined)
     return [readOne(reading, desc, node, place) ?? {}];
   if (!isSeq(node)) return problem(reading, place, `wants a list, each item after "- "; got ${inWords(node)}`);

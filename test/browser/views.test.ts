@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
 import { eventually } from "../support/patience.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
+import { mountEntries, mountExceptions, mountHead, mountRow } from "../../server/outside/mounted/mount-table.ts";
 import { driveByCommandLine, driveHostile, evaluate, hostile, keeping } from "./data.ts";
 import { openBrowser, openView } from "./opened.ts";
 
@@ -23,6 +24,22 @@ afterAll(async () => {
   client?.close();
   await server?.kill("SIGKILL");
   folder[Symbol.dispose]();
+});
+
+test("the tasks' view lists what can be mounted, with the figures of the catalogue", async () => {
+  await using opened = await openView(browser, server.httpAddress);
+  const mounts = opened.page.getByRole("region", { name: "More environments to mount" });
+  const table = mounts.getByRole("region", { name: "Mounts, a table" });
+  await table.waitFor();
+  expect(await table.getByRole("columnheader").allInnerTexts()).toEqual([...mountHead]);
+  for (const entry of mountEntries) {
+    const row = table.getByRole("row", { name: entry.mount });
+    expect(await row.locator("th, td").allInnerTexts()).toEqual(mountRow(entry));
+  }
+  const exceptions = mountExceptions(mountEntries);
+  if (exceptions.length > 0) await mounts.getByText("Levels without equal scores").click();
+  expect(await mounts.getByRole("listitem").allInnerTexts()).toEqual(exceptions);
+  expect(await opened.findings()).toEqual([]);
 });
 
 describe("three questions, each in three clicks from the start", () => {

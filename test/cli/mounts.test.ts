@@ -1,7 +1,7 @@
 /** `gradus envs --mounts`, and the table of mounts in the guide. */
 import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { type MountEntry, mountEntries } from "../../cli/mount-table.ts";
+import { type MountEntry, mountEntries } from "../../server/outside/mounted/mount-table.ts";
 import { withTable } from "../../scripts/mounts.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { gradus } from "./gradus.ts";

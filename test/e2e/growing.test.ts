@@ -81,7 +81,9 @@ describe("is refused in words", () => {
       { environment: "countdown", parameters: { numbers_min: 3 }, grow },
       /parameters\.numbers_min: the axis 'numbers' sets it/,
     ],
-    ["a family", { environment: "np/*", grow: "vertices", id: "" }, /grow: axes differ/],
+    ["a family's cap", { environment: "np/*", grow: { cap: 9 }, id: "" }, /grow\.cap: the axes of a family differ/],
+    ["a family's level", { environment: "np/*", grow: {}, level: "easy", id: "" }, /spec\.level: .*leave it out/],
+    ["a family's long axis", { environment: "np/*", grow: "x".repeat(65), id: "" }, /grow\.axis: .*64/],
     ["another policy", { environment: "countdown", grow }, /policy\.mixture: arm "c" grows/, { kind: "mixture" }],
   ] as const)("%s", async (_, arm, words, policy: object = { kind: "frontier" }) => {
     await expect(createWith({ id: "c", ...arm }, policy)).rejects.toThrow(words);

@@ -57,6 +57,13 @@ export const scenes = {
     after: { kind: "bandit", alpha: 0.3 },
     flags: ["--python", ".venv/bin/python", "--python", "test/support/mounted/word.py", "--mount-workers", "2"],
   },
+  // The default policy over an arm for each environment of a file, most of which grow.
+  "mounted, growing": {
+    before: { kind: "frontier", practiceScale: 4 },
+    after: { kind: "frontier", practiceScale: 4, exploration: 0.3 },
+    flags: ["--python", ".venv/bin/python", "--python", "test/support/mounted/several.py", "--mount-workers", "2"],
+    grown: [{ environment: "mounted/*", grow: {} }],
+  },
   rows: { before: { kind: "bandit" }, after: { kind: "bandit", alpha: 0.3 }, rows: { retireAfter: 2 } },
   // Arms that grow, beside fixed ones.
   growing: {

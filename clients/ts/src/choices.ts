@@ -146,8 +146,8 @@ export interface ArmChoice extends TaskChoice {
 
 /** Growth of an arm along an axis of its environment (Environment.axes). */
 export interface GrowthChoice {
-  /** Name of the axis, e.g. "vertices". */
-  readonly axis: string;
+  /** Name of the axis, e.g. "vertices". Only a family of arms may leave it out: each arm's first axis. */
+  readonly axis?: string | undefined;
   /** Value of the first level. Defaults to the axis's first value. */
   readonly start?: number | undefined;
   /** Difference between the values of two successive levels. Defaults to 1. */
@@ -369,7 +369,7 @@ export function armOf(choice: ArmChoice | Arm): Arm {
 
 /** Converts the growth of an arm, or the name of a growth axis, to the protobuf message Growth. */
 export function growthOf(choice: GrowthChoice | string): Growth {
-  const { axis, start = 0, step = 0, cap = 0 } = typeof choice === "string" ? { axis: choice } : choice;
+  const { axis = "", start = 0, step = 0, cap = 0 } = typeof choice === "string" ? { axis: choice } : choice;
   return create(GrowthSchema, { axis, start, step, cap });
 }
 

@@ -8,6 +8,7 @@ import { Answered, Heading, NotForRole, Search, Select, Tag } from "../ui/parts.
 import { useSeen } from "../ui/sight.ts";
 import { counted } from "../words.ts";
 import { taskHref } from "./choice.ts";
+import { Mounts } from "./mounts.tsx";
 import { TaskPicture } from "./picture.tsx";
 
 export const goalWords: Readonly<Record<Goal, string>> = {
@@ -29,6 +30,7 @@ export function Gallery() {
       <Answered answer={answer}>
         {(environments) => <Shown environments={newest(environments)} query={query} />}
       </Answered>
+      <Mounts />
     </>
   );
 }

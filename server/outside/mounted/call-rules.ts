@@ -10,7 +10,8 @@ import type { Described, DescribedLevel } from "./read-description.ts";
 import { problemOfSvg } from "./check-pictures.ts";
 import { isRight } from "./read-facts.ts";
 import { isBetter, ON_FACTS, ON_INSTANCE, type Terms } from "./message-rules.ts";
-import { type AskedEnvironment, type DrawResult, type Failure, type GenerateResult, NOTHING } from "./provider.ts";
+import { type AskedEnvironment, type DrawResult, type Failure, type Fresh, type GenerateResult } from "./provider.ts";
+import { NOTHING } from "./provider.ts";
 import type { Provider, VerifyResult } from "./provider.ts";
 import { advice, type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 
@@ -48,8 +49,8 @@ const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${on
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
 interface CallOptions {
-  /** Whether to use a process that has served no request before, if there is one. Defaults to false. */
-  readonly fresh?: boolean;
+  /** Process to use, if there is one. Defaults to any. */
+  readonly fresh?: Fresh;
   /** Fields of the request to replace, e.g. by a wrong level name, to see how the provider refuses them. */
   readonly other?: Partial<AskedEnvironment> & { readonly level?: string };
 }
@@ -136,7 +137,7 @@ export function namesOfOthers(asked: AskedEnvironment): readonly (readonly [stri
 }
 
 /**
- * Makes the same instances again: in another process, in another order, and alone. The results must equal the first
+ * Makes the same instances again: in a process that has made none of the environment, in another order, and alone. The results must equal the first
  * ones. Also requests environments and levels that do not exist, which the provider must refuse.
  */
 export async function repeat(subject: Subject, made: Instances) {
@@ -149,7 +150,10 @@ export async function repeat(subject: Subject, made: Instances) {
   const beganMs = performance.now();
   const again = [...(await generate(subject, few))];
   const isCheap = subject.seeds !== undefined || performance.now() - beganMs <= CHEAP_MS;
-  const fresh = isCheap ? await generate(subject, few, { fresh: true }) : [];
+  // A server tries thousands of levels, and to start a process for each takes as long as all else.
+  const fresh = isCheap
+    ? await generate(subject, few, { fresh: subject.seeds === undefined ? "environment" : true })
+    : [];
   const turned = await generate(subject, seeds.toReversed());
   const others = namesOfOthers(asked);
   const refused = new Map<string, GenerateResult | VerifyResult>();

@@ -4,7 +4,7 @@
  */
 import { type Party, fairTurns } from "../../base/fair-turns.ts";
 import type { FrameContent } from "./provider-frames.ts";
-import type { AskedEnvironment, Failure } from "./provider.ts";
+import type { AskedEnvironment, Failure, Fresh } from "./provider.ts";
 
 /**
  * A request for one result, e.g. one verdict. A worker process answers it in a message (frame), which may hold answers
@@ -24,8 +24,8 @@ export interface Item<Answer = unknown> {
   readonly environment: AskedEnvironment;
   /** Maximum processor time for the item, in milliseconds. */
   readonly limitMs: number;
-  /** Whether the item needs a fresh worker process, i.e. one that has served no item before. */
-  fresh: boolean;
+  /** Whether the item needs a fresh worker process, i.e. one that has served no item, or none of the environment. */
+  fresh: Fresh;
   readonly signal: AbortSignal;
   /** Returns the frame that requests all of `items`, which must have the same subject. */
   frameOf(items: readonly Item[]): FrameContent;
@@ -47,19 +47,19 @@ export interface ItemQueue {
    */
   putBack(items: readonly Item[]): void;
   /**
-   * Takes the next items that share a frame, at most `max`. Items that need a fresh worker are only taken if `isFresh`,
-   * and each of them alone. Skips items whose signal is aborted.
+   * Takes the next items that share a frame, at most `max`. Items that need a fresh worker are only taken if the worker
+   * is fresh enough for them, by `suits`, and each of them alone. Skips items whose signal is aborted.
    *
    * `ms` estimates how long the items will take, in milliseconds.
    */
-  take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
+  take(max: number, suits: (item: Item) => boolean, ms: (first: Item) => number): readonly Item[];
   /**
    * Corrects the time that is charged to the item's caller: replaces `expectedMs`, which `take` charged as an estimate,
    * by the measured time `ms`.
    */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Returns whether an item whose turn has come waits for a fresh worker, i.e. one that has served no item. */
-  wantsFresh(): boolean;
+  /** Returns whether an item whose turn has come waits for a fresh worker, and `isComing` says of none for it. */
+  wantsFresh(isComing: (item: Item) => boolean): boolean;
   /** Returns whether an item of another caller or connection than `item`'s is in the queue. */
   hasOthers(item: Item): boolean;
   /** Empties the queue and returns its items. */
@@ -82,7 +82,7 @@ export function createQueue(): ItemQueue {
   const waiting = new Set<Bundle>();
   /** By subject: the bundle (items with the same caller and subject) to which a new item is added. */
   const bySubject = new Map<object, Bundle>();
-  /** Items whose turn has come, but which wait for a fresh worker, i.e. one that has served no item. */
+  /** Items whose turn has come, but which wait for a fresh worker. */
   let fresh: Item[] = [];
 
   const enter = (bundle: Bundle): void => {
@@ -113,15 +113,16 @@ export function createQueue(): ItemQueue {
     putBack(items) {
       for (const item of items) enter({ party: item.party ?? SERVER, items: [item] });
     },
-    take(max, isFresh, ms) {
+    take(max, suits, ms) {
       for (;;) {
-        const ready = isFresh ? fresh.shift() : undefined;
+        const ready = fresh.find(suits);
+        fresh = fresh.filter((item) => item !== ready);
         const taken = ready === undefined ? next(max) : [ready].filter(isWanted);
         if (taken === undefined) return [];
         const [first] = taken;
         if (first === undefined) continue;
         if (ready === undefined) turns.expect(first.party ?? SERVER, ms(first));
-        if (!first.fresh || isFresh) return taken;
+        if (first.fresh === false || suits(first)) return taken;
         fresh.push(first);
       }
     },
@@ -129,9 +130,9 @@ export function createQueue(): ItemQueue {
       turns.expect(party, -expectedMs);
       turns.charge(party, ms);
     },
-    wantsFresh() {
+    wantsFresh(isComing) {
       fresh = fresh.filter(isWanted);
-      return fresh.length > 0;
+      return fresh.some((item) => !isComing(item));
     },
     hasOthers: ({ party = SERVER }) => waiting.values().some((bundle) => !isSame(bundle.party, party)),
     drain() {

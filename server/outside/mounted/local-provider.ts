@@ -56,6 +56,11 @@ const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
 
+/** Returns whether the worker is fresh enough for an item that needs a fresh one. */
+function suits({ environments }: Hand, { fresh, environment }: Item): boolean {
+  return fresh === true ? environments.size === 0 : !environments.has(environment.id);
+}
+
 /** Returns how long a worker process may take for a request (item), in milliseconds of elapsed time. */
 const lateMs = ({ limitMs }: Item): number => limitMs * LATE_FACTOR + LATE_MS;
 
@@ -76,6 +81,8 @@ interface Hand {
   next: number;
   call: number;
   hasServed: boolean;
+  /** Ids of the environments whose items were sent to the worker. */
+  readonly environments: Set<string>;
   /**
    * Why the worker is being ended. "late": an item took too long. "stale": an item needs a fresh worker, or a slow item
    * delays other callers. "lying": the worker sent an answer that nobody requested.
@@ -88,6 +95,11 @@ interface Hand {
    * earlier answers of the batch have arrived or the worker has ended.
    */
   held: Held | undefined;
+  /**
+   * Number of the last call whose results its host process reported to the end. The worker, if it was only slow, sends
+   * them once more. 0: there is none.
+   */
+  heard: number;
 }
 
 class Local {
@@ -195,14 +207,15 @@ class Local {
 
   #give(hand: Hand): void {
     if (hand.batch.length > 0 || hand.killed !== undefined) return;
-    const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing();
+    const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh((item) => this.#isFreshOneComing(item));
     // The host starts a fresh worker in place of an ended one. Only one worker is replaced, so that the others keep
     // working.
     if (mustEnd()) return this.#kill(hand, "stale");
-    const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed, lateMs);
+    const batch = this.#queue.take(FRAME_ITEMS_MAX, (item) => suits(hand, item), lateMs);
     const [first] = batch;
     if (first === undefined) return mustEnd() ? this.#kill(hand, "stale") : undefined;
     hand.batch = batch;
+    hand.environments.add(first.environment.id);
     hand.beganMs = performance.now();
     hand.next = 0;
     hand.call = this.#calls = (this.#calls % (2 ** 32 - 1)) + 1;
@@ -215,11 +228,10 @@ class Local {
     hand.quiet = setTimeout(() => hand.worker.tellHeld(), QUIET_MS).unref();
   }
 
-  #isFreshOneComing(): boolean {
+  /** Returns whether a worker that is fresh enough for the item is about to start, or is there already. */
+  #isFreshOneComing(item: Item): boolean {
     if (this.#hands.size < this.#options.workers) return true;
-    return this.#hands.values().some(({ killed, hasServed, batch }) => {
-      return killed !== undefined || (!hasServed && batch.length === 0);
-    });
+    return this.#hands.values().some((hand) => hand.killed !== undefined || suits(hand, item));
   }
 
   #kill(hand: Hand, why: Hand["killed"]): void {
@@ -230,8 +242,17 @@ class Local {
 
   #welcome(worker: Worker): void {
     const [late, quiet] = [setTimeout(() => undefined, 0), setTimeout(() => undefined, 0)];
-    const idle = { batch: [], beganMs: 0, next: 0, call: 0, hasServed: false, killed: undefined, held: undefined };
-    this.#hands.set(worker, { ...idle, worker, late, quiet });
+    const idle = {
+      batch: [],
+      beganMs: 0,
+      next: 0,
+      call: 0,
+      hasServed: false,
+      killed: undefined,
+      held: undefined,
+      heard: 0,
+    };
+    this.#hands.set(worker, { ...idle, environments: new Set(), worker, late, quiet });
     this.#restartMs = RESTART_MS_MIN;
     this.#dispatchSoon();
   }
@@ -241,8 +262,9 @@ class Local {
    */
   #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
-    // Ignores the output of a worker that is being ended.
+    // Ignores the output of a worker that is being ended, and results that its host has reported.
     if (hand === undefined || hand.killed !== undefined) return 0;
+    if (call === hand.heard && content.case === "verifiedTogether") return 0;
     if (call !== hand.call || !this.#settle(hand, content)) {
       this.#options.onFault("a worker sent an answer that nobody requested, and is stopped");
       this.#kill(hand, "lying");
@@ -258,8 +280,12 @@ class Local {
   #hear(worker: Worker, held: Held): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;
-    if (held.verified.index > hand.next) hand.held = held;
-    else this.#settle(hand, { case: "verifiedTogether", value: held.verified });
+    if (held.verified.index > hand.next) {
+      hand.held = held;
+      return;
+    }
+    this.#settle(hand, { case: "verifiedTogether", value: held.verified });
+    if (hand.batch.length === 0 || hand.call !== held.call) hand.heard = held.call;
   }
 
   /**

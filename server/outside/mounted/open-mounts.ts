@@ -88,18 +88,27 @@ export type OpenedMounts =
 
 /**
  * Maximum time, in milliseconds, that mounting waits for levels to be examined. The remaining levels are examined
- * later.
+ * later. A mount of more than LEVELS_MANY levels waits for less, because most of its levels remain either way.
  */
 const TRIED_MS = 30_000;
+const TRIED_MANY_MS = 3000;
+const LEVELS_MANY = 256;
 /** Milliseconds after which the progress of a mount that is not ready yet is reported. */
 const QUIET_MS = 2000;
 /** Maximum number of answers in progress per worker: one full frame of 64 that it works on, and one that waits. */
 const ANSWERS_PER_WORKER = 128;
 const REMOTE_ANSWERS = 512;
 
-/** Opens all mounts. Resolves when they are ready or one of them cannot be mounted. */
-export async function openMounts(settings: MountSettings, context: MountContext): Promise<OpenedMounts> {
-  const mounts = beginMounts(settings, { ...context, adopt: () => undefined });
+/**
+ * Opens all mounts. Resolves when they are ready or one of them cannot be mounted. `triedMs` is the maximum time, in
+ * milliseconds, that each waits for its levels to be examined. Defaults to seconds, by the number of levels.
+ */
+export async function openMounts(
+  settings: MountSettings,
+  context: MountContext,
+  triedMs?: number,
+): Promise<OpenedMounts> {
+  const mounts = beginMounts(settings, { ...context, adopt: () => undefined }, triedMs);
   const message = await mounts.ready;
   if (message === undefined) return { kind: "ok", mounts };
   await mounts.close();
@@ -110,7 +119,7 @@ export async function openMounts(settings: MountSettings, context: MountContext)
  * Begins to open all mounts at the same time. Each is passed to `adopt` as soon as it is ready, so that a slow one does
  * not delay the others.
  */
-export function beginMounts(settings: MountSettings, context: BeginContext): Mounts {
+export function beginMounts(settings: MountSettings, context: BeginContext, triedMs?: number): Mounts {
   const counters = new Map(settings.mounts.map(({ name }) => [name, createMountCounter(name)]));
   const sources = new Map<string, readonly string[]>();
   const mounted = new Map<string, OpenedMount>();
@@ -124,6 +133,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext): Mou
       ...context,
       onSources,
       signal,
+      triedMs,
     });
     if (opened.kind === "opened" && signal.aborted) await opened.close();
     const before = opened.kind === "failed" ? (sources.get(name) ?? []) : [];
@@ -194,6 +204,8 @@ type OneContext = MountContext & {
   readonly onSources: (paths: readonly string[]) => void;
   /** Aborted when the mounts are closed. */
   readonly signal: AbortSignal;
+  /** Maximum time, in milliseconds, that mounting waits for levels to be examined. Undefined: by their number. */
+  readonly triedMs: number | undefined;
 };
 
 type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
@@ -282,12 +294,12 @@ async function reach(
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }
 
-/** Examines levels for up to TRIED_MS. The remaining levels are examined after the mount has begun to serve. */
+/** Examines levels for a limited time. The remaining levels are examined after the mount has begun to serve. */
 async function beginTrials(
   mount: string,
   provider: Provider,
   environments: readonly Described[],
-  { onProgress, onRefused, onFault }: MountContext,
+  { onProgress, onRefused, onFault, triedMs }: OneContext,
 ): Promise<Trials> {
   const beganMs = performance.now();
   let isBegun = false;
@@ -303,7 +315,8 @@ async function beginTrials(
       else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be examined: ${finding.why}`);
     },
   });
-  await trials.begin(TRIED_MS);
+  const levels = environments.reduce((sum, each) => sum + each.levels.length, 0);
+  await trials.begin(triedMs ?? (levels > LEVELS_MANY ? TRIED_MANY_MS : TRIED_MS));
   isBegun = true;
   return trials;
 }

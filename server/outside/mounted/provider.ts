@@ -72,6 +72,13 @@ export interface AdvanceAsked {
   readonly calls: readonly SentCall[];
 }
 
+/**
+ * Process that a request needs. True means one that has served no request before, and "environment" one that has served
+ * no request of the environment. The latter costs less, because one such process serves many environments. False means
+ * any.
+ */
+export type Fresh = boolean | "environment";
+
 export interface AskOptions {
   /**
    * Caller that the request belongs to, and its connection. Callers take turns at the workers. Defaults to the server
@@ -80,8 +87,8 @@ export interface AskOptions {
   readonly party?: Party | undefined;
   /** Aborted when nobody needs the result any more. */
   readonly signal: AbortSignal;
-  /** Whether to use a process that has served no request before, if there is one. Defaults to false. */
-  readonly fresh?: boolean;
+  /** Process to use, if there is one. Defaults to any. */
+  readonly fresh?: Fresh;
   /**
    * Set if the request makes an earlier instance again, because neither the task id nor the cache holds the instance.
    * The metrics count such requests apart.

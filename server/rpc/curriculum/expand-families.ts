@@ -1,12 +1,14 @@
 /**
  * Expands families of arms. An arm whose environment is a pattern, e.g. "np/*", stands for one arm for each level of
- * each environment that matches.
+ * each environment that matches, or with `grow` for one growing arm for each such environment with a growth axis.
  */
 import { create } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
 import type { Environment, Level } from "../../../envs/environment.ts";
+import { hashKey } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
-import { ArmSchema, type Arm } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { Growth } from "../../curriculum/growth.ts";
+import { ArmSchema, type Arm, GrowthSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { Source, Split, TaskSpecSchema, type TaskSpec } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../../base/rpc.ts";
 import { checkBytes, checkCount, invalid } from "../request-checks.ts";
@@ -35,6 +37,12 @@ export function matchesPattern(pattern: string, id: string): boolean {
   return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
 }
 
+/**
+ * Maximum number of levels that one call has tried at the same time. Thousands at once would delay each of them, and
+ * other callers, until nearly all are done.
+ */
+const TRIED_AT_ONCE = 4;
+
 const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? false;
 
 /** Returns the newest version of each environment that matches the pattern, in the registry's order. */
@@ -54,13 +62,32 @@ function matching(registry: Registry, pattern: string): readonly Environment[] {
  */
 export type Served = (armId: string) => boolean;
 
+/** Arm of an existing run. */
+interface KnownArm {
+  readonly id: string;
+  readonly grow?: Growth;
+}
+
 /** Data that is needed to expand families of arms. If `isServed` is left out, all levels count as giving tasks. */
 interface Families {
   readonly registry: Registry;
   readonly isServed?: Served | undefined;
+  /** The run that has the arms, if it exists. Its arms keep the growth of their creation. */
+  readonly existing?: { readonly arms: readonly KnownArm[] } | undefined;
 }
 
-const idOf = (environment: Environment, level: Level): string => `${environment.id}/${level.name}`;
+/** Number of characters of an id that is too long before the digits of its hash. */
+const LONG_START = 55;
+
+/**
+ * Returns the id of an arm of a family, e.g. "np/tsp/easy", or without a level that of an arm that grows. Other
+ * characters than those of ids, e.g. of the level "5 disks", become "-".
+ */
+function idOf(environment: Pick<Environment, "id">, level?: Pick<Level, "name">): string {
+  const whole = level === undefined ? environment.id : `${environment.id}/${level.name}`;
+  const id = whole.replaceAll(/[^a-zA-Z0-9._/-]/g, "-");
+  return id.length <= LIMITS.Arm.id.max ? id : `${id.slice(0, LONG_START)}-${hashKey("arm", whole).slice(0, 8)}`;
+}
 
 /**
  * Returns the levels for which a family stands: those that match its level pattern, of environments with a generator.
@@ -93,7 +120,7 @@ const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
 export async function findServedArms(
   arms: readonly Arm[],
   registry: Registry,
-  run?: readonly { readonly id: string }[],
+  run?: readonly KnownArm[],
 ): Promise<Served> {
   const none = new Set<string>();
   const members = arms.filter(isFamily).flatMap(({ spec }) => {
@@ -102,37 +129,81 @@ export async function findServedArms(
     return levelsOf(spec, matching(registry, spec.environment));
   });
   const ids = new Set(run?.map(({ id }) => id));
-  if (members.some(({ environment, level }) => ids.has(idOf(environment, level)))) return (armId) => ids.has(armId);
+  const isOfRun = ({ environment, level }: (typeof members)[number]): boolean =>
+    ids.has(idOf(environment)) || ids.has(idOf(environment, level));
+  if (members.some(isOfRun)) return (armId) => ids.has(armId);
   if (run !== undefined) return () => true;
-  await Promise.all(
-    members.map(async ({ environment, level }) => {
+  // The easiest levels come first. So levels that are tried together are of different environments, and share processes.
+  const rank = ({ environment, level }: (typeof members)[number]): number => environment.levels.indexOf(level);
+  const waiting = members.toSorted((a, b) => rank(a) - rank(b)).values();
+  const lane = async (): Promise<void> => {
+    for (const { environment, level } of waiting) {
       const why = await environment.asked?.whyNone(level.parameters);
       if (why !== undefined) none.add(idOf(environment, level));
-    }),
-  );
+    }
+  };
+  await Promise.all(Array.from({ length: TRIED_AT_ONCE }, lane));
   return (armId) => !none.has(armId);
 }
 
+/** The fields of an arm in which the members of a family differ. */
+interface Member {
+  readonly id: string;
+  readonly environment: string;
+  /** Undefined: the arm grows. */
+  readonly level: string | undefined;
+  readonly grow?: Growth;
+}
+
 /**
- * Returns the levels for which a family (e.g. "np/*") stands and which give tasks, each with the id of its arm, e.g.
- * "np/tsp/easy".
+ * Returns the growth of an environment's arm in a family that grows: its whole axis `name`, or its first axis if the
+ * name is empty. Undefined: it has no such axis, or its arms in the existing run do not grow.
  */
-function servedLevels(spec: TaskSpec, { registry, isServed = () => true }: Families, field: string) {
+function growthOf(environment: Environment, name: string, { existing }: Families): Growth | undefined {
+  if (existing !== undefined) return existing.arms.find(({ id }) => id === idOf(environment))?.grow;
+  const axes = (environment.generator ?? environment.asked)?.axes ?? [];
+  const axis = name === "" ? axes[0] : axes.find((each) => each.name === name);
+  return axis && { axis: axis.name, start: axis.first, step: 1, cap: axis.last, guess: 0 };
+}
+
+/**
+ * Returns the arms for which a family (e.g. "np/*") stands and which give tasks. Each has the id of its level, e.g.
+ * "np/tsp/easy", or that of its environment if it grows.
+ */
+function servedMembers({ grow }: Arm, spec: TaskSpec, families: Families, field: string): readonly Member[] {
+  const { registry, isServed = () => true } = families;
   const { environment: pattern } = spec;
   const found = matching(registry, pattern);
   if (found.length === 0)
     throw new RpcError("NOT_FOUND", `${field}.environment: no environment of this server matches '${pattern}'`, {
       field: `${field}.environment`,
     });
-  const levels = levelsOf(spec, found)
-    .map(({ environment, level }) => ({ id: idOf(environment, level), environment: environment.id, level: level.name }))
+  const members = found
+    .flatMap((environment): readonly Member[] => {
+      const growth = grow && growthOf(environment, grow.axis, families);
+      const { id } = environment;
+      if (growth !== undefined) return [{ id: idOf(environment), environment: id, level: undefined, grow: growth }];
+      const levels = levelsOf(spec, [environment]);
+      return levels.map(({ level }) => ({ id: idOf(environment, level), environment: id, level: level.name }));
+    })
     .filter(({ id }) => isServed(id));
-  if (levels.length > 0) return levels;
+  if (members.length > 0) return members;
   const ids = found.map(({ id }) => id).join(", ");
   throw invalid(
     `${field}.level`,
     `no level of ${ids} matches: a level needs that name, a generator, and tasks in the split`,
   );
+}
+
+/** Checks the growth of a family. Its members grow along their whole axes, because these differ. */
+function checkGrowth({ grow }: Arm, { difficulty }: TaskSpec, field: string): void {
+  if (grow === undefined) return;
+  checkBytes(grow.axis, LIMITS.Growth.axis.max, `${field}.grow.axis`);
+  const set = (["start", "step", "cap"] as const).find((name) => grow[name] !== 0);
+  if (set !== undefined)
+    throw invalid(`${field}.grow.${set}`, "the axes of a family differ: leave it out, or name the arm by itself");
+  if (difficulty.case === "level")
+    throw invalid(`${field}.spec.level`, "the arms of a family that grows have the levels of their axes: leave it out");
 }
 
 function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string): readonly Arm[] {
@@ -142,20 +213,22 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
     throw invalid(`${field}.spec.source`, "a family has generated tasks only: name arms of other sources one by one");
   if (spec.version !== 0)
     throw invalid(`${field}.spec.version`, "a family has the newest version of each environment: leave it out");
-  if (arm.grow !== undefined)
-    throw invalid(`${field}.grow`, "axes differ between the environments of a family: add an arm for each that grows");
   if (spec.difficulty.case === "parameters")
     throw invalid(`${field}.spec.parameters`, "a family has levels with their own parameters: leave it out");
+  checkGrowth(arm, spec, field);
   checkBytes(spec.environment, LIMITS.TaskSpec.environment.max, `${field}.spec.environment`);
   if (spec.difficulty.case === "level")
     checkBytes(spec.difficulty.value, LIMITS.TaskSpec.level.max, `${field}.spec.level`);
-  return servedLevels(spec, families, `${field}.spec`).map(({ id, environment, level }) =>
-    create(ArmSchema, {
+  return servedMembers(arm, spec, families, `${field}.spec`).map(({ id, environment, level, grow }) => {
+    const difficulty =
+      level === undefined ? ({ case: undefined } as const) : ({ case: "level", value: level } as const);
+    return create(ArmSchema, {
       ...arm,
       id,
-      spec: create(TaskSpecSchema, { ...spec, environment, difficulty: { case: "level", value: level } }),
-    }),
-  );
+      spec: create(TaskSpecSchema, { ...spec, environment, difficulty }),
+      grow: grow && create(GrowthSchema, grow),
+    });
+  });
 }
 
 /**

@@ -34,8 +34,27 @@ function axisOf({ id, generator, asked }: Environment, name: string, field: stri
   throw invalid(field, `${id} has no axis '${name}'${didYouMean(name, names)}; it has: ${names.join(", ")}`);
 }
 
-function growthOf(given: WireGrowth, environment: Environment, field: string) {
-  const axis = axisOf(environment, checkBytes(given.axis, LIMITS.Growth.axis.max, `${field}.axis`), `${field}.axis`);
+/**
+ * Returns the axis of an arm as it was when its run was created. A mounted level that is refused since then shortens
+ * the environment's axis, and the run keeps its levels. Undefined: the run does not have this growth.
+ */
+function keptAxis({ axis, start, step, cap }: WireGrowth, kept: KeptArm | undefined): GrowthAxis | undefined {
+  const { grow, spec: { levels = [] } = {} } = kept ?? {};
+  const [first = {}] = levels;
+  if (grow === undefined || levels.length < 2) return undefined;
+  if (grow.axis !== axis || grow.step !== (step || 1)) return undefined;
+  if (![0, grow.start].includes(start) || ![0, grow.cap].includes(cap)) return undefined;
+  const names = Object.keys(first).filter((name) => levels.some((level) => level[name] !== first[name]));
+  const parametersAt = (value: number): Parameters => {
+    const level = levels[(value - grow.start) / grow.step] ?? first;
+    return Object.fromEntries(names.map((name) => [name, level[name] ?? 0]));
+  };
+  return { name: axis, first: grow.start, last: grow.cap, guess: grow.guess, parametersAt };
+}
+
+function growthOf(given: WireGrowth, environment: Environment, field: string, kept?: GrowthAxis) {
+  const name = checkBytes(given.axis, LIMITS.Growth.axis.max, `${field}.axis`);
+  const axis = kept ?? axisOf(environment, name, `${field}.axis`);
   const start = checkRange(given.start || axis.first, axis.first, axis.last, `${field}.start`);
   const step = given.step || 1;
   const cap = checkRange(given.cap || axis.last, start, axis.last, `${field}.cap`);
@@ -72,15 +91,22 @@ function checkTurns(
   if (resolved.kind === "invalid") throw invalid(`${field}.cap`, `the last level does not fit: ${resolved.message}`);
 }
 
-/** Reads the specification of an arm that grows. `field` is the path of the arm in error messages. */
-export function growingSpec(given: WireSpec, grow: WireGrowth, deps: Deps, field: string): Growing {
+/** Fields of an arm of an existing run. */
+type KeptArm = Pick<Arm<TaskSpec>, "grow" | "spec">;
+
+/**
+ * Reads the specification of an arm that grows. `field` is the path of the arm in error messages, and `before` the arm
+ * of the existing run with the same id.
+ */
+export function growingSpec(given: WireSpec, grow: WireGrowth, deps: Deps, field: string, before?: KeptArm): Growing {
   const { environment: id, version, source, difficulty } = given;
   const environment = lookUpEnvironment(deps.registry, id, version, `${field}.spec.environment`);
   if (source !== Source.UNSPECIFIED && source !== Source.SYNTHETIC)
     throw invalid(`${field}.spec.source`, "only generated tasks can grow: ask for SOURCE_SYNTHETIC, or leave it out");
   if (difficulty.case === "level")
     throw invalid(`${field}.spec.level`, "an arm that grows has the levels of its axis: leave it out");
-  const { axis, growth } = growthOf(grow, environment, `${field}.grow`);
+  const kept = keptAxis(grow, before);
+  const { axis, growth } = growthOf(grow, environment, `${field}.grow`, kept);
   const set = axis.parametersAt(growth.start);
   const values = difficulty.value?.values ?? {};
   const taken = Object.keys(values).find((name) => Object.hasOwn(set, name));
@@ -88,7 +114,7 @@ export function growingSpec(given: WireSpec, grow: WireGrowth, deps: Deps, field
     throw invalid(`${field}.spec.parameters.${taken}`, `the axis '${axis.name}' sets it: leave it out`);
   const first = { case: "parameters" as const, value: create(ParametersSchema, { values: { ...values, ...set } }) };
   const spec = readSpec({ ...given, source: Source.SYNTHETIC, difficulty: first }, deps, `${field}.spec`);
-  const levels = levelsOf(environment, axis, growth, { ...values }, `${field}.grow`);
+  const levels = (kept && before?.spec.levels) ?? levelsOf(environment, axis, growth, { ...values }, `${field}.grow`);
   checkTurns(environment, spec, `${field}.grow`, levels.at(-1));
   return { spec: { ...spec, levels }, grow: growth };
 }

@@ -169,7 +169,13 @@ export function addedArms(
 function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
   const asked = withRunDefaults(required(arm.spec, `${field}.spec`), config);
   const { spec, grow } = arm.grow
-    ? growingSpec(asked, arm.grow, deps, field)
+    ? growingSpec(
+        asked,
+        arm.grow,
+        deps,
+        field,
+        deps.existing?.arms.find(({ id }) => id === arm.id),
+      )
     : { spec: readSpec(asked, deps, `${field}.spec`), grow: undefined };
   if (spec.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
     throw invalid(

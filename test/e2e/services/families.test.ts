@@ -78,11 +78,36 @@ test("a run file names a family in one line, alone or among others", () => {
   const armsOf = (text: string) => {
     const result = parseRunFile("run.yaml", text);
     if (result.kind === "invalid") throw new Error(result.problems.join("\n"));
-    return result.file.config.arms.map(({ id, spec }) => [id, spec?.environment]);
+    return result.file.config.arms.map(({ id, spec, grow }) => [id, spec?.environment, grow !== undefined]);
   };
-  expect(armsOf("arms: np/*\n")).toEqual([["", "np/*"]]);
-  expect(armsOf("arms:\n  - np/t*\n  - {id: mine, spec: {environment: countdown}}\n")).toEqual([
-    ["", "np/t*"],
-    ["mine", "countdown"],
+  expect(armsOf("arms: np/*\n")).toEqual([["", "np/*", false]]);
+  expect(armsOf("arms: np/* growing\n")).toEqual([["", "np/*", true]]);
+  expect(armsOf("arms:\n  - np/t* growing\n  - {id: mine, spec: {environment: countdown}}\n")).toEqual([
+    ["", "np/t*", true],
+    ["mine", "countdown", false],
   ]);
+});
+
+test("a family that grows is an arm for each environment, along its first axis or the named one", async () => {
+  const policy = { kind: { case: "frontier", value: {} } } as const;
+  const arms = [{ ...family("np/*"), grow: {} }];
+  const config = configOf({ arms, policy });
+  const { run } = await wire.curriculum.createRun({ runId: "growing", config });
+  const grown = run?.state?.arms ?? [];
+  expect(grown.map(({ armId }) => armId)).toEqual(np.map(({ id }) => id));
+  for (const [i, { growth }] of grown.entries()) {
+    const [axis] = np[i]?.generator?.axes ?? [];
+    expect(growth).toMatchObject({ axis: axis?.name, cap: axis?.last });
+    expect(growth?.levels[0]?.value).toBe(axis?.first);
+  }
+  expect((await wire.curriculum.createRun({ runId: "growing", config })).created).toBe(false);
+  const named = configOf({ arms: [{ ...family("np/*"), grow: { axis: "vertices" } }], policy });
+  const { created } = await wire.curriculum.checkRun({ source: { case: "config", value: named } });
+  for (const { id, generator, levels } of np) {
+    const has = generator?.axes?.some(({ name }) => name === "vertices") ?? false;
+    const ids = created?.arms.map((arm) => arm.id).filter((arm) => arm === id || arm.startsWith(`${id}/`));
+    expect(ids).toEqual(
+      has ? [id] : levels.filter((l) => l.evaluationOnly !== true && l.byName !== true).map((l) => `${id}/${l.name}`),
+    );
+  }
 });

@@ -105,7 +105,7 @@ def arm(
 
     The id defaults to "environment/level/source", of the parts that are given. An environment with "*", which matches
     anything but "/", makes a family: `arm("np/*")` is one arm for each level of each environment of the server that
-    matches. `Run.check` lists them.
+    matches, and `arm("np/*", grow=grow())` one growing arm for each environment. `Run.check` lists them.
 
     Without `source` tasks are generated if the environment has a generator, and otherwise are rows of a pool, as for
     code, qa and writing.
@@ -138,13 +138,13 @@ def arm(
 
 
 @suggesting
-def grow(axis: str, *, start: int = 0, step: int = 0, cap: int = 0) -> Growth:
+def grow(axis: str = "", *, start: int = 0, step: int = 0, cap: int = 0) -> Growth:
     """Returns the growth of an arm along an axis of its environment (`Environment.axes`).
 
     Parameters
     ----------
     axis
-        Name of the axis, e.g. "vertices".
+        Name of the axis, e.g. "vertices". "": the first axis of each environment, for a family of arms only.
     start, cap
         Values of the first and of the last level; 0: those of the axis.
     step

@@ -69,8 +69,11 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
   /**
    * Growth of the arm: its levels open one after the other. Then `spec` has no level,
    * and may set parameters other than those of the axis. Needs generated tasks and a
-   * policy that spreads an arm over levels, such as FrontierPolicy. Excludes `rows` and
-   * families. Unset: the arm does not grow.
+   * policy that spreads an arm over levels, such as FrontierPolicy. Excludes `rows`. In a
+   * family it stands for one growing arm for each matching environment that has the axis,
+   * named after the environment. Such arms grow along their whole axes, so only
+   * Growth.axis may be set; unset means each environment's first axis. An environment
+   * without the axis has an arm for each level. Unset: the arm does not grow.
    */
   grow?: Growth | undefined;
 };
@@ -81,11 +84,11 @@ export declare const ArmSchema: GenMessage<Arm>;
  * Growth of an arm along an axis of its environment (Environment.axes). Level i of the
  * arm has the value start + i · step, up to the cap. The first level is open at the start
  * of a run, and FrontierPolicy says when others open. All levels of a run together are at
- * most 4,096. Growth changes no instance's split or hash, and the run skips instances
+ * most 8,192. Growth changes no instance's split or hash, and the run skips instances
  * that it has issued at any level.
  */
 export declare type Growth = Message<"gradus.v1.Growth"> & {
-  /** Name of the axis, at most 64 bytes. Required. */
+  /** Name of the axis, at most 64 bytes. Required, except in a family. */
   axis: string;
 
   /** Value of the first level. 0 means the axis's first value. */

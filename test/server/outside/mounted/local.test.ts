@@ -91,6 +91,35 @@ test("what needs a fresh worker has one of several ended, and not all that are f
   expect(["stale", ""]).toContain(gone.join());
 });
 
+test("a worker that is fresh for one environment serves it, and is not ended for it", async () => {
+  const target = join(folder.path, "several.py");
+  copyFileSync(join(import.meta.dirname, "../../../support/mounted/several.py"), target);
+  const gone: string[] = [];
+  const options = { python: PYTHON, target, workers: 1, memoryMib: 512, allow: { read: [], net: [] } };
+  const opened = await openLocal({ ...options, onFault: () => undefined, onWorkerEnd: (why) => void gone.push(why) });
+  if (opened.kind === "failed") throw new Error(opened.why);
+  const { provider } = opened;
+  const limits = { generateMs: 5000, verifyMs: 5000, advanceMs: 5000 };
+  const make = async (at: number, fresh: boolean | "environment") => {
+    const { id, version, digest, levels: [level] = [] } = provider.described.environments[at]!;
+    const wanted = { level: level!.name, parametersJson: level!.parametersJson, seeds: [1n] };
+    const [found] = await provider.generate({ id, version, digest, limits }, wanted, { signal, fresh });
+    expect(found?.kind).toBe("made");
+  };
+  for (const [at, fresh, ends] of [
+    [0, false, 0],
+    [1, "environment", 0],
+    [2, "environment", 0],
+    [1, "environment", 1],
+    [0, "environment", 1],
+    [3, true, 2],
+  ] as const) {
+    await make(at, fresh);
+    expect(gone).toEqual(Array.from({ length: ends }, () => "stale"));
+  }
+  await provider.close();
+});
+
 test("of a host whose sources changed one is tried at a time, and its end is no loss", async () => {
   const target = join(folder.path, "changing.py");
   const source = join(import.meta.dirname, "../../../support/mounted/echo.py");

@@ -5,7 +5,7 @@ import { createQueue, type Item } from "../../../../server/outside/mounted/item-
 const { signal } = new AbortController();
 const TURN_MS = 1000;
 
-const item = (caller: string, subject: object = {}, fresh = false): Item => ({
+const item = (caller: string, subject: object = {}, fresh: Item["fresh"] = false): Item => ({
   subject,
   party: { caller, connection: caller },
   environment: { id: "mine", version: 1, digest: "", limits: { generateMs: 1, verifyMs: 1, advanceMs: 1 } },
@@ -23,8 +23,16 @@ const item = (caller: string, subject: object = {}, fresh = false): Item => ({
 function queueOf(items: readonly Item[]) {
   const queue = createQueue();
   for (const each of items) queue.add(each);
-  const take = (isFresh = false) => queue.take(64, isFresh, () => TURN_MS).map(({ party }) => party?.caller);
-  return { queue, take };
+  const take = (isFresh = false) =>
+    queue
+      .take(
+        64,
+        () => isFresh,
+        () => TURN_MS,
+      )
+      .map(({ party }) => party?.caller);
+  const wantsFresh = (): boolean => queue.wantsFresh(() => false);
+  return { queue, take, wantsFresh };
 }
 
 test("items of a subject go together, but not those of two callers", () => {
@@ -41,7 +49,7 @@ test("the next turn is another caller's, however many items of the first wait", 
 });
 
 test("what was put back, or needs a fresh worker, takes its caller's turn", () => {
-  const { queue, take } = queueOf([item("hostile"), item("hostile")]);
+  const { queue, take, wantsFresh } = queueOf([item("hostile"), item("hostile")]);
   take();
   take();
   queue.add(item("other"));
@@ -50,10 +58,11 @@ test("what was put back, or needs a fresh worker, takes its caller's turn", () =
   expect(take(true)).toEqual(["other"]);
   expect([take(), take()]).toEqual([["hostile"], ["hostile"]]);
   // The item's turn has come, but no fresh worker is there.
-  expect([take(), queue.wantsFresh()]).toEqual([[], true]);
+  expect([take(), wantsFresh()]).toEqual([[], true]);
+  expect(queue.wantsFresh(() => true)).toBe(false);
   queue.add(item("other"));
   expect(take()).toEqual(["other"]);
-  expect([take(true), queue.wantsFresh()]).toEqual([["hostile"], false]);
+  expect([take(true), wantsFresh()]).toEqual([["hostile"], false]);
 });
 
 test("a caller whose item took long is charged with its time", () => {

@@ -21,6 +21,7 @@ def sources_of(folder: Path | None) -> dict[str, str]:
     """
     found = {"python": ".".join(platform.python_version_tuple()[:2])}
     owners = metadata.packages_distributions()
+    used: set[str] = set()
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file is None:
@@ -29,9 +30,9 @@ def sources_of(folder: Path | None) -> dict[str, str]:
         if folder is not None and _is_own(path, folder):
             found[f"file {path.relative_to(folder)}"] = hashlib.sha256(path.read_bytes()).hexdigest()
             continue
-        for owner in owners.get(name.partition(".")[0], []):
-            if owner.lower() not in _OURS:
-                found[f"package {owner.lower()}"] = metadata.version(owner)
+        used.update(owners.get(name.partition(".")[0], []))
+    # Reading a version takes a millisecond, and a package may have a thousand modules.
+    found.update({f"package {each.lower()}": metadata.version(each) for each in used if each.lower() not in _OURS})
     return found
 
 

@@ -1,5 +1,8 @@
-/** Table of what `--mount` can mount, for `gradus envs --mounts` and for the guide. `scripts/mounts.ts` writes its data. */
-import catalogue from "../server/outside/mounted/catalogue.json" with { type: "json" };
+/**
+ * Table of what `--mount` can mount, for `gradus envs --mounts`, the guide and the page. `scripts/mounts.ts` writes its
+ * data.
+ */
+import catalogue from "./catalogue.json" with { type: "json" };
 
 /** Something that can be mounted, such as a library of environments. */
 export interface MountEntry {
@@ -26,6 +29,17 @@ export interface MountFound {
   readonly levels: number;
   /** Number of growth axes. */
   readonly axes: number;
+  /** Comparison with the package's own scorer. Undefined: not measured. */
+  readonly answers?: MountAnswers;
+}
+
+/** Comparison of 20 answers to a task of each level with the package's own scorer. */
+export interface MountAnswers {
+  readonly levels: number;
+  /** Number of levels at which all answers have the scorer's own score. */
+  readonly equal: number;
+  /** The other levels, by environment, with the reason. */
+  readonly exceptions: readonly { readonly environment: string; readonly levels: number; readonly reason: string }[];
 }
 
 export const mountEntries: readonly MountEntry[] = catalogue;
@@ -36,6 +50,7 @@ export const mountHead = [
   "levels",
   "several turns",
   "growth axes",
+  "equal scores",
   "licence",
   "difficulty",
   "rewards",
@@ -51,6 +66,17 @@ export function mountRow(entry: MountEntry): readonly string[] {
   const counts = [environments, levels, withTurns, axes].map((count) =>
     count === undefined ? unknown : String(count),
   );
+  const { answers } = figures ?? {};
+  const equal = answers === undefined ? unknown : `${answers.equal} of ${answers.levels} levels`;
   const version = figures === null ? "–" : `${name ?? mount} ${figures.version}`;
-  return [mount, ...counts, license, difficulty, rewards, determinism, version, install];
+  return [mount, ...counts, equal, license, difficulty, rewards, determinism, version, install];
+}
+
+/** Returns the levels of all mounts at which scores differ, each with the reason, in one line for each environment. */
+export function mountExceptions(entries: readonly MountEntry[]): readonly string[] {
+  return entries.flatMap(({ figures }) =>
+    (figures?.answers?.exceptions ?? []).map(
+      ({ environment, levels, reason }) => `${environment}, ${levels} level${levels === 1 ? "" : "s"}: ${reason}`,
+    ),
+  );
 }

@@ -1,0 +1,178 @@
+/**
+ * A run with an arm for each environment of several mounts, each growing where it can, under the default policy: times
+ * of CreateRun and NextBatch, and sizes of what the page reads. With --kills the run is played again on a server that
+ * is killed (SIGKILL) during as many calls. Its tasks, rewards and state must equal those of the first to the bit.
+ *
+ * ```
+ * node bench/mounted/many.ts --python .venv-mounts/bin/python [--mount rlve-gym …] [--batches 12] [--prompts 256]
+ *   [--pause 30] [--kills 0] [--seed 1]
+ * ```
+ *
+ * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses.
+ */
+import { toBinary } from "@bufbuild/protobuf";
+import { createHash } from "node:crypto";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual, parseArgs } from "node:util";
+import { createClient, type GradusClient, GradusError, type Task } from "../../clients/ts/src/index.ts";
+import { HistoryRecordSchema, RunSchema } from "../../clients/ts/src/public.ts";
+import { rngFor } from "../../envs/lib/rng.ts";
+import { savedIn } from "../../test/simulation/operator.ts";
+import { timeless } from "../../test/simulation/seen.ts";
+import { payloadOf } from "../../test/simulation/stored.ts";
+import { CHECKOUT } from "../../test/support/mounted/killed.ts";
+import { type ServerProcess, startFull, temporaryFolder } from "../../test/support/server-process.ts";
+import { createProgress } from "../progress.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    python: { type: "string", default: "python3" },
+    mount: { type: "string", multiple: true, default: ["rlve-gym", "reasoning-core", "reasoning-gym"] },
+    batches: { type: "string", default: "12" },
+    prompts: { type: "string", default: "256" },
+    pause: { type: "string", default: "30" },
+    kills: { type: "string", default: "0" },
+    seed: { type: "string", default: "1" },
+  },
+});
+const [batches, prompts, kills, seed] = [options.batches, options.prompts, options.kills, options.seed].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+const GENERATIONS = 4;
+/** Maximum time of a call in milliseconds: a server's start, and trials of thousands of levels. */
+const deadlineMs = 3_000_000;
+/** Maximum time in milliseconds from the start of a call until the server is killed. */
+const KILL_MS_MAX = 1500;
+const env = { ...process.env, PYTHONPATH: CHECKOUT };
+const flags = ["--python", options.python, ...options.mount.flatMap((mount) => ["--mount", mount])];
+const arms = options.mount.map((mount) => ({ environment: `${mount.replace(/:.*/, "")}/*`, grow: {} }));
+const sizes = { numGenerations: GENERATIONS, promptsPerUpdate: prompts, length: batches * prompts, seed };
+const rng = rngFor("kills of many", seed);
+const progress = createProgress("update batches", batches * (kills > 0 ? 2 : 1));
+
+interface Open {
+  readonly server: ServerProcess;
+  readonly client: GradusClient;
+}
+
+/** Returns a server that is killed during the calls with these numbers, and then started again in the same folder. */
+function serverIn(folder: string, deadly: ReadonlySet<number>) {
+  let [calls, open]: [number, Open | undefined] = [0, undefined];
+  const here = async (): Promise<GradusClient> => {
+    if (open !== undefined) return open.client;
+    const server = await startFull(join(import.meta.dirname, "../.."), env, folder, ...flags);
+    process.once("exit", () => void server.kill("SIGKILL"));
+    open = { server, client: createClient(server.address, { deadlineMs, onFeedback: "ignore" }) };
+    return open.client;
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    await open?.server.kill(signal);
+    open?.client.close();
+    open = undefined;
+  };
+  const call = async <T>(make: (client: GradusClient) => Promise<T>): Promise<T> => {
+    if (deadly.has(calls++)) {
+      const lost = make(await here()).catch(() => undefined);
+      await sleep(rng.int(0, KILL_MS_MAX));
+      await end("SIGKILL");
+      // The lost call may be tried again until its deadline, so nothing waits for it.
+      void lost;
+    }
+    return make(await here());
+  };
+  return { here, end, call };
+}
+
+type Server = ReturnType<typeof serverIn>;
+
+/** Returns the completions of a task: the reference answer in three of five, and otherwise a digit. */
+async function completionsOf(client: GradusClient, task: Task): Promise<readonly string[]> {
+  const right = await client.solveTask(task).then(
+    ({ completion }) => completion,
+    (error: unknown) => {
+      if (error instanceof GradusError && error.code === "FAILED_PRECONDITION") return undefined;
+      throw error;
+    },
+  );
+  return Array.from({ length: GENERATIONS }, (_, sample) => {
+    const chance = rngFor("many mounted", task.instanceHash, sample).float();
+    const other = `<think></think><answer>${Math.floor(chance * 10)}</answer>`;
+    return chance < 0.6 ? (right ?? other) : other;
+  });
+}
+
+/** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */
+async function play({ here, call }: Server, pauseMs: number) {
+  const [lines, waitsMs]: [string[], number[]] = [[], []];
+  const beganMs = performance.now();
+  const { state } = await call((client) => client.run("many").create({ arms, policy: { kind: "frontier" }, ...sizes }));
+  const levels = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
+  const counts = `${levels.length} arms, ${levels.filter((count) => count > 0).length} of them growing`;
+  console.log(`${counts} over ${levels.reduce((a, b) => a + b, 0)} levels, after ${seconds(beganMs)}`);
+  for (let batch = 0; batch < batches; batch++) {
+    await sleep(pauseMs);
+    const askedMs = performance.now();
+    const cursor = BigInt(batch * prompts);
+    const { tasks } = await call((client) => client.run("many").nextBatch({ cursor }));
+    waitsMs.push(performance.now() - askedMs);
+    const client = await here();
+    const texts = await Promise.all(tasks.map((task) => completionsOf(client, task)));
+    const groups = tasks.map((task, i) => ({ task, completions: texts[i] ?? [] }));
+    const outcomes = await call((again) => again.batchStep(groups));
+    for (const [i, { cursor: at, armId, instanceHash, prompt }] of tasks.entries()) {
+      const words = createHash("sha256").update(JSON.stringify(prompt)).digest("base64url");
+      const rewards = outcomes[i]?.outcomes.map((each) => (each.kind === "scored" ? each.reward : each.reason));
+      lines.push(`${at} ${armId} ${instanceHash} ${words} ${rewards?.join()}`);
+    }
+    progress.step();
+  }
+  const exported = await call((client) => client.run("many").export());
+  return { lines, waitsMs, state: timeless(savedIn(payloadOf(exported.state))) };
+}
+
+const seconds = (sinceMs: number): string => `${((performance.now() - sinceMs) / 1000).toFixed(2)} s`;
+
+async function report({ call }: Server, waitsMs: readonly number[]): Promise<void> {
+  // The first batch is made after the run's creation, and not between two batches.
+  const sorted = waitsMs.slice(1).toSorted((a, b) => a - b);
+  const at = (share: number): string => (sorted[Math.ceil(share * sorted.length) - 1] ?? NaN).toFixed(1);
+  console.log(`NextBatch of ${prompts}: ${at(0.5)} ms in the middle, ${at(0.99)} ms at the 99th percentile`);
+  for (const [name, bytesOf] of [
+    ["GetRun", async (client: GradusClient) => [toBinary(RunSchema, await client.run("many").get())]],
+    [
+      "GetHistory",
+      async (client: GradusClient) =>
+        (await client.run("many").history()).map((record) => toBinary(HistoryRecordSchema, record)),
+    ],
+  ] as const) {
+    const beganMs = performance.now();
+    const bytes = (await call(bytesOf)).reduce((sum, { length }) => sum + length, 0);
+    console.log(`${name}: ${Math.round(bytes / 1024)} KiB after ${seconds(beganMs)}`);
+  }
+}
+
+const [calm, stormy] = [temporaryFolder(), temporaryFolder()];
+const server = serverIn(calm.path, new Set());
+const first = await play(server, Number(options.pause) * 1000);
+await report(server, first.waitsMs);
+await server.end("SIGTERM");
+if (kills > 0) {
+  copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));
+  const points = Array.from({ length: kills }, (_, i) => 1 + Math.floor(((i + rng.float()) * 2 * batches) / kills));
+  const victim = serverIn(stormy.path, new Set(points));
+  const second = await play(victim, 0);
+  await victim.end("SIGTERM");
+  const other = first.lines.filter((line, i) => second.lines[i] !== line);
+  for (const line of other.slice(0, 3)) console.log(`${second.lines[first.lines.indexOf(line)]}; undisturbed: ${line}`);
+  const isSame = isDeepStrictEqual(first.state, second.state);
+  console.log(`after ${new Set(points).size} kills ${other.length} tasks differ; equal state: ${isSame}`);
+  if (other.length > 0 || !isSame || second.lines.length !== first.lines.length) process.exitCode = 1;
+}
+progress.stop();
+for (const folder of [calm, stormy]) folder[Symbol.dispose]();
+process.exit();
