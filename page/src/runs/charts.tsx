@@ -1,46 +1,42 @@
 /** Draws the charts of a run over its rollouts or its tokens. */
-import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Pen, pensOf } from "../ui/colours.ts";
-import { changes, hasValues, held, line, type Marks, pointed, rings, type Spot, stack } from "../ui/marks.ts";
+import type { Curve } from "../ui/figures.ts";
+import { hasValues, held, line, rings, stack } from "../ui/marks.ts";
 import { Panel } from "../ui/parts.tsx";
-import { Chart, type ChartProps, SHARES } from "../ui/plot.tsx";
+import { SHARES } from "../ui/plot.tsx";
 import { Swatch } from "../ui/swatch.tsx";
-import { count, figure, percent } from "../words.ts";
+import { figure, percent } from "../words.ts";
 import { AxisChoice } from "./axis-choice.tsx";
-import { labelsOf } from "./labels.ts";
+import { LearningChart, type Step } from "./learning-chart.tsx";
 import type { Line } from "./lines.ts";
 import type { Over } from "./rollouts.ts";
+import { armCurves, linesOf, Nothing, OverRun, type Shown, spotsOf } from "./run-chart.tsx";
 import type { Point, Series } from "./series.ts";
 
-const HEIGHT = 210;
-const [LEFT, RIGHT] = [46, 26];
-
-interface Shown {
-  readonly series: Series;
-  readonly pens: readonly Pen[];
-  /** Name of the highlighted line. If undefined, all lines look alike. */
-  readonly chosen: string | undefined;
-}
-
 interface RunChartsProps {
+  readonly runId: string;
   readonly series: Series;
+  readonly step: Step;
   readonly over: Over;
   readonly chosen: string | undefined;
   readonly onChoose: (name: string | undefined) => void;
 }
 
-export function RunCharts({ series, over, chosen, onChoose }: RunChartsProps) {
+export function RunCharts({ runId, series, step, over, chosen, onChoose }: RunChartsProps) {
   const { lines, points, evaluations } = series;
   const pens = useMemo(() => pensOf(lines.length), [lines]);
   if (points.length === 0)
     return <p class="empty">Nothing is drawn yet. The charts begin with the first update batch.</p>;
-  const shown = { series, pens, chosen };
+  const shown = { runId, series, pens, chosen };
   return (
     <>
       {series.hasLengths && <AxisChoice over={over} />}
       <Legend lines={lines} pens={pens} chosen={chosen} onChoose={onChoose} />
       <div class="charts">
+        <Panel title="Solved share of each arm">
+          <LearningChart {...shown} step={step} />
+        </Panel>
         <Panel title="Share of the tasks, by arm">
           <SharesChart {...shown} />
         </Panel>
@@ -60,20 +56,20 @@ export function RunCharts({ series, over, chosen, onChoose }: RunChartsProps) {
         <Panel
           title={evaluations.length === 0 ? "Solved, and useful groups" : "Solved, useful groups, and evaluations"}
         >
-          <SuccessChart series={series} />
+          <SuccessChart {...shown} />
         </Panel>
         <Panel title="Mean reward">
           <RewardChart {...shown} />
         </Panel>
         <Panel title="Waiting: seconds for an update batch">
-          <SecondsChart series={series} />
+          <SecondsChart {...shown} />
         </Panel>
       </div>
     </>
   );
 }
 
-interface LegendProps extends Omit<Shown, "series"> {
+interface LegendProps extends Omit<Shown, "series" | "runId"> {
   readonly lines: readonly Line[];
   readonly onChoose: (name: string | undefined) => void;
 }
@@ -98,73 +94,24 @@ function Legend({ lines, pens, chosen, onChoose }: LegendProps) {
   );
 }
 
-interface OverRun extends Pick<ChartProps, "label" | "inputs"> {
-  readonly series: Series;
-  /** Plot options of the vertical axis. */
-  readonly y: object;
-  readonly marks: Marks;
-}
-
-/** Draws a chart over the whole run, with the operators' changes marked. */
-function OverRun({ label, inputs, series, y, marks }: OverRun) {
-  const { axis, end } = series;
-  return (
-    <Chart
-      label={`${label}, over ${axis}`}
-      height={HEIGHT}
-      inputs={inputs}
-      options={(width) => ({
-        marginLeft: LEFT,
-        marginRight: RIGHT,
-        x: { label: axis, tickFormat: short, domain: [0, end] },
-        y: { label: null, grid: true, ticks: 5, ...y },
-        marks: [
-          ...marks,
-          ...changes(
-            series.marks.map(({ x }) => x),
-            labelsOf(series.marks, { left: LEFT, right: width - RIGHT, from: 0, to: end }),
-          ),
-        ],
-      })}
-    />
-  );
-}
-
-/** Text shown in place of a chart without data. */
-function Nothing({ children }: { readonly children: ComponentChildren }) {
-  return <p class="empty">{children}</p>;
-}
-
-function short(value: number): string {
-  if (value >= 1e6) return `${value / 1e6}M`;
-  return value >= 10_000 ? `${value / 1000}k` : count(value);
-}
-
-function spotsOf({ points }: Series, of: (point: Point) => number | undefined): readonly Spot[] {
-  return points.map((point) => ({ x: point.x, y: of(point) }));
-}
-
-/** Returns the opacity of a line: pale if another line is highlighted. */
-function opacityOf(chosen: string | undefined, name: string): number {
-  return chosen === undefined || chosen === name ? 1 : 0.16;
-}
-
-function SharesChart({ series, pens, chosen }: Shown) {
-  const layers = series.lines.map(({ name }, at) => ({
+function SharesChart(shown: Shown) {
+  const { series, chosen } = shown;
+  const curves = armCurves(shown, percent, (at) => spotsOf(series, ({ shares }) => shares[at]));
+  const layers = curves.map(({ name, spots, pen: { ink, opacity = 1 } }) => ({
     name,
-    ink: (pens[at] as Pen).ink,
-    opacity: 0.92 * opacityOf(chosen, name),
-    spots: held(
-      spotsOf(series, ({ shares }) => shares[at]),
-      series.end,
-    ),
+    ink,
+    opacity: 0.92 * opacity,
+    spots: held(spots, series.end),
   }));
   return (
     <OverRun
+      {...shown}
+      name="share of the tasks by arm"
       label="Stacked areas: the share of the tasks that each arm had"
-      inputs={[series, chosen]}
-      series={series}
+      inputs={[chosen]}
       y={{ ...SHARES, domain: [0, 100] }}
+      // The areas have no dashes.
+      curves={curves.map((curve) => ({ ...curve, pen: { ink: curve.pen.ink } }))}
       marks={stack(layers)}
     />
   );
@@ -176,60 +123,64 @@ interface ArmChartProps extends Shown {
   readonly isShare?: boolean;
 }
 
-function ArmChart({ of, what, isShare = false, series, pens, chosen }: ArmChartProps) {
-  const spots = series.lines.map((_, at) => spotsOf(series, (point) => of(point)[at]));
-  const said = (value: number) => (isShare ? percent(value) : figure(value));
+function ArmChart({ of, what, isShare = false, ...shown }: ArmChartProps) {
+  const { series, chosen } = shown;
+  const curves = armCurves(shown, isShare ? percent : figure, (at) => spotsOf(series, (point) => of(point)[at]));
   return (
     <OverRun
+      {...shown}
+      name={`${what} of each arm`}
       label={`Lines: the ${what} of each arm`}
-      inputs={[series, chosen]}
-      series={series}
+      inputs={[chosen]}
       y={{ ...(isShare && SHARES), zero: true }}
-      marks={[
-        ...series.lines.flatMap(({ name }, at) =>
-          line(spots[at] ?? [], { ...(pens[at] as Pen), opacity: opacityOf(chosen, name) }),
-        ),
-        ...pointed(
-          series.lines.flatMap(({ name }, at) =>
-            (spots[at] ?? []).map((spot) => ({ ...spot, title: `${name}\n${said(spot.y ?? 0)}` })),
-          ),
-        ),
-      ]}
+      curves={curves}
+      marks={linesOf(curves)}
     />
   );
 }
 
 /** Draws the highest open level of each arm that grows, with words such as "clique: 6 → 23 vertices". */
-function FrontierChart({ series, pens, chosen }: Shown) {
-  const grown = series.lines.flatMap(({ name, axis = "" }, at) => {
-    const spots = spotsOf(series, ({ frontiers }) => frontiers[at] || undefined).filter(({ y }) => y !== undefined);
-    const words = `${name}: ${spots[0]?.y} → ${spots.at(-1)?.y} ${axis}`;
-    return spots.length === 0 ? [] : [{ name, words, pen: pens[at] as Pen, spots: held(spots, series.end) }];
-  });
+function FrontierChart(shown: Shown) {
+  const { series, chosen } = shown;
+  const levels = (at: number) =>
+    spotsOf(series, ({ frontiers }) => frontiers[at] || undefined).filter(({ y }) => y !== undefined);
+  const curves = armCurves(shown, String, levels);
+  const words = curves.flatMap(({ name, spots }, at) =>
+    spots.length === 0 ? [] : [`${name}: ${spots[0]?.y} → ${spots.at(-1)?.y} ${series.lines[at]?.axis ?? ""}`],
+  );
+  const grown = curves.filter(({ spots }) => spots.length > 0);
   return (
     <>
-      <p class="note">{grown.map(({ words }) => words).join("; ")}</p>
+      <p class="note">{words.join("; ")}</p>
       <OverRun
+        {...shown}
+        name="highest open level of each arm"
         label="Lines: the highest open level of each arm that grows"
-        inputs={[series, chosen]}
-        series={series}
+        inputs={[chosen]}
         y={{ zero: true }}
-        marks={[
-          ...grown.flatMap(({ name, pen, spots }) => line(spots, { ...pen, opacity: opacityOf(chosen, name) })),
-          ...pointed(
-            grown.flatMap(({ name, spots }) => spots.map((spot) => ({ ...spot, title: `${name}\n${spot.y}` }))),
-          ),
-        ]}
+        curves={grown}
+        marks={grown.flatMap(({ spots, pen }) => line(held(spots, series.end), pen))}
       />
     </>
   );
 }
 
-function SuccessChart({ series }: { readonly series: Series }) {
+function SuccessChart(shown: Shown) {
+  const { series } = shown;
   const solved = spotsOf(series, (point) => point.solved);
   const useful = spotsOf(series, (point) => point.useful);
   const evaluated = series.evaluations.map(({ arm, x, solved: y }) => ({ x, y, title: arm }));
   if (!hasValues([...solved, ...useful, ...evaluated])) return <Nothing>No sample is scored yet.</Nothing>;
+  const curves: readonly Curve[] = [
+    { name: "solved samples", words: percent, spots: solved, pen: { ink: "var(--best)", width: 1.8 } },
+    { name: "useful groups", words: percent, spots: useful, pen: { ink: "var(--poor)", dash: "5 3" } },
+  ];
+  const rounds = [...Map.groupBy(evaluated, ({ title }) => title)].map(([arm, spots]): Curve => ({
+    name: `evaluation ${arm}`,
+    words: percent,
+    spots,
+    pen: { ink: "var(--good)" },
+  }));
   return (
     <>
       <p class="note key">
@@ -237,15 +188,13 @@ function SuccessChart({ series }: { readonly series: Series }) {
         {evaluated.length > 0 && <span class="dots">solved in evaluations</span>}
       </p>
       <OverRun
+        {...shown}
+        name="solved samples and useful groups"
         label="Lines: the share of samples solved, and of groups that an update learns from"
-        inputs={[series]}
-        series={series}
+        inputs={[]}
         y={{ ...SHARES, domain: [0, 100] }}
-        marks={[
-          ...line(solved, { ink: "var(--best)", width: 1.8 }),
-          ...line(useful, { ink: "var(--poor)", dash: "5 3" }),
-          ...rings(evaluated, "var(--good)"),
-        ]}
+        curves={[...curves, ...rounds]}
+        marks={[...linesOf(curves), ...rings(evaluated, "var(--good)")]}
       />
     </>
   );
@@ -256,11 +205,21 @@ function SuccessChart({ series }: { readonly series: Series }) {
  * The chart therefore also shows the mean of each arm, and the mean over the arms, which does not depend on their
  * shares.
  */
-function RewardChart({ series, pens, chosen }: Shown) {
+function RewardChart(shown: Shown) {
+  const { series, chosen } = shown;
   const drawn = spotsOf(series, ({ reward }) => reward);
   const alike = spotsOf(series, ({ rewardAlike }) => rewardAlike);
   if (!hasValues(drawn)) return <Nothing>No sample has a reward yet.</Nothing>;
   const isByArm = hasValues(alike) && series.lines.length > 1;
+  const arms = armCurves(shown, figure, (at) =>
+    // Leave out update batches without samples of the arm, which have no reward for it.
+    spotsOf(series, ({ rewards }) => rewards[at]).filter(({ y }) => y !== undefined),
+  );
+  const thin = arms.map((arm) => ({ ...arm, pen: { ...arm.pen, width: 1, opacity: 0.6 * (arm.pen.opacity ?? 1) } }));
+  const ofAll: Curve = { name: "all samples", words: figure, spots: drawn, pen: { ink: "var(--best)", width: 2.4 } };
+  const alikePen: Pen = { ink: "var(--poor)", dash: "5 3", width: 2 };
+  const ofArms: Curve = { name: "all arms alike", words: figure, spots: alike, pen: alikePen };
+  const curves = isByArm ? [...thin, ofArms, ofAll] : [ofAll];
   return (
     <>
       {isByArm && (
@@ -269,39 +228,31 @@ function RewardChart({ series, pens, chosen }: Shown) {
         </p>
       )}
       <OverRun
+        {...shown}
+        name="mean reward"
         label="Lines: the mean reward of all samples, of each arm, and with all arms counted alike"
-        inputs={[series, chosen]}
-        series={series}
+        inputs={[chosen]}
         y={{ zero: true }}
-        marks={[
-          ...(isByArm
-            ? series.lines.flatMap(({ name }, at) =>
-                line(
-                  // Leave out update batches without samples of the arm, which have no reward for it.
-                  spotsOf(series, ({ rewards }) => rewards[at]).filter(({ y }) => y !== undefined),
-                  { ...(pens[at] as Pen), width: 1, opacity: 0.6 * opacityOf(chosen, name) },
-                ),
-              )
-            : []),
-          ...(isByArm ? line(alike, { ink: "var(--poor)", dash: "5 3", width: 2 }) : []),
-          ...line(drawn, { ink: "var(--best)", width: 2.4 }),
-        ]}
+        curves={curves}
+        marks={linesOf(curves)}
       />
     </>
   );
 }
 
-function SecondsChart({ series }: { readonly series: Series }) {
-  const seconds = spotsOf(series, (point) => point.seconds);
-  if (!hasValues(seconds))
-    return <Nothing>The time between two update batches is known from the second one on.</Nothing>;
+function SecondsChart(shown: Shown) {
+  const spots = spotsOf(shown.series, (point) => point.seconds);
+  if (!hasValues(spots)) return <Nothing>The time between two update batches is known from the second one on.</Nothing>;
+  const curves: readonly Curve[] = [{ name: "seconds", words: figure, spots, pen: { ink: "var(--best)", width: 1.8 } }];
   return (
     <OverRun
+      {...shown}
+      name="seconds for an update batch"
       label="A line: seconds for an update batch"
-      inputs={[series]}
-      series={series}
+      inputs={[]}
       y={{ zero: true }}
-      marks={line(seconds, { ink: "var(--best)", width: 1.8 })}
+      curves={curves}
+      marks={linesOf(curves)}
     />
   );
 }

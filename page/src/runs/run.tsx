@@ -11,11 +11,13 @@ import { Changes } from "./changes.tsx";
 import { RunCharts } from "./charts.tsx";
 import { type Followed, useRun } from "./follow.ts";
 import { Groups } from "./groups.tsx";
+import { ProblemsOfRun } from "./problems.tsx";
 import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
 import { seriesOf } from "./series.ts";
 import { pausedWords, policyName, type ReadRun, shapeOf, standingOf, warningsOf } from "./state.ts";
+import { TopArms } from "./top-arms.tsx";
 import { mostDrawn } from "./why.ts";
 
 const tabs = [
@@ -23,6 +25,7 @@ const tabs = [
   ["arms", "Arms"],
   ["rows", "Rows"],
   ["groups", "Groups"],
+  ["problems", "Problems"],
   ["samples", "Samples"],
   ["changes", "Changes"],
   ["configuration", "Configuration"],
@@ -73,6 +76,8 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
       return <RowsOfRun run={run} />;
     case "groups":
       return <Groups run={run} />;
+    case "problems":
+      return <ProblemsOfRun run={run} />;
     case "samples":
       return <SamplesOfRun run={run} />;
     case "changes":
@@ -124,6 +129,8 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
   // Recompute on a new history only, because states come more often.
   const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, history, over)), [history, over]);
   const why = mostDrawn(run);
+  const { promptsPerUpdate, numGenerations } = shapeOf(run);
+  const batches = history?.merged ?? 1;
   return (
     <>
       {why !== undefined && (
@@ -131,8 +138,8 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
           <h2>
             Drawn most now: <a href={hrefOf(["runs", run.runId, "arms"])}>{why.armId}</a> ({percent(why.probability)})
           </h2>
-          {why.next !== "" && <p>Next: {why.next}.</p>}
           <p>{why.words}</p>
+          <TopArms runId={run.runId} top={why.top} others={why.others} />
         </section>
       )}
       {run.state.arms.length > ARMS_APART && (
@@ -147,7 +154,14 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
       {series === undefined ? (
         <Waiting />
       ) : (
-        <RunCharts series={series} over={over} chosen={arm} onChoose={(name) => refine({ arm: name })} />
+        <RunCharts
+          runId={run.runId}
+          series={series}
+          step={{ batches, rollouts: batches * promptsPerUpdate * numGenerations }}
+          over={over}
+          chosen={arm}
+          onChoose={(name) => refine({ arm: name })}
+        />
       )}
     </>
   );

@@ -1,6 +1,7 @@
 /** Computes the data of a run's charts from its history: points over its rollouts or its tokens, for each line. */
 import type { BatchRecord } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
+import type { Tally } from "./learning.ts";
 import type { Line } from "./lines.ts";
 import { axisOf, type Over } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
@@ -21,6 +22,8 @@ export interface Point {
   readonly reward: number | undefined;
   /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
   readonly rewards: readonly (number | undefined)[];
+  /** Rollouts of each line, all 0 if the server does not send how many are solved. */
+  readonly tallies: readonly Tally[];
   /**
    * Mean over the lines of their last known mean rewards. All lines count alike, so this mean does not depend on how
    * often each is drawn.
@@ -93,7 +96,7 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, 
 
 function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | "seconds" | "rewardAlike"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
-  const { rewardSums, rewardCounts, frontiers } = batch;
+  const { rewardSums, rewardCounts, solvedCounts, frontiers } = batch;
   const tasks = total(counts);
   const byLine = (of: readonly number[]) => lines.map((_, at) => of[at] ?? 0);
   return {
@@ -104,6 +107,10 @@ function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | 
     solved: solvedShare,
     reward: rewardMean,
     rewards: lines.map((_, at) => (rewardCounts[at] ? (rewardSums[at] ?? 0) / rewardCounts[at] : undefined)),
+    tallies: lines.map((_, at) => ({
+      scored: solvedCounts.length === 0 ? 0 : (rewardCounts[at] ?? 0),
+      solved: solvedCounts[at] ?? 0,
+    })),
     useful: closed && prompts > 0 ? Math.min(1, useful / prompts) : undefined,
   };
 }

@@ -81,11 +81,6 @@ export function level(y: number, { ink, dash = "4 3" }: Pen): Marks {
   return [Plot.ruleY([y], { stroke: ink, strokeDasharray: dash })];
 }
 
-/** Shows the title of the spot that is nearest to the pointer, as a tooltip. */
-export function pointed(spots: readonly (Spot & { readonly title: string })[]): Marks {
-  return [Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "title" }))];
-}
-
 /** Draws vertical lines at changes, with their labels above the chart. */
 export function changes(
   at: readonly number[],
