@@ -1,5 +1,4 @@
-/** Computes the solved share of each line of a run's charts, over a window of its last rollouts. */
-import type { Spot } from "../ui/marks.ts";
+/** Computes the solved share of a line of a run's charts over a window of its last rollouts. */
 
 /**
  * Windows that a reader may choose, in rollouts of one line. The first one is the default. 0: each step of the chart
@@ -7,29 +6,24 @@ import type { Spot } from "../ui/marks.ts";
  */
 export const WINDOWS = [64, 256, 1024, 0] as const;
 
-/** Rollouts of a line in one step of a chart. */
-export interface Tally {
-  /** Number of rollouts with a reward. */
-  readonly scored: number;
-  readonly solved: number;
-}
-
 /**
- * Returns the solved share at each step in which the line has rollouts. It covers this step and as many steps before it
- * as are needed for `window` rollouts; early in a run there may be fewer.
+ * Returns a function that takes a line's rollouts with a reward and its solved ones, step by step. It returns the solved
+ * share of this step and of as many steps before it as are needed for `window` rollouts, or undefined if this step has
+ * no rollouts.
  */
-export function solvedShares(steps: readonly (Tally & { readonly x: number })[], window: number): readonly Spot[] {
-  const known = steps.filter(({ scored }) => scored > 0);
-  let [from, solved, scored] = [0, 0, 0];
-  return known.map((step, at) => {
-    solved += step.solved;
-    scored += step.scored;
-    for (let oldest = known[from]; oldest !== undefined && from < at; oldest = known[from]) {
-      if (scored - oldest.scored < window) break;
-      solved -= oldest.solved;
-      scored -= oldest.scored;
-      from++;
+export function solvedShares(window: number): (scored: number, solved: number) => number | undefined {
+  const steps: { readonly scored: number; readonly solved: number }[] = [];
+  const total = { scored: 0, solved: 0 };
+  return (scored, solved) => {
+    if (scored === 0) return undefined;
+    steps.push({ scored, solved });
+    total.scored += scored;
+    total.solved += solved;
+    for (let [oldest] = steps; oldest && steps.length > 1 && total.scored - oldest.scored >= window; [oldest] = steps) {
+      total.scored -= oldest.scored;
+      total.solved -= oldest.solved;
+      steps.shift();
     }
-    return { x: step.x, y: solved / scored };
-  });
+    return total.solved / total.scored;
+  };
 }

@@ -1,8 +1,8 @@
-/** Shows what is wrong with the samples of a run. Each number links to its samples where the list can be filtered so. */
+/** Shows what is wrong with the samples of a run. Each number links to its samples if their list can be filtered so. */
 import {
   type ArmViolations,
+  type CompletionLengths,
   lengthFigure,
-  type MissingRewards,
   NoRewardReason,
   signWords,
   Verdict,
@@ -30,21 +30,21 @@ export function ProblemsOfRun({ run: { runId, state } }: { readonly run: ReadRun
   const answer = useAnswer((client, options) => client.run(runId).violations(arm, options), [runId, arm], {
     everyMs: 2 * LIST_MS,
   });
-  const names = state.arms.map(({ armId }) => ({ value: armId, text: armId }));
+  const hrefTo: Linking = (query) => hrefOf(["runs", runId, "samples"], { arm, ...query });
   return (
     <>
       <div class="toolbar">
         <Select
           label="Arm"
           value={arm}
-          options={[{ value: "", text: "all" }, ...names]}
+          options={[{ value: "", text: "all" }, ...state.arms.map(({ armId }) => ({ value: armId, text: armId }))]}
           onChoose={(value) => refine({ arm: value })}
         />
       </div>
       <Answered answer={answer}>
-        {({ total, arms, counted }) => {
-          const shown = arm === "" ? total : arms[0];
-          if (shown === undefined || (shown.sums?.samples ?? 0n) === 0n)
+        {({ total, arms, stretchTasks, counted }) => {
+          const counts = arm === "" ? total : arms[0];
+          if (!counts?.sums?.samples)
             return (
               <p class="empty">
                 {counted
@@ -52,13 +52,12 @@ export function ProblemsOfRun({ run: { runId, state } }: { readonly run: ReadRun
                   : "This server counts no samples of runs: start it with --keep-samples, the megabytes to keep of each run."}
               </p>
             );
-          const hrefTo: Linking = (query) => hrefOf(["runs", runId, "samples"], { arm, ...query });
           return (
             <div class="stack">
               <Signs arms={arms} hrefTo={hrefTo} />
-              <WhatGoesWrong counts={shown} hrefTo={hrefTo} />
-              <ProblemsOverTime name={`${runId}: problems over time`} counts={shown} />
-              <Rewards counts={shown} hrefTo={hrefTo} />
+              <WhatGoesWrong counts={counts} hrefTo={hrefTo} />
+              <ProblemsOverTime name={`${runId}: problems over time`} counts={counts} tasks={stretchTasks} />
+              <Rewards counts={counts} hrefTo={hrefTo} />
               {arm === "" && arms.length > 1 && <ByArm runId={runId} arms={arms} hrefTo={hrefTo} />}
             </div>
           );
@@ -75,10 +74,10 @@ interface ArmsProps {
 
 /** Lists the signs that the policy exploits its reward. */
 function Signs({ arms, hrefTo }: ArmsProps) {
-  const signs = arms.flatMap(({ armId, signs: found }) => found.map((sign) => ({ armId, words: signWords(sign) })));
+  const signs = arms.flatMap(({ armId, signs: found }) => found.map((sign) => [armId, signWords(sign)] as const));
   return (
     <>
-      {signs.map(({ armId, words }) => (
+      {signs.map(([armId, words]) => (
         <p key={`${armId} ${words}`}>
           <Tag tone="poor">look at samples</Tag> <a href={hrefTo({ arm: armId })}>{armId}</a>: {words}
         </p>
@@ -96,47 +95,61 @@ function shareOf(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number(part) / Number(whole);
 }
 
+/** Shares of an arm's samples, as percentages. */
+function sharesOf({ sums }: ArmViolations) {
+  const { samples = 0n, scored = 0n, solved = 0n, truncated = 0n } = sums ?? {};
+  return {
+    solved: percent(shareOf(solved, scored)),
+    cutOff: percent(shareOf(truncated, scored)),
+    noReward: percent(shareOf(samples - scored, samples)),
+  };
+}
+
 interface Problem {
   readonly words: string;
   readonly kind: string;
-  readonly number: bigint;
-  /** Filter of the samples with the problem. Undefined: the list of samples has no such filter. */
-  readonly query: Query | undefined;
+  readonly count: bigint;
+  /** Filter of the samples with the problem. Unset: the list of samples has no such filter. */
+  readonly query?: Query;
 }
 
-function violationOf({ template, verdict, search, count: number }: ViolationCount): Problem {
-  const outcome = (Verdict[verdict] ?? "").toLowerCase();
-  return { words: template, kind: outcome, number, query: search === "" ? undefined : { outcome, violation: search } };
+function problemOf({ template, verdict, search, count: number }: ViolationCount): Problem {
+  const kind = (Verdict[verdict] ?? "").toLowerCase();
+  return { words: template, kind, count: number, ...(search && { query: { outcome: kind, violation: search } }) };
 }
 
-function missingOf({ reason, count: number }: MissingRewards, isOnly: boolean): Problem {
-  const words = (NoRewardReason[reason] ?? "").toLowerCase().replaceAll("_", " ");
-  // The list of samples cannot be filtered by the reason.
-  return { words, kind: "no reward", number, query: isOnly ? { outcome: "no reward" } : undefined };
-}
-
-function WhatGoesWrong({ counts: { sums, violations, missingRewards }, hrefTo }: CountsProps) {
-  const { samples = 0n, scored = 0n, solved = 0n, truncated = 0n } = sums ?? {};
-  const problems = [
-    ...violations.slice(0, SHOWN).map(violationOf),
-    ...missingRewards.map((each) => missingOf(each, missingRewards.length === 1)),
+function problemsOf({ violations, otherViolations, missingRewards }: ArmViolations): readonly Problem[] {
+  const others = violations.slice(SHOWN).reduce((sum, each) => sum + each.count, otherViolations);
+  return [
+    ...violations.slice(0, SHOWN).map(problemOf),
+    ...(others > 0n ? [{ words: "other violations", kind: "", count: others }] : []),
+    ...missingRewards.map(({ reason, count: number }) => ({
+      words: (NoRewardReason[reason] ?? "").toLowerCase().replaceAll("_", " "),
+      kind: "no reward",
+      count: number,
+      // The list of samples cannot be filtered by the reason.
+      ...(missingRewards.length === 1 && { query: { outcome: "no reward" } }),
+    })),
   ];
+}
+
+function WhatGoesWrong({ counts, hrefTo }: CountsProps) {
+  const samples = counts.sums?.samples ?? 0n;
+  const { solved, cutOff, noReward } = sharesOf(counts);
   return (
     <Panel
       title="What goes wrong"
       note={
         <>
-          {count(samples)} samples:{" "}
-          <a href={hrefTo({ outcome: "solved" })}>{percent(shareOf(solved, scored))} solved</a>,{" "}
-          {percent(shareOf(truncated, scored))} cut off,{" "}
-          <a href={hrefTo({ outcome: "no reward" })}>{percent(shareOf(samples - scored, samples))} without a reward</a>
+          {count(samples)} samples: <a href={hrefTo({ outcome: "solved" })}>{solved} solved</a>, {cutOff} cut off,{" "}
+          <a href={hrefTo({ outcome: "no reward" })}>{noReward} without a reward</a>
         </>
       }
     >
       <Table label="What goes wrong" columns={["problem", "kind", "share", "samples"]} words={2}>
-        {problems.map(({ words, kind, number, query }) => (
+        {problemsOf(counts).map(({ words, kind, count: number, query }) => (
           <tr key={`${kind} ${words}`}>
-            <td class="words">{query === undefined ? words : <a href={hrefTo(query)}>{words}</a>}</td>
+            <td class="words wraps">{query === undefined ? words : <a href={hrefTo(query)}>{words}</a>}</td>
             <td class="words">{kind}</td>
             <td>
               <Share value={shareOf(number, samples)} label={percent(shareOf(number, samples))} tone="bad" />
@@ -149,24 +162,34 @@ function WhatGoesWrong({ counts: { sums, violations, missingRewards }, hrefTo }:
   );
 }
 
+/** Shows a histogram of the rewards. The first bin has all lesser rewards, too, and the last one all greater ones. */
 function Rewards({ counts: { sums, rewards }, hrefTo }: CountsProps) {
-  const scored = sums?.scored ?? 0n;
   return (
     <Panel title="Rewards, with the mean length of the completions">
       <Table label="Rewards" columns={["reward", "share", "samples", "mean length"]} words={1}>
-        {rewards.map(({ lower, upper, sums: bin }) => {
-          const share = shareOf(bin?.scored ?? 0n, scored);
+        {rewards.map(({ lower, upper, sums: bin }, at) => {
+          const scored = bin?.scored ?? 0n;
+          const share = shareOf(scored, sums?.scored ?? 0n);
+          const [isFirst, isLast] = [at === 0, at === rewards.length - 1];
+          const query = {
+            min: isFirst ? undefined : String(lower),
+            max: isLast ? undefined : String(upper - BELOW),
+          };
           return (
             <tr key={lower}>
               <td class="words">
-                <a href={hrefTo({ min: String(lower), max: String(upper - BELOW) })}>
-                  {figure(lower)} to {figure(upper)}
+                <a href={hrefTo(query)}>
+                  {isLast
+                    ? `${figure(lower)} and more`
+                    : isFirst
+                      ? `less than ${figure(upper)}`
+                      : `${figure(lower)} to ${figure(upper)}`}
                 </a>
               </td>
               <td>
                 <Share value={share} label={percent(share)} />
               </td>
-              <td>{count(bin?.scored ?? 0n)}</td>
+              <td>{count(scored)}</td>
               <td>{lengthWordsOf(bin?.lengths)}</td>
             </tr>
           );
@@ -183,8 +206,14 @@ function ByArm({ runId, arms, hrefTo }: ArmsProps & { readonly runId: string }) 
       <Rows
         label="Problems by arm"
         columns={[
-          ...["arm", "samples", "solved", "cut off", "without a reward", "mean length"],
-          ...["most frequent violation", "its share"],
+          "arm",
+          "samples",
+          "solved",
+          "cut off",
+          "no reward",
+          "mean length",
+          "most frequent violation",
+          "share",
         ]}
         words={[0, 6]}
         count={arms.length}
@@ -195,22 +224,29 @@ function ByArm({ runId, arms, hrefTo }: ArmsProps & { readonly runId: string }) 
   );
 }
 
-function armCells({ armId, sums, violations }: ArmViolations, runId: string, hrefTo: Linking) {
-  const { samples = 0n, scored = 0n, solved = 0n, truncated = 0n } = sums ?? {};
-  const [most] = violations.map(violationOf);
+function armCells(counts: ArmViolations, runId: string, hrefTo: Linking) {
+  const { armId: arm, sums, violations } = counts;
+  const { solved, cutOff, noReward } = sharesOf(counts);
+  const [most] = violations.map(problemOf);
   return [
-    <a href={hrefOf(["runs", runId, "problems"], { arm: armId })}>{armId}</a>,
-    count(samples),
-    <a href={hrefTo({ arm: armId, outcome: "solved" })}>{percent(shareOf(solved, scored))}</a>,
-    percent(shareOf(truncated, scored)),
-    <a href={hrefTo({ arm: armId, outcome: "no reward" })}>{percent(shareOf(samples - scored, samples))}</a>,
+    <a href={hrefOf(["runs", runId, "problems"], { arm })}>{arm}</a>,
+    count(sums?.samples ?? 0n),
+    <a href={hrefTo({ arm, outcome: "solved" })}>{solved}</a>,
+    cutOff,
+    <a href={hrefTo({ arm, outcome: "no reward" })}>{noReward}</a>,
     lengthWordsOf(sums?.lengths),
-    most?.query === undefined ? (most?.words ?? "–") : <a href={hrefTo({ arm: armId, ...most.query })}>{most.words}</a>,
-    most === undefined ? "–" : percent(shareOf(most.number, samples)),
+    most === undefined ? (
+      "–"
+    ) : (
+      <a class="clipped" title={most.words} href={most.query && hrefTo({ arm, ...most.query })}>
+        {most.words}
+      </a>
+    ),
+    most === undefined ? "–" : percent(shareOf(most.count, sums?.samples ?? 0n)),
   ];
 }
 
-function lengthWordsOf(lengths: Parameters<typeof lengthFigure>[0]): string {
+function lengthWordsOf(lengths: CompletionLengths | undefined): string {
   const length = lengthFigure(lengths);
   return length === undefined ? "–" : `${count(Math.round(length.mean))} ${length.unit}`;
 }

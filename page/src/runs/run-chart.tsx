@@ -1,9 +1,10 @@
-/** Draws one chart over a whole run. The charts of a run are made of the parts in this file. */
+/** Draws one chart over a whole run, in a panel with its title. */
 import type { ComponentChildren } from "preact";
 import type { Pen } from "../ui/colours.ts";
 import type { Curve } from "../ui/figures.ts";
-import { changes, line, type Marks, type Spot } from "../ui/marks.ts";
-import { Chart, type ChartProps } from "../ui/plot.tsx";
+import { changes, hasValues, linesOf, type Marks, type Spot } from "../ui/marks.ts";
+import { Panel } from "../ui/parts.tsx";
+import { Chart } from "../ui/plot.tsx";
 import { count } from "../words.ts";
 import { labelsOf } from "./labels.ts";
 import type { Point, Series } from "./series.ts";
@@ -11,6 +12,7 @@ import type { Point, Series } from "./series.ts";
 const HEIGHT = 210;
 const [LEFT, RIGHT] = [46, 26];
 
+/** Data that all charts of a run have in common. */
 export interface Shown {
   readonly runId: string;
   readonly series: Series;
@@ -19,44 +21,55 @@ export interface Shown {
   readonly chosen: string | undefined;
 }
 
-interface OverRun extends Pick<Shown, "runId" | "series">, Pick<ChartProps, "label" | "inputs"> {
-  /** Title of the chart's files, without the run. */
-  readonly name: string;
-  readonly curves: readonly Curve[];
+interface RunChartProps extends Shown {
+  readonly title: string;
+  /** Description of the chart, without its horizontal axis. */
+  readonly label: string;
   /** Plot options of the vertical axis. */
   readonly y: object;
-  readonly marks: Marks;
+  readonly curves: readonly Curve[];
+  /** Marks of the chart. Defaults to a line for each curve. */
+  readonly marks?: Marks;
+  /** Text in place of a chart without values. */
+  readonly empty?: string;
+  /** Notes above the chart. */
+  readonly children?: ComponentChildren;
 }
 
 /** Draws a chart over the whole run, with the operators' changes marked. */
-export function OverRun({ runId, label, inputs, series, name, curves, y, marks }: OverRun) {
+export function RunChart(props: RunChartProps) {
+  const { runId, series, chosen, title, label, y, curves, marks = linesOf(curves), empty, children } = props;
   const { axis, end } = series;
+  if (!hasValues(curves.flatMap(({ spots }) => spots)))
+    return (
+      <Panel title={title}>
+        <p class="empty">{empty}</p>
+      </Panel>
+    );
   return (
-    <Chart
-      label={`${label}, over ${axis}`}
-      height={HEIGHT}
-      inputs={[series, ...inputs]}
-      figures={{ name: `${runId}: ${name}`, axis, curves }}
-      options={(width) => ({
-        marginLeft: LEFT,
-        marginRight: RIGHT,
-        x: { label: axis, tickFormat: short, domain: [0, end] },
-        y: { label: null, grid: true, ticks: 5, ...y },
-        marks: [
-          ...marks,
-          ...changes(
-            series.marks.map(({ x }) => x),
-            labelsOf(series.marks, { left: LEFT, right: width - RIGHT, from: 0, to: end }),
-          ),
-        ],
-      })}
-    />
+    <Panel title={title}>
+      {children}
+      <Chart
+        label={`${label}, over ${axis}`}
+        height={HEIGHT}
+        inputs={[series, chosen]}
+        figures={{ name: `${runId}: ${title}`, axis, curves }}
+        options={(width) => ({
+          marginLeft: LEFT,
+          marginRight: RIGHT,
+          x: { label: axis, tickFormat: short, domain: [0, end] },
+          y: { label: null, grid: true, ticks: 5, ...y },
+          marks: [
+            ...marks,
+            ...changes(
+              series.marks.map(({ x }) => x),
+              labelsOf(series.marks, { left: LEFT, right: width - RIGHT, from: 0, to: end }),
+            ),
+          ],
+        })}
+      />
+    </Panel>
   );
-}
-
-/** Text shown in place of a chart without data. */
-export function Nothing({ children }: { readonly children: ComponentChildren }) {
-  return <p class="empty">{children}</p>;
 }
 
 function short(value: number): string {
@@ -68,26 +81,19 @@ export function spotsOf({ points }: Series, of: (point: Point) => number | undef
   return points.map((point) => ({ x: point.x, y: of(point) }));
 }
 
-/** Returns the opacity of a line: pale if another line is highlighted. */
-function opacityOf(chosen: string | undefined, name: string): number {
-  return chosen === undefined || chosen === name ? 1 : 0.16;
-}
-
-/** Returns a curve for each line of the charts, in the line's colour, pale unless it is the highlighted one. */
+/**
+ * Returns a curve for each line of the charts, pale if another line is highlighted. It leaves out points without a
+ * value, so that a line has no gaps at update batches without the arm.
+ */
 export function armCurves(
   { series, pens, chosen }: Shown,
   words: Curve["words"],
-  spots: (at: number) => readonly Spot[],
-) {
-  return series.lines.map(({ name }, at): Curve => ({
+  of: (point: Point) => readonly (number | undefined)[],
+): readonly Curve[] {
+  return series.lines.map(({ name }, at) => ({
     name,
     words,
-    spots: spots(at),
-    pen: { ...(pens[at] as Pen), opacity: opacityOf(chosen, name) },
+    spots: spotsOf(series, (point) => of(point)[at]).filter(({ y }) => y !== undefined),
+    pen: { ...(pens[at] as Pen), opacity: chosen === undefined || chosen === name ? 1 : 0.16 },
   }));
-}
-
-/** Draws the lines of curves. */
-export function linesOf(curves: readonly Curve[]): Marks {
-  return curves.flatMap(({ spots, pen }) => line(spots, pen));
 }

@@ -14,8 +14,10 @@ import { Groups } from "./groups.tsx";
 import { ProblemsOfRun } from "./problems.tsx";
 import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
+import { WINDOWS } from "./learning.ts";
 import { ARMS_APART } from "./lines.ts";
 import { seriesOf } from "./series.ts";
+import { Smoothing } from "./smoothing.tsx";
 import { pausedWords, policyName, type ReadRun, shapeOf, standingOf, warningsOf } from "./state.ts";
 import { TopArms } from "./top-arms.tsx";
 import { mostDrawn } from "./why.ts";
@@ -124,10 +126,14 @@ function Progress({ run }: { readonly run: ReadRun }) {
 }
 
 function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonly followed: Followed }) {
-  const { q = "", arm, over: asked } = address.value.query;
+  const { q = "", arm, over: asked, smoothing } = address.value.query;
   const over = asked === "tokens" ? "tokens" : "rollouts";
+  const window = WINDOWS.find((each) => String(each) === smoothing) ?? WINDOWS[0];
   // Recompute on a new history only, because states come more often.
-  const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, history, over)), [history, over]);
+  const series = useMemo(
+    () => (history === undefined ? undefined : seriesOf(run, history, over, window)),
+    [history, over, window],
+  );
   const why = mostDrawn(run);
   const { promptsPerUpdate, numGenerations } = shapeOf(run);
   const batches = history?.merged ?? 1;
@@ -157,10 +163,12 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
         <RunCharts
           runId={run.runId}
           series={series}
-          step={{ batches, rollouts: batches * promptsPerUpdate * numGenerations }}
           over={over}
           chosen={arm}
           onChoose={(name) => refine({ arm: name })}
+          smoothing={
+            <Smoothing window={window} step={{ batches, rollouts: batches * promptsPerUpdate * numGenerations }} />
+          }
         />
       )}
     </>

@@ -1,7 +1,7 @@
 /** Computes the data of a run's charts from its history: points over its rollouts or its tokens, for each line. */
 import type { BatchRecord } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
-import type { Tally } from "./learning.ts";
+import { solvedShares, WINDOWS } from "./learning.ts";
 import type { Line } from "./lines.ts";
 import { axisOf, type Over } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
@@ -22,8 +22,11 @@ export interface Point {
   readonly reward: number | undefined;
   /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
   readonly rewards: readonly (number | undefined)[];
-  /** Rollouts of each line, all 0 if the server does not send how many are solved. */
-  readonly tallies: readonly Tally[];
+  /**
+   * Solved share of each line over a window of its rollouts. Undefined if this step has none with a reward, or if the
+   * server does not send how many are solved.
+   */
+  readonly solvedShares: readonly (number | undefined)[];
   /**
    * Mean over the lines of their last known mean rewards. All lines count alike, so this mean does not depend on how
    * often each is drawn.
@@ -65,8 +68,14 @@ export interface Series {
 /** Kinds of changes that charts do not mark, because they are frequent, automatic and do not affect the charts. */
 const PASSED_OVER = ["close_groups", "reopen_groups"];
 
-export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, over: Over = "rollouts"): Series {
+export function seriesOf(
+  { config }: Pick<ReadRun, "config">,
+  history: History,
+  over: Over = "rollouts",
+  window: number = WINDOWS[0],
+): Series {
   const { lines } = history;
+  const learning = lines.map(() => solvedShares(window));
   const { words: axis, at: xOf, hasLengths } = axisOf(config, history.records, over);
   const points: Point[] = [];
   const marks: Mark[] = [];
@@ -82,7 +91,14 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, 
       before = { at, batches: Math.max(1, kind.value.merged) };
       const point = pointOf(kind.value, lines);
       for (const [line, reward] of point.rewards.entries()) latest[line] = reward ?? latest[line];
-      points.push({ x: xOf(kind.value.cursor), seconds, ...point, rewardAlike: meanOf(latest) });
+      const { solvedCounts, rewardCounts } = kind.value;
+      const solved = learning.map((next, at) => {
+        return solvedCounts.length === 0 ? undefined : next(rewardCounts[at] ?? 0, solvedCounts[at] ?? 0);
+      });
+      points.push({
+        ...{ x: xOf(kind.value.cursor), seconds, ...point },
+        ...{ rewardAlike: meanOf(latest), solvedShares: solved },
+      });
       end = xOf(kind.value.cursor + BigInt(total(kind.value.counts)));
     } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {
       marks.push({ x: xOf(kind.value.cursor), words: kind.value.kind.replaceAll("_", " ") });
@@ -94,9 +110,12 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, 
   return { lines, points, marks, evaluations, axis, end: Math.max(end, ...marks.map(({ x }) => x)), hasLengths };
 }
 
-function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | "seconds" | "rewardAlike"> {
+function pointOf(
+  batch: BatchRecord,
+  lines: readonly Line[],
+): Omit<Point, "x" | "seconds" | "rewardAlike" | "solvedShares"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
-  const { rewardSums, rewardCounts, solvedCounts, frontiers } = batch;
+  const { rewardSums, rewardCounts, frontiers } = batch;
   const tasks = total(counts);
   const byLine = (of: readonly number[]) => lines.map((_, at) => of[at] ?? 0);
   return {
@@ -107,10 +126,6 @@ function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | 
     solved: solvedShare,
     reward: rewardMean,
     rewards: lines.map((_, at) => (rewardCounts[at] ? (rewardSums[at] ?? 0) / rewardCounts[at] : undefined)),
-    tallies: lines.map((_, at) => ({
-      scored: solvedCounts.length === 0 ? 0 : (rewardCounts[at] ?? 0),
-      solved: solvedCounts[at] ?? 0,
-    })),
     useful: closed && prompts > 0 ? Math.min(1, useful / prompts) : undefined,
   };
 }

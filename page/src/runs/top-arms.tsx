@@ -10,17 +10,29 @@ interface TopArmsProps extends Pick<Why, "top" | "others"> {
   readonly runId: string;
 }
 
+type Column = readonly [name: string, (arm: ArmState) => string];
+
+/** Factors of the frontier policy's interest in an arm. */
+const measured: readonly Column[] = [
+  ["expected success", (arm) => `${figure(expected(arm))}${isNew(arm) ? " (new)" : ""}`],
+  ["rise", ({ rise }) => figure(rise)],
+  ["practice", ({ practice }) => figure(practice)],
+];
+
+/** Returns the columns of what the policy estimates. None if it estimates nothing. */
+function estimates(top: readonly ArmState[]): readonly Column[] {
+  if (top.some(({ practice }) => practice !== undefined)) return measured;
+  return top.some(({ value }) => value !== 0) ? [["value", ({ value }) => figure(value)]] : [];
+}
+
 export function TopArms({ runId, top, others }: TopArmsProps) {
-  const isMeasured = top.some(({ practice }) => practice !== undefined);
-  const isValued = !isMeasured && top.some(({ value }) => value !== 0);
-  const columns = [
-    ...["arm", "probability"],
-    ...(isMeasured ? ["expected success", "rise", "practice"] : []),
-    ...(isValued ? ["value"] : []),
-    ...["weight", "solved"],
+  const columns: readonly Column[] = [
+    ...estimates(top),
+    ["weight", ({ weight }) => figure(weight)],
+    ["solved", ({ recentSolvedShare: share }) => (share === undefined ? "–" : percent(share))],
   ];
   return (
-    <Table label="Arms drawn most" columns={columns} words={1}>
+    <Table label="Arms drawn most" columns={["arm", "probability", ...columns.map(([name]) => name)]} words={1}>
       {top.map((arm) => (
         <tr key={arm.armId}>
           <td class="words">
@@ -29,10 +41,9 @@ export function TopArms({ runId, top, others }: TopArmsProps) {
           <td>
             <Share value={arm.probability} label={percent(arm.probability)} />
           </td>
-          {isMeasured && <Measured arm={arm} />}
-          {isValued && <td>{figure(arm.value)}</td>}
-          <td>{figure(arm.weight)}</td>
-          <td>{arm.recentSolvedShare === undefined ? "–" : percent(arm.recentSolvedShare)}</td>
+          {columns.map(([name, cell]) => (
+            <td key={name}>{cell(arm)}</td>
+          ))}
         </tr>
       ))}
       {others.count > 0 && (
@@ -43,23 +54,9 @@ export function TopArms({ runId, top, others }: TopArmsProps) {
           <td>
             <Share value={others.probability} label={percent(others.probability)} />
           </td>
-          <td colSpan={columns.length - 2} />
+          <td colSpan={columns.length} />
         </tr>
       )}
     </Table>
-  );
-}
-
-/** Factors of the frontier policy's interest in an arm. */
-function Measured({ arm }: { readonly arm: ArmState }) {
-  return (
-    <>
-      <td>
-        {figure(expected(arm))}
-        {isNew(arm) && " (new)"}
-      </td>
-      <td>{figure(arm.rise)}</td>
-      <td>{figure(arm.practice)}</td>
-    </>
   );
 }

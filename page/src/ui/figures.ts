@@ -40,13 +40,10 @@ export function rowsOf(curves: readonly Curve[]): readonly FigureRow[] {
   return [...rows].map(([x, values]) => ({ x, values })).sort((one, other) => one.x - other.x);
 }
 
-/** Returns the index of the row that is nearest to a position. Undefined if there is no row. */
-export function nearest(rows: readonly FigureRow[], x: number): number | undefined {
-  const distance = (at: number): number => Math.abs((rows[at]?.x ?? Number.NaN) - x);
-  return rows.reduce<number | undefined>(
-    (best, _, at) => (best === undefined || distance(at) < distance(best) ? at : best),
-    undefined,
-  );
+/** Returns the index of the row that is nearest to a position. 0 if there is no row. */
+export function nearest(rows: readonly FigureRow[], x: number): number {
+  const distances = rows.map((row) => Math.abs(row.x - x));
+  return Math.max(0, distances.indexOf(Math.min(...distances)));
 }
 
 /** Maximum number of curves whose values are shown at the pointer. */
@@ -63,22 +60,16 @@ export interface Reading {
 
 export function readingOf({ axis, curves }: Figures, { x, values }: FigureRow): Reading {
   const known = curves
-    .flatMap((curve, at) => {
-      const value = values[at];
-      return value === undefined ? [] : [{ curve, value, words: curve.words(value) }];
-    })
-    .sort((one, other) => other.value - one.value);
-  return {
-    at: `${count(Math.round(x))} ${axis}`,
-    values: known.slice(0, READ),
-    more: Math.max(0, known.length - READ),
-  };
+    .flatMap((curve, at) => (values[at] === undefined ? [] : [{ curve, value: values[at] }]))
+    .sort((one, other) => other.value - one.value)
+    .map(({ curve, value }) => ({ curve, words: curve.words(value) }));
+  return { at: `${count(Math.round(x))} ${axis}`, values: known.slice(0, READ), more: known.slice(READ).length };
 }
 
 /** Returns a reading as one line of text, for screen readers. */
 export function readingWords({ at, values, more }: Reading): string {
-  const words = values.map(({ curve, words: value }) => `${curve.name} ${value}`);
-  return `${at}: ${[...words, ...(more > 0 ? [`and ${more} more`] : [])].join(", ")}`;
+  const parts = values.map(({ curve, words }) => `${curve.name} ${words}`);
+  return `${at}: ${[...parts, ...(more > 0 ? [`and ${more} more`] : [])].join(", ")}`;
 }
 
 /** Returns the values as CSV (RFC 4180) with all digits. A missing value is an empty field. */

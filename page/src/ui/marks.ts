@@ -3,6 +3,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { Ink, Pen } from "./colours.ts";
+import type { Curve } from "./figures.ts";
 
 /** Marks of a chart, in drawing order. */
 export type Marks = readonly Plot.Markish[];
@@ -37,6 +38,11 @@ export function line(spots: readonly Spot[], { ink, dash, width = 1.6, opacity =
     }),
     Plot.dot(alone, { ...place, r: 3, fill: ink, fillOpacity: opacity }),
   ];
+}
+
+/** Draws a line for each curve. */
+export function linesOf(curves: readonly Curve[]): Marks {
+  return curves.flatMap(({ spots, pen }) => line(spots, pen));
 }
 
 /** Draws circles, each with a title. */

@@ -2,10 +2,9 @@
  * Draws a chart of Observable Plot. Charts are drawn one after the other, because many at once would block the page.
  */
 import * as Plot from "@observablehq/plot";
-import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Figures, nearest, readingOf, readingWords, rowsOf } from "./figures.ts";
-import { Pointed, Values } from "./values.tsx";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Figures } from "./figures.ts";
+import { Readable, type Scale } from "./values.tsx";
 
 export type PlotOptions = Plot.PlotOptions;
 
@@ -40,7 +39,7 @@ export interface ChartProps {
 
 export function Chart({ label, height, options, inputs, figures }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const scale = useRef<Plot.Scale | undefined>(undefined);
+  const scale = useRef<Scale | undefined>(undefined);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const element = place.current;
@@ -79,57 +78,5 @@ export function Chart({ label, height, options, inputs, figures }: ChartProps) {
     <Readable figures={figures} inputs={inputs} place={place} scale={scale}>
       {drawing}
     </Readable>
-  );
-}
-
-interface ReadableProps extends Pick<ChartProps, "inputs"> {
-  readonly figures: Figures;
-  readonly place: { readonly current: HTMLDivElement | null };
-  /** Horizontal scale of the chart as it was drawn last. */
-  readonly scale: { readonly current: Plot.Scale | undefined };
-  readonly children: ComponentChildren;
-}
-
-/**
- * Lets a reader see the values of a chart. The pointer, or the arrow keys of a slider that only the keyboard reaches,
- * chooses the position.
- */
-function Readable({ figures, inputs, place, scale, children }: ReadableProps) {
-  const rows = useMemo(() => rowsOf(figures.curves), inputs);
-  const [at, setAt] = useState<number>();
-  const last = rows.length - 1;
-  const shown = Math.min(at ?? last, last);
-  const row = rows[shown];
-  if (row === undefined) return <>{children}</>;
-  const reading = readingOf(figures, row);
-  const point = ({ clientX, currentTarget }: PointerEvent & { readonly currentTarget: HTMLElement }) => {
-    const x = scale.current?.invert?.(clientX - currentTarget.getBoundingClientRect().left) as number | undefined;
-    if (x !== undefined) setAt(nearest(rows, x));
-  };
-  return (
-    <>
-      <div class="readable" onPointerMove={point} onPointerDown={point} onPointerLeave={() => setAt(undefined)}>
-        {children}
-        <input
-          type="range"
-          aria-label={`${figures.name}: position`}
-          aria-valuetext={readingWords(reading)}
-          min={0}
-          max={last}
-          value={shown}
-          onFocus={() => setAt(shown)}
-          onBlur={() => setAt(undefined)}
-          onInput={(event) => setAt(Number(event.currentTarget.value))}
-        />
-        {at !== undefined && scale.current !== undefined && (
-          <Pointed
-            reading={reading}
-            left={scale.current.apply(row.x) as number}
-            width={place.current?.clientWidth ?? 0}
-          />
-        )}
-      </div>
-      <Values figures={figures} rows={rows} chart={() => place.current?.querySelector("svg")} />
-    </>
   );
 }

@@ -1,10 +1,82 @@
 /** Shows the values of a chart: at the pointer or the keyboard's position, and as a table and files. */
-import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { memo } from "preact/compat";
+import { useMemo, useState } from "preact/hooks";
 import { count } from "../words.ts";
-import { csvOf, type FigureRow, type Figures, fileName, type Reading } from "./figures.ts";
+import {
+  csvOf,
+  type FigureRow,
+  type Figures,
+  fileName,
+  nearest,
+  type Reading,
+  readingOf,
+  readingWords,
+  rowsOf,
+} from "./figures.ts";
 import { save, svgOf } from "./save.ts";
 import { Swatch } from "./swatch.tsx";
 import { Table } from "./table.tsx";
+
+/** Horizontal scale of a chart: from positions on its axis to pixels, and back. */
+export interface Scale {
+  readonly apply: (x: number) => number;
+  readonly invert?: (pixels: number) => number;
+}
+
+interface Ref<T> {
+  readonly current: T;
+}
+
+interface ReadableProps {
+  readonly figures: Figures;
+  /** Reads the figures again when one of these changes. */
+  readonly inputs: readonly unknown[];
+  readonly place: Ref<HTMLDivElement | null>;
+  /** Scale of the chart as it was drawn last. */
+  readonly scale: Ref<Scale | undefined>;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * Lets a reader see the values of a chart. The pointer, or the arrow keys of a slider that only the keyboard reaches,
+ * chooses the position.
+ */
+export function Readable({ figures: given, inputs, place, scale, children }: ReadableProps) {
+  const { figures, rows } = useMemo(() => ({ figures: given, rows: rowsOf(given.curves) }), inputs);
+  const [at, setAt] = useState<number>();
+  const last = rows.length - 1;
+  const shown = Math.min(at ?? last, last);
+  const row = rows[shown];
+  if (row === undefined) return <>{children}</>;
+  const reading = readingOf(figures, row);
+  const point = ({ clientX, currentTarget }: PointerEvent & { readonly currentTarget: HTMLElement }) => {
+    const x = scale.current?.invert?.(clientX - currentTarget.getBoundingClientRect().left);
+    if (x !== undefined) setAt(nearest(rows, x));
+  };
+  return (
+    <>
+      <div class="readable" onPointerMove={point} onPointerDown={point} onPointerLeave={() => setAt(undefined)}>
+        {children}
+        <input
+          type="range"
+          aria-label={`${figures.name}: position`}
+          aria-valuetext={readingWords(reading)}
+          min={0}
+          max={last}
+          value={shown}
+          onFocus={() => setAt(shown)}
+          onBlur={() => setAt(undefined)}
+          onInput={(event) => setAt(Number(event.currentTarget.value))}
+        />
+        {at !== undefined && scale.current !== undefined && (
+          <Pointed reading={reading} left={scale.current.apply(row.x)} width={place.current?.clientWidth ?? 0} />
+        )}
+      </div>
+      <Values figures={figures} rows={rows} place={place} />
+    </>
+  );
+}
 
 interface PointedProps {
   readonly reading: Reading;
@@ -14,15 +86,15 @@ interface PointedProps {
 }
 
 /** Values of all curves at one position of a chart, beside a line at the position. */
-export function Pointed({ reading: { at, values, more }, left, width }: PointedProps) {
+function Pointed({ reading: { at, values, more }, left, width }: PointedProps) {
   const side = left < width / 2 ? { left: `${left + 8}px` } : { right: `${width - left + 8}px` };
   return (
     <div class="pointed" aria-hidden="true">
       <span class="rule" style={{ left: `${left}px` }} />
       <div class="reading" style={side}>
         <b>{at}</b>
-        {values.map(({ curve: { name, pen }, words }, place) => (
-          <span key={place}>
+        {values.map(({ curve: { name, pen }, words }, index) => (
+          <span key={index}>
             <Swatch pen={pen} />
             {name} <b>{words}</b>
           </span>
@@ -33,19 +105,19 @@ export function Pointed({ reading: { at, values, more }, left, width }: PointedP
   );
 }
 
-interface ValuesProps {
-  readonly figures: Figures;
+interface ValuesProps extends Pick<ReadableProps, "figures" | "place"> {
   readonly rows: readonly FigureRow[];
-  /** Returns the chart's element. */
-  readonly chart: () => SVGSVGElement | null | undefined;
 }
 
-/** Table of a chart's values, and buttons that save the chart. Closed until the reader opens it. */
-export function Values({ figures, rows, chart }: ValuesProps) {
+/**
+ * Table of a chart's values, and buttons that save the chart. Closed until the reader opens it. A large table must not
+ * be rendered again with every move of the pointer.
+ */
+const Values = memo(function Values({ figures, rows, place }: ValuesProps) {
   const { name, axis, curves } = figures;
   const [open, setOpen] = useState(false);
   const saveSvg = () => {
-    const drawn = chart();
+    const drawn = place.current?.querySelector("svg");
     if (drawn) save(fileName(name, "svg"), "image/svg+xml", svgOf(drawn, name, curves));
   };
   return (
@@ -75,4 +147,4 @@ export function Values({ figures, rows, chart }: ValuesProps) {
       )}
     </details>
   );
-}
+});
