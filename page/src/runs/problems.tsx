@@ -146,15 +146,15 @@ function WhatGoesWrong({ counts, hrefTo }: CountsProps) {
         </>
       }
     >
-      <Table label="What goes wrong" columns={["problem", "kind", "share", "samples"]} words={2}>
+      <Table label="What goes wrong" columns={["problem", "share", "samples", "kind"]} words={1}>
         {problemsOf(counts).map(({ words, kind, count: number, query }) => (
           <tr key={`${kind} ${words}`}>
             <td class="words wraps">{query === undefined ? words : <a href={hrefTo(query)}>{words}</a>}</td>
-            <td class="words">{kind}</td>
             <td>
               <Share value={shareOf(number, samples)} label={percent(shareOf(number, samples))} tone="bad" />
             </td>
             <td>{count(number)}</td>
+            <td>{kind}</td>
           </tr>
         ))}
       </Table>
@@ -162,34 +162,28 @@ function WhatGoesWrong({ counts, hrefTo }: CountsProps) {
   );
 }
 
-/** Shows a histogram of the rewards. The first bin has all lesser rewards, too, and the last one all greater ones. */
 function Rewards({ counts: { sums, rewards }, hrefTo }: CountsProps) {
   return (
-    <Panel title="Rewards, with the mean length of the completions">
+    <Panel
+      title="Rewards, with the mean length of the completions"
+      note="The first row includes all lesser rewards, and the last one all greater rewards."
+    >
       <Table label="Rewards" columns={["reward", "share", "samples", "mean length"]} words={1}>
         {rewards.map(({ lower, upper, sums: bin }, at) => {
-          const scored = bin?.scored ?? 0n;
-          const share = shareOf(scored, sums?.scored ?? 0n);
-          const [isFirst, isLast] = [at === 0, at === rewards.length - 1];
-          const query = {
-            min: isFirst ? undefined : String(lower),
-            max: isLast ? undefined : String(upper - BELOW),
-          };
+          const share = shareOf(bin?.scored ?? 0n, sums?.scored ?? 0n);
+          const min = at === 0 ? undefined : String(lower);
+          const max = at === rewards.length - 1 ? undefined : String(upper - BELOW);
           return (
             <tr key={lower}>
               <td class="words">
-                <a href={hrefTo(query)}>
-                  {isLast
-                    ? `${figure(lower)} and more`
-                    : isFirst
-                      ? `less than ${figure(upper)}`
-                      : `${figure(lower)} to ${figure(upper)}`}
+                <a href={hrefTo({ min, max })}>
+                  {figure(lower)} to {figure(upper)}
                 </a>
               </td>
               <td>
                 <Share value={share} label={percent(share)} />
               </td>
-              <td>{count(scored)}</td>
+              <td>{count(bin?.scored ?? 0n)}</td>
               <td>{lengthWordsOf(bin?.lengths)}</td>
             </tr>
           );
@@ -239,10 +233,9 @@ function armCells(counts: ArmViolations, runId: string, hrefTo: Linking) {
       "–"
     ) : (
       <a class="clipped" title={most.words} href={most.query && hrefTo({ arm, ...most.query })}>
-        {most.words}
+        {percent(shareOf(most.count, sums?.samples ?? 0n))} {most.words}
       </a>
     ),
-    most === undefined ? "–" : percent(shareOf(most.count, sums?.samples ?? 0n)),
   ];
 }
 
