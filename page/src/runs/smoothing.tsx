@@ -15,6 +15,11 @@ export function Smoothing({ window, step }: SmoothingProps) {
   const each = `${counted(step.batches, "update batch", "update batches")} (${count(step.rollouts)} rollouts of the run)`;
   return (
     <>
+      <p class="note">
+        {window === 0
+          ? `Each point is one step: ${each}.`
+          : `Each point is over the arm's last ${count(window)} rollouts, rounded up to whole steps of ${each}.`}
+      </p>
       <Segments
         label="Smoothing, in rollouts of the arm"
         value={String(window)}
@@ -24,11 +29,6 @@ export function Smoothing({ window, step }: SmoothingProps) {
         }))}
         onChoose={(value) => refine({ smoothing: value })}
       />
-      <p class="note">
-        {window === 0
-          ? `Each point is one step: ${each}.`
-          : `Each point is over the arm's last ${count(window)} rollouts, rounded up to whole steps of ${each}.`}
-      </p>
     </>
   );
 }
