@@ -1,6 +1,7 @@
 /** Tests the values of the page's charts: at a position, in the table and in the CSV file. */
 import { expect, test } from "vitest";
-import { csvOf, type Curve, fileName, nearest, readingOf, readingWords, rowsOf } from "../../page/src/ui/figures.ts";
+import { csvOf, fileName, nearest, readingOf, readingWords, rowsOf } from "../../page/src/ui/figures.ts";
+import type { Curve } from "../../page/src/ui/marks.ts";
 
 function curve(name: string, ...spots: readonly (readonly [number, number | undefined])[]): Curve {
   return {

@@ -1,9 +1,6 @@
 /** Tests the window of the page's solved shares. */
-import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { HistoryRecordSchema, RunConfigSchema } from "../../clients/ts/src/public.ts";
 import { solvedShares } from "../../page/src/runs/learning.ts";
-import { seriesOf } from "../../page/src/runs/series.ts";
 
 /** Rollouts with a reward and solved ones, step by step. */
 const steps = [
@@ -31,18 +28,12 @@ test("a window covers whole steps with at least its rollouts", () => {
   expect(sharesOver(1000)).toEqual([0, 4 / 16, undefined, 12 / 24, 28 / 40]);
 });
 
-test("update batches of an older server have no solved shares by arm, and all other figures", () => {
-  const batch = (cursor: number, solvedCounts: number[]) => {
-    const value = { cursor: BigInt(cursor), counts: [1, 1], rewardSums: [2, 4], rewardCounts: [4, 4], solvedCounts };
-    return create(HistoryRecordSchema, { kind: { case: "batch", value: { ...value, solvedShare: 0.5 } } });
-  };
-  const lines = ["one", "two"].map((name, arm) => ({ name, family: name, arms: [arm] }));
-  const records = [batch(0, []), batch(2, [1, 3])];
-  const history = { records, lines, merged: 1, incarnation: "", settled: 0, resumeToken: "" };
-  const { points } = seriesOf({ config: create(RunConfigSchema, { numGenerations: 4 }) }, history);
-  expect(points.map((point) => point.solvedShares)).toEqual([
-    [undefined, undefined],
-    [0.25, 0.75],
+test("update batches of an older server have no share, and are not in the window", () => {
+  const next = solvedShares(64);
+  expect([next(8, undefined), next(4, 1), next(8, undefined), next(4, 3)]).toEqual([
+    undefined,
+    1 / 4,
+    undefined,
+    4 / 8,
   ]);
-  expect(points.map(({ rewards, solved }) => [rewards, solved])).toEqual(Array(2).fill([[0.5, 1], 0.5]));
 });

@@ -2,8 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Pen, pensOf } from "../ui/colours.ts";
-import type { Curve } from "../ui/figures.ts";
-import { hasValues, held, line, linesOf, rings, stack } from "../ui/marks.ts";
+import { type Curve, hasValues, held, line, linesOf, rings, stack } from "../ui/marks.ts";
 import { SHARES } from "../ui/plot.tsx";
 import { Swatch } from "../ui/swatch.tsx";
 import { figure, percent } from "../words.ts";

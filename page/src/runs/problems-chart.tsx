@@ -1,8 +1,7 @@
 /** Draws over a run which share of its samples has each problem. */
 import type { ArmViolations, SampleSums } from "../../../clients/ts/src/public.ts";
 import { type Pen, pensOf } from "../ui/colours.ts";
-import type { Curve } from "../ui/figures.ts";
-import { linesOf } from "../ui/marks.ts";
+import { type Curve, linesOf } from "../ui/marks.ts";
 import { Panel } from "../ui/parts.tsx";
 import { Chart, SHARES } from "../ui/plot.tsx";
 import { Swatch } from "../ui/swatch.tsx";

@@ -1,8 +1,7 @@
 /** Draws one chart over a whole run, in a panel with its title. */
 import type { ComponentChildren } from "preact";
 import type { Pen } from "../ui/colours.ts";
-import type { Curve } from "../ui/figures.ts";
-import { changes, hasValues, linesOf, type Marks, type Spot } from "../ui/marks.ts";
+import { changes, type Curve, hasValues, linesOf, type Marks, type Spot } from "../ui/marks.ts";
 import { Panel } from "../ui/parts.tsx";
 import { Chart } from "../ui/plot.tsx";
 import { count } from "../words.ts";

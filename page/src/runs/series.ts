@@ -92,12 +92,10 @@ export function seriesOf(
       const point = pointOf(kind.value, lines);
       for (const [line, reward] of point.rewards.entries()) latest[line] = reward ?? latest[line];
       const { solvedCounts, rewardCounts } = kind.value;
-      const solved = learning.map((next, at) => {
-        return solvedCounts.length === 0 ? undefined : next(rewardCounts[at] ?? 0, solvedCounts[at] ?? 0);
-      });
+      const shares = learning.map((next, at) => next(rewardCounts[at] ?? 0, solvedCounts[at]));
       points.push({
         ...{ x: xOf(kind.value.cursor), seconds, ...point },
-        ...{ rewardAlike: meanOf(latest), solvedShares: solved },
+        ...{ rewardAlike: meanOf(latest), solvedShares: shares },
       });
       end = xOf(kind.value.cursor + BigInt(total(kind.value.counts)));
     } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {

@@ -1,15 +1,6 @@
 /** Lists the values of a chart, for its text at the pointer, its table and its CSV file. */
 import { count } from "../words.ts";
-import type { Pen } from "./colours.ts";
-import type { Spot } from "./marks.ts";
-
-export interface Curve {
-  readonly name: string;
-  readonly spots: readonly Spot[];
-  /** Formats a value, e.g. as a percentage. */
-  readonly words: (value: number) => string;
-  readonly pen: Pen;
-}
+import type { Curve } from "./marks.ts";
 
 export interface Figures {
   /** Title of the chart. Its files are named after it. */

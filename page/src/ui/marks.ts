@@ -3,7 +3,6 @@
  */
 import * as Plot from "@observablehq/plot";
 import type { Ink, Pen } from "./colours.ts";
-import type { Curve } from "./figures.ts";
 
 /** Marks of a chart, in drawing order. */
 export type Marks = readonly Plot.Markish[];
@@ -12,6 +11,15 @@ export interface Spot {
   readonly x: number;
   /** Height of the spot. Undefined for a missing value, which leaves a gap in the line. */
   readonly y: number | undefined;
+}
+
+/** Line of a chart, with its values in words. */
+export interface Curve {
+  readonly name: string;
+  readonly spots: readonly Spot[];
+  /** Formats a value, e.g. as a percentage. */
+  readonly words: (value: number) => string;
+  readonly pen: Pen;
 }
 
 const isKnown = (spot: Spot | undefined): boolean => Number.isFinite(spot?.y);

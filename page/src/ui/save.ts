@@ -1,5 +1,5 @@
 /** Saves a chart as a file that the browser makes. */
-import type { Curve } from "./figures.ts";
+import type { Curve } from "./marks.ts";
 
 /** Time after which a saved file's address is released, in milliseconds. */
 const RELEASE_MS = 30_000;
