@@ -37,7 +37,7 @@ export function ProblemsOverTime({ name, counts, tasks }: ProblemsProps) {
           marginLeft: 46,
           x: { label: "tasks", zero: true, tickFormat: "~s" },
           y: { label: null, grid: true, ticks: 5, zero: true, ...SHARES },
-          marks: linesOf(curves),
+          marks: [...linesOf(curves)],
         })}
       />
     </Panel>

@@ -1,4 +1,5 @@
 /** Shows what is wrong with the samples of a run. Each number links to its samples if their list can be filtered so. */
+import type { ComponentChildren } from "preact";
 import {
   type ArmViolations,
   type CompletionLengths,
@@ -149,7 +150,9 @@ function WhatGoesWrong({ counts, hrefTo }: CountsProps) {
       <Table label="What goes wrong" columns={["problem", "share", "samples", "kind"]} words={1}>
         {problemsOf(counts).map(({ words, kind, count: number, query }) => (
           <tr key={`${kind} ${words}`}>
-            <td class="words wraps">{query === undefined ? words : <a href={hrefTo(query)}>{words}</a>}</td>
+            <td class="words wraps">
+              <Linked href={query && hrefTo(query)}>{words}</Linked>
+            </td>
             <td>
               <Share value={shareOf(number, samples)} label={percent(shareOf(number, samples))} tone="bad" />
             </td>
@@ -232,11 +235,23 @@ function armCells(counts: ArmViolations, runId: string, hrefTo: Linking) {
     most === undefined ? (
       "–"
     ) : (
-      <a class="clipped" title={most.words} href={most.query && hrefTo({ arm, ...most.query })}>
-        {percent(shareOf(most.count, sums?.samples ?? 0n))} {most.words}
-      </a>
+      <span class="clipped" title={most.words}>
+        <Linked href={most.query && hrefTo({ arm, ...most.query })}>
+          {percent(shareOf(most.count, sums?.samples ?? 0n))} {most.words}
+        </Linked>
+      </span>
     ),
   ];
+}
+
+interface LinkedProps {
+  readonly href: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** Words that are a link if they have an address. */
+function Linked({ href, children }: LinkedProps) {
+  return href === undefined ? <>{children}</> : <a href={href}>{children}</a>;
 }
 
 function lengthWordsOf(lengths: CompletionLengths | undefined): string {
