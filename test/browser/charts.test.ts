@@ -209,8 +209,9 @@ test("each chart tells its values at the pointer and by the keyboard, and has a 
   const { page } = opened;
   await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
   await opened.whole();
-  const panels = page.locator(".charts > .panel");
-  const names = await panels.evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel ?? ""));
+  const names = await page.evaluate<readonly string[]>(
+    `[...document.querySelectorAll(".charts > .panel")].map(({ ariaLabel }) => ariaLabel)`,
+  );
   expect(names.length).toBeGreaterThan(5);
   for (const name of names) {
     const panel = page.getByRole("region", { name, exact: true });

@@ -93,10 +93,8 @@ export function seriesOf(
       for (const [line, reward] of point.rewards.entries()) latest[line] = reward ?? latest[line];
       const { solvedCounts, rewardCounts } = kind.value;
       const shares = learning.map((next, at) => next(rewardCounts[at] ?? 0, solvedCounts[at]));
-      points.push({
-        ...{ x: xOf(kind.value.cursor), seconds, ...point },
-        ...{ rewardAlike: meanOf(latest), solvedShares: shares },
-      });
+      const x = xOf(kind.value.cursor);
+      points.push({ x, seconds, ...point, rewardAlike: meanOf(latest), solvedShares: shares });
       end = xOf(kind.value.cursor + BigInt(total(kind.value.counts)));
     } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {
       marks.push({ x: xOf(kind.value.cursor), words: kind.value.kind.replaceAll("_", " ") });
