@@ -34,6 +34,11 @@ interface BatchRecord {
   readonly rewardSums?: readonly number[] | undefined;
   /** Number of each arm's rewards. Undefined if `rewardSums` is. */
   readonly rewardCounts?: readonly number[] | undefined;
+  /**
+   * Number of solved samples of each arm. Undefined: `rewardSums` is, the trainer reports advantages, or an older
+   * server wrote the record.
+   */
+  readonly solvedCounts?: readonly number[] | undefined;
   /** Total lengths of the batch's completions that have results. Unset: not known. */
   readonly lengths?: Lengths | undefined;
   /**
@@ -169,17 +174,22 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
 }
 
 /**
- * Returns the sum and the number of each arm's rewards. They are left out in runs of many arms, where most would be 0.
+ * Returns the sum and the number of each arm's rewards, and the number of its solved samples if it is known. They are
+ * left out in runs of many arms, where most would be 0.
  */
 function rewardsByArm(groups: readonly Group[], sums: readonly RewardSums[], armCount: number) {
   const rewardSums = new Array<number>(armCount).fill(0);
   const rewardCounts = new Array<number>(armCount).fill(0);
-  for (const [i, { sum, count }] of sums.entries()) {
+  const solvedCounts = new Array<number>(armCount).fill(0);
+  let isKnown = true;
+  for (const [i, { sum, count, solved }] of sums.entries()) {
     const { arm } = groups[i]!.task;
     rewardSums[arm]! += sum;
     rewardCounts[arm]! += count;
+    solvedCounts[arm]! += solved ?? 0;
+    isKnown &&= solved !== null;
   }
-  return { rewardSums, rewardCounts };
+  return { rewardSums, rewardCounts, ...(isKnown && { solvedCounts }) };
 }
 
 function control(event: RunEvent, { cursor, config }: RunState): ControlRecord | undefined {

@@ -4,7 +4,7 @@ import { valuesOf } from "./apply.ts";
 import { drawableProbabilities, drawnWeights } from "./constraints.ts";
 import { type Growth, grows, levelCount, valueOf } from "./growth.ts";
 import { malformedShare, type MalformedShare } from "./malformed-samples.ts";
-import type { View } from "./policies/policy.ts";
+import type { PractisedView, View } from "./policies/policy.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { masksOf, placesIn, type RowList } from "./row-lists.ts";
 import type { RewardSums } from "./advantages.ts";
@@ -158,13 +158,21 @@ function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> 
   return known;
 }
 
-function armView(state: RunState, i: number, probability: number, value: number) {
+/** Numbers of an arm that only the policy knows. */
+interface Estimates {
+  readonly value: number;
+  /** Unset: the policy has none, or an older server wrote the summary. */
+  readonly practised?: PractisedView | undefined;
+}
+
+function armView(state: RunState, i: number, probability: number, { value, practised }: Estimates) {
   const { issued, groups, recent, repeats, lengths } = state.arms[i] as ArmCounters;
   const { rewardMean, solvedShare } = meansOfRecent(recent);
   return {
     armId: state.config.arms[i]?.id ?? "",
     probability,
     value,
+    ...(practised && { practised }),
     weight: state.weights[i] ?? 0,
     issued,
     groups,
@@ -297,6 +305,7 @@ function poolViews(lists: readonly RowList[]): readonly PoolView[] {
 export function stateView(state: RunState): StateView {
   const probabilities = state.probabilities ?? nextProbabilities(state);
   const values = valuesOf(state.policy, state.policyState, state.config);
+  const practised = definitionOf(state.policy).practised?.(state.policyState);
   const shown = { ...state, masks: masksOf(state) };
   const growths = growthViews(state);
   return {
@@ -319,7 +328,7 @@ export function stateView(state: RunState): StateView {
     done: isDone(state),
     policy: state.policy,
     arms: state.config.arms.map((_, i) => ({
-      ...armView(shown, i, probabilities[i] ?? 0, values[i] ?? 0),
+      ...armView(shown, i, probabilities[i] ?? 0, { value: values[i] ?? 0, practised: practised?.[i] }),
       ...(growths[i] && { growth: growths[i] }),
     })),
     evaluations: newestEvaluations(state),

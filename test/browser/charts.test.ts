@@ -1,8 +1,10 @@
 /** Tests the page's charts: counts every visible mark, for runs of each size and for two runs. */
+import { text } from "node:stream/consumers";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { createLongRun, goOn } from "../support/long-run.ts";
+import { eventually } from "../support/patience.ts";
 import { openBrowser, openView } from "./opened.ts";
 
 /** Arms of one environment, more than there are colours. */
@@ -58,11 +60,15 @@ async function marksOf(page: Page): Promise<Readonly<Record<string, Marks | stri
   })()`);
 }
 
+/** Whether all charts of the view are drawn, also those out of sight. */
+const ALL_DRAWN = `[...document.querySelectorAll(".chart-place")].every((place) => place.querySelector("svg") !== null)`;
+
 async function chartsAt(view: string): Promise<Readonly<Record<string, Marks | string>>> {
   await using opened = await openView(browser, `${server.http}/#/${view}`);
   await opened.page.getByRole("heading", { level: 1 }).waitFor();
   await opened.page.locator(".chart-place svg, .empty").first().waitFor();
   await opened.whole();
+  await eventually(async () => expect(await opened.page.evaluate(ALL_DRAWN)).toBe(true));
   const marks = await marksOf(opened.page);
   expect(opened.complaints).toEqual([]);
   return marks;
@@ -77,6 +83,7 @@ test("a run without an update batch has no empty axes", async () => {
 test("one update batch is drawn: its shares until its end, its figures as dots", async () => {
   const charts = await chartsAt("runs/one-batch");
   expect(charts).toMatchObject({
+    "Solved share of each arm": { lines: 0 },
     "Probability of each arm": { lines: 0, dots: 2 },
     "Mean reward": { lines: 0 },
     "Waiting: seconds for an update batch": "The time between two update batches is known from the second one on.",
@@ -89,6 +96,7 @@ test("one update batch is drawn: its shares until its end, its figures as dots",
 
 test("an update batch without a reward says that there is none", async () => {
   const charts = await chartsAt("runs/unanswered");
+  expect(charts["Solved share of each arm"]).toBe("No sample is scored yet.");
   expect(charts["Mean reward"]).toBe("No sample has a reward yet.");
   expect(charts["Solved, and useful groups"]).toBe("No sample is scored yet.");
   expect((charts["Share of the tasks, by arm"] as Marks).areas).toBeGreaterThan(0);
@@ -96,6 +104,7 @@ test("an update batch without a reward says that there is none", async () => {
 
 test("one arm has one line in each chart, and its share is the whole", async () => {
   expect(await chartsAt("runs/one-arm")).toMatchObject({
+    "Solved share of each arm": { lines: 1 },
     "Share of the tasks, by arm": { areas: 1 },
     "Probability of each arm": { lines: 1 },
     "Solved, and useful groups": { lines: 2 },
@@ -160,4 +169,97 @@ test("labels of changes do not overlap", async () => {
     const frame = await region.boundingBox();
     for (const box of sorted) expect(box.x + box.width).toBeLessThanOrEqual((frame?.x ?? 0) + (frame?.width ?? 0));
   }
+});
+
+/** Returns the solved share of an arm's samples in each update batch that has some, as percentages with 12 digits. */
+async function solvedOf(runId: string, arm: number): Promise<readonly string[]> {
+  const records = await server.client.run(runId).history();
+  return records.flatMap(({ kind }) => {
+    if (kind.case !== "batch" || !kind.value.rewardCounts[arm]) return [];
+    return [((kind.value.solvedCounts[arm] ?? 0) / kind.value.rewardCounts[arm]).toPrecision(12)];
+  });
+}
+
+test("each arm's solved share is over a window that the page states and the reader chooses", async () => {
+  await using opened = await openView(browser, `${server.http}/#/runs/many-arms`);
+  const { page } = opened;
+  const panel = page.getByRole("region", { name: "Solved share of each arm", exact: true });
+  await panel
+    .getByText(/over the arm's last 64 rollouts, rounded up to whole steps of 1 update batch \(4 rollouts of the run\)/)
+    .waitFor();
+  await panel.getByText("none", { exact: true }).click();
+  await panel.getByText(/Each point is one step: 1 update batch/).waitFor();
+  expect(page.url()).toContain("smoothing=0");
+  await panel.getByText("Values", { exact: true }).click();
+  const saving = page.waitForEvent("download");
+  await panel.getByRole("button", { name: "Save as CSV" }).click();
+  const download = await saving;
+  expect(download.suggestedFilename()).toBe("many-arms-solved-share-of-each-arm.csv");
+  const [names = "", ...rows] = (await text(await download.createReadStream())).trim().split("\r\n");
+  expect(names.split(",").slice(0, 3)).toEqual(["rollouts", "kind-0/arm-0", "kind-1/arm-1"]);
+  for (const arm of [0, 1, MANY - 1]) {
+    const column = rows.map((row) => row.split(",")[1 + arm] ?? "").filter((value) => value !== "");
+    expect(column.map((value) => Number(value).toPrecision(12))).toEqual(await solvedOf("many-arms", arm));
+  }
+  expect(opened.complaints).toEqual([]);
+});
+
+test("each chart tells its values at the pointer and by the keyboard, and has a table of them", async () => {
+  await using opened = await openView(browser, `${server.http}/#/runs/many-arms`);
+  const { page } = opened;
+  await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
+  await opened.whole();
+  const names = await page.evaluate<readonly string[]>(
+    `[...document.querySelectorAll(".charts > .panel")].map(({ ariaLabel }) => ariaLabel)`,
+  );
+  expect(names.length).toBeGreaterThan(5);
+  for (const name of names) {
+    const panel = page.getByRole("region", { name, exact: true });
+    const reading = panel.locator(".reading");
+    await panel.scrollIntoViewIfNeeded();
+    await panel.locator(".chart-place svg").waitFor();
+    await panel.locator(".chart-place").hover();
+    expect(await reading.innerText(), name).toMatch(/^[\d,]+ rollouts\n.*\d/);
+    await page.mouse.move(0, 0);
+    await reading.waitFor({ state: "detached" });
+    const slider = panel.getByRole("slider");
+    await slider.focus();
+    const last = await reading.innerText();
+    await slider.press("Home");
+    await eventually(async () => expect(await reading.innerText(), name).not.toBe(last));
+    const [at = ""] = (await reading.innerText()).split("\n");
+    expect(await slider.getAttribute("aria-valuetext"), name).toContain(`${at}: `);
+    await slider.blur();
+    await panel.getByText("Values", { exact: true }).click();
+    const rows = panel.getByRole("row");
+    expect(await rows.nth(1).getByRole("cell").first().innerText(), name).toBe(at.replace(" rollouts", ""));
+    expect(await rows.count(), name).toBe(2 + Number(await slider.getAttribute("max")));
+  }
+  expect(await opened.findings()).toEqual([]);
+  expect(opened.complaints).toEqual([]);
+});
+
+test("a chart is saved as an SVG file that needs nothing of the page", async () => {
+  await using opened = await openView(browser, `${server.http}/#/runs/many-arms`);
+  const { page } = opened;
+  const panel = page.getByRole("region", { name: "Probability of each arm" });
+  await panel.locator(".chart-place svg").waitFor();
+  await panel.getByText("Values", { exact: true }).click();
+  const saving = page.waitForEvent("download");
+  await panel.getByRole("button", { name: "Save as SVG" }).click();
+  const download = await saving;
+  expect(download.suggestedFilename()).toBe("many-arms-probability-of-each-arm.svg");
+  const svg = await text(await download.createReadStream());
+  expect(svg).not.toMatch(/var\(|currentColor|class="readable"/);
+  expect(await panel.locator(".chart-place svg").count()).toBe(1);
+  // Another page, without the styles, draws all lines, each in a colour, and the names of the arms.
+  await using alone = await openView(browser, "about:blank");
+  await alone.page.setContent(svg);
+  const strokes = await alone.page.evaluate<readonly string[]>(
+    `[...document.querySelectorAll('[data-mark="line"] path')].map((path) => getComputedStyle(path).stroke)`,
+  );
+  expect(strokes).toHaveLength(MANY);
+  for (const stroke of strokes) expect(stroke).toMatch(/^rgb/);
+  const texts = await alone.page.locator("text").allTextContents();
+  for (let arm = 0; arm < MANY; arm++) expect(texts).toContain(`kind-${arm}/arm-${arm}`);
 });

@@ -31,6 +31,8 @@ beforeAll(async () => {
     "runs/by-hand/arms",
     "runs/hostile/rows?which=seen",
     "runs/hostile/groups?chosen=1-2",
+    "runs/by-hand/problems",
+    "runs/hostile/problems?arm=tsp",
     "runs/by-hand/samples?outcome=malformed",
     `runs/hostile/samples?group=${group?.groupId}&sample=2`,
     "runs/hostile/changes",

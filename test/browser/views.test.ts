@@ -63,8 +63,21 @@ describe("three questions, each in three clicks from the start", () => {
     const why = page.getByRole("region", { name: "Drawn most now" });
     await why.waitFor();
     expect(await why.innerText()).toMatch(
-      /Drawn most now: \w+ \(\d+%\)[^]*Next: \w+ \(\d+%\), \w+ \(\d+%\)\.[^]*frontier policy prefers arms/,
+      /Drawn most now: \w+ \(\d+%\)[^]*frontier policy prefers arms[^]*expected success[^]*rise[^]*practice/,
     );
+    const arms = why.getByRole("region", { name: "Arms drawn most, a table" }).getByRole("row");
+    const { arms: states } = (await client.run("by-hand").get()).state ?? { arms: [] };
+    const [first] = [...states].sort((one, other) => other.probability - one.probability);
+    const rounded = (value = Number.NaN): string => String(Math.round(value * 1000) / 1000);
+    expect(await arms.nth(1).getByRole("cell").allInnerTexts()).toEqual([
+      first?.armId,
+      expect.stringMatching(/^\d+%$/),
+      rounded(first?.value),
+      rounded(first?.rise),
+      rounded(first?.practice),
+      "1",
+      expect.stringMatching(/^\d+%$/),
+    ]);
     await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
     await opened.picture("run");
     expect(await opened.findings()).toEqual([]);
@@ -93,6 +106,38 @@ describe("three questions, each in three clicks from the start", () => {
     expect(await opened.findings()).toEqual([]);
     expect(opened.complaints).toEqual([]);
   });
+});
+
+test("what goes wrong most in a run, and the samples of it", async () => {
+  await using opened = await openView(browser, `${server.httpAddress}/#/runs/by-hand`);
+  const { page } = opened;
+  await page.getByRole("link", { name: "Problems" }).click();
+  const problems = page.getByRole("region", { name: "What goes wrong, a table" }).getByRole("row");
+  const most = problems.nth(1);
+  await most.waitFor();
+  const count = await most.getByRole("cell").nth(2).innerText();
+  await most.getByRole("link").click();
+  const listed = (samples: string): Promise<void> =>
+    page.getByText(Number(samples) > 50 ? "50 samples, and more" : `${samples} samples`, { exact: true }).waitFor();
+  await listed(count);
+  expect(page.url()).toContain("violation=");
+  await page.goBack();
+  const over = page.getByRole("region", { name: "Problems over time" });
+  await over.locator('[data-mark="line"] path').first().waitFor();
+  const arms = page.getByRole("region", { name: "Problems by arm, a table" }).getByRole("row");
+  expect(await arms.count()).toBe(1 + 3);
+  await arms.nth(1).getByRole("link", { name: "t0", exact: true }).click();
+  await eventually(() => expect(page.url()).toContain("arm=t0"));
+  await eventually(async () => expect(await arms.count()).toBe(0));
+  const { arms: counts } = await client.run("by-hand").violations("t0");
+  await page.getByText(`${counts[0]?.sums?.samples} samples: `).waitFor();
+  // The last bin has the samples with the greatest reward, which is its upper end.
+  const greatest = page.getByRole("region", { name: "Rewards, a table" }).getByRole("row").last();
+  const withIt = await greatest.getByRole("cell").nth(2).innerText();
+  await greatest.getByRole("link").click();
+  await listed(withIt);
+  expect(page.url()).toContain("min=");
+  expect(opened.complaints).toEqual([]);
 });
 
 test("an answer is scored at once, its place marked, and its link names environment, level and seed", async () => {

@@ -2,78 +2,81 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Pen, pensOf } from "../ui/colours.ts";
-import { changes, hasValues, held, line, type Marks, pointed, rings, type Spot, stack } from "../ui/marks.ts";
-import { Panel } from "../ui/parts.tsx";
-import { Chart, type ChartProps, SHARES } from "../ui/plot.tsx";
+import { type Curve, hasValues, held, line, linesOf, rings, stack } from "../ui/marks.ts";
+import { SHARES } from "../ui/plot.tsx";
 import { Swatch } from "../ui/swatch.tsx";
-import { count, figure, percent } from "../words.ts";
+import { figure, percent } from "../words.ts";
 import { AxisChoice } from "./axis-choice.tsx";
-import { labelsOf } from "./labels.ts";
 import type { Line } from "./lines.ts";
 import type { Over } from "./rollouts.ts";
+import { armCurves, RunChart, type Shown, spotsOf } from "./run-chart.tsx";
 import type { Point, Series } from "./series.ts";
 
-const HEIGHT = 210;
-const [LEFT, RIGHT] = [46, 26];
+const WHOLE = { ...SHARES, domain: [0, 100] };
 
-interface Shown {
-  readonly series: Series;
-  readonly pens: readonly Pen[];
-  /** Name of the highlighted line. If undefined, all lines look alike. */
-  readonly chosen: string | undefined;
-}
-
-interface RunChartsProps {
-  readonly series: Series;
+interface RunChartsProps extends Omit<Shown, "pens"> {
   readonly over: Over;
-  readonly chosen: string | undefined;
   readonly onChoose: (name: string | undefined) => void;
+  /** Notes above the chart of the arms' solved shares. */
+  readonly smoothing: ComponentChildren;
 }
 
-export function RunCharts({ series, over, chosen, onChoose }: RunChartsProps) {
-  const { lines, points, evaluations } = series;
+export function RunCharts({ runId, series, over, chosen, onChoose, smoothing }: RunChartsProps) {
+  const { lines, points } = series;
   const pens = useMemo(() => pensOf(lines.length), [lines]);
   if (points.length === 0)
     return <p class="empty">Nothing is drawn yet. The charts begin with the first update batch.</p>;
-  const shown = { series, pens, chosen };
+  const shown = { runId, series, pens, chosen };
   return (
     <>
       {series.hasLengths && <AxisChoice over={over} />}
       <Legend lines={lines} pens={pens} chosen={chosen} onChoose={onChoose} />
       <div class="charts">
-        <Panel title="Share of the tasks, by arm">
-          <SharesChart {...shown} />
-        </Panel>
-        <Panel title="Probability of each arm">
-          <ArmChart {...shown} of={({ probabilities }) => probabilities} what="probability" isShare />
-        </Panel>
-        {points.some(({ values }) => values.some((value) => value !== 0)) && (
-          <Panel title="Value of each arm, to the policy">
-            <ArmChart {...shown} of={({ values }) => values} what="value" />
-          </Panel>
-        )}
-        {points.some(({ frontiers }) => frontiers.some((value) => value > 0)) && (
-          <Panel title="Highest open level of each arm that grows">
-            <FrontierChart {...shown} />
-          </Panel>
-        )}
-        <Panel
-          title={evaluations.length === 0 ? "Solved, and useful groups" : "Solved, useful groups, and evaluations"}
+        <ArmChart
+          {...shown}
+          title="Solved share of each arm"
+          what="the share of each arm's samples that are solved"
+          of={({ solvedShares }) => solvedShares}
+          words={percent}
+          y={WHOLE}
+          empty={emptyOf(series)}
         >
-          <SuccessChart series={series} />
-        </Panel>
-        <Panel title="Mean reward">
-          <RewardChart {...shown} />
-        </Panel>
-        <Panel title="Waiting: seconds for an update batch">
-          <SecondsChart series={series} />
-        </Panel>
+          {smoothing}
+        </ArmChart>
+        <SharesChart {...shown} />
+        <ArmChart
+          {...shown}
+          title="Probability of each arm"
+          what="the probability of each arm"
+          of={({ probabilities }) => probabilities}
+          words={percent}
+          y={{ ...SHARES, zero: true }}
+        />
+        {points.some(({ values }) => values.some((value) => value !== 0)) && (
+          <ArmChart
+            {...shown}
+            title="Value of each arm, to the policy"
+            what="the value of each arm"
+            of={({ values }) => values}
+          />
+        )}
+        {points.some(({ frontiers }) => frontiers.some((value) => value > 0)) && <FrontierChart {...shown} />}
+        <SuccessChart {...shown} />
+        <RewardChart {...shown} />
+        <SecondsChart {...shown} />
       </div>
     </>
   );
 }
 
-interface LegendProps extends Omit<Shown, "series"> {
+/** Returns why a run has no solved shares by arm. */
+function emptyOf(series: Series): string {
+  return hasValues(spotsOf(series, ({ solved }) => solved))
+    ? "This run's history has no solved samples by arm: it has more than 64 arms, or an older server wrote it."
+    : "No sample is scored yet.";
+}
+
+interface LegendProps extends Pick<Shown, "pens" | "chosen"> {
   readonly lines: readonly Line[];
   readonly onChoose: (name: string | undefined) => void;
 }
@@ -98,156 +101,101 @@ function Legend({ lines, pens, chosen, onChoose }: LegendProps) {
   );
 }
 
-interface OverRun extends Pick<ChartProps, "label" | "inputs"> {
-  readonly series: Series;
-  /** Plot options of the vertical axis. */
-  readonly y: object;
-  readonly marks: Marks;
-}
-
-/** Draws a chart over the whole run, with the operators' changes marked. */
-function OverRun({ label, inputs, series, y, marks }: OverRun) {
-  const { axis, end } = series;
-  return (
-    <Chart
-      label={`${label}, over ${axis}`}
-      height={HEIGHT}
-      inputs={inputs}
-      options={(width) => ({
-        marginLeft: LEFT,
-        marginRight: RIGHT,
-        x: { label: axis, tickFormat: short, domain: [0, end] },
-        y: { label: null, grid: true, ticks: 5, ...y },
-        marks: [
-          ...marks,
-          ...changes(
-            series.marks.map(({ x }) => x),
-            labelsOf(series.marks, { left: LEFT, right: width - RIGHT, from: 0, to: end }),
-          ),
-        ],
-      })}
-    />
-  );
-}
-
-/** Text shown in place of a chart without data. */
-function Nothing({ children }: { readonly children: ComponentChildren }) {
-  return <p class="empty">{children}</p>;
-}
-
-function short(value: number): string {
-  if (value >= 1e6) return `${value / 1e6}M`;
-  return value >= 10_000 ? `${value / 1000}k` : count(value);
-}
-
-function spotsOf({ points }: Series, of: (point: Point) => number | undefined): readonly Spot[] {
-  return points.map((point) => ({ x: point.x, y: of(point) }));
-}
-
-/** Returns the opacity of a line: pale if another line is highlighted. */
-function opacityOf(chosen: string | undefined, name: string): number {
-  return chosen === undefined || chosen === name ? 1 : 0.16;
-}
-
-function SharesChart({ series, pens, chosen }: Shown) {
-  const layers = series.lines.map(({ name }, at) => ({
+function SharesChart(shown: Shown) {
+  const curves = armCurves(shown, percent, ({ shares }) => shares);
+  const layers = curves.map(({ name, spots, pen: { ink, opacity = 1 } }) => ({
     name,
-    ink: (pens[at] as Pen).ink,
-    opacity: 0.92 * opacityOf(chosen, name),
-    spots: held(
-      spotsOf(series, ({ shares }) => shares[at]),
-      series.end,
-    ),
+    ink,
+    opacity: 0.92 * opacity,
+    spots: held(spots, shown.series.end),
   }));
   return (
-    <OverRun
+    <RunChart
+      {...shown}
+      title="Share of the tasks, by arm"
       label="Stacked areas: the share of the tasks that each arm had"
-      inputs={[series, chosen]}
-      series={series}
-      y={{ ...SHARES, domain: [0, 100] }}
+      y={WHOLE}
+      // The areas have no dashes.
+      curves={curves.map((curve) => ({ ...curve, pen: { ink: curve.pen.ink } }))}
       marks={stack(layers)}
     />
   );
 }
 
 interface ArmChartProps extends Shown {
-  readonly of: (point: Point) => readonly number[];
+  readonly title: string;
+  /** Description of the lines, e.g. "the value of each arm". */
   readonly what: string;
-  readonly isShare?: boolean;
+  readonly of: (point: Point) => readonly (number | undefined)[];
+  readonly words?: Curve["words"];
+  readonly y?: object;
+  readonly empty?: string;
+  readonly children?: ComponentChildren;
 }
 
-function ArmChart({ of, what, isShare = false, series, pens, chosen }: ArmChartProps) {
-  const spots = series.lines.map((_, at) => spotsOf(series, (point) => of(point)[at]));
-  const said = (value: number) => (isShare ? percent(value) : figure(value));
-  return (
-    <OverRun
-      label={`Lines: the ${what} of each arm`}
-      inputs={[series, chosen]}
-      series={series}
-      y={{ ...(isShare && SHARES), zero: true }}
-      marks={[
-        ...series.lines.flatMap(({ name }, at) =>
-          line(spots[at] ?? [], { ...(pens[at] as Pen), opacity: opacityOf(chosen, name) }),
-        ),
-        ...pointed(
-          series.lines.flatMap(({ name }, at) =>
-            (spots[at] ?? []).map((spot) => ({ ...spot, title: `${name}\n${said(spot.y ?? 0)}` })),
-          ),
-        ),
-      ]}
-    />
-  );
+function ArmChart({ what, of, words = figure, y = { zero: true }, ...shown }: ArmChartProps) {
+  return <RunChart {...shown} label={`Lines: ${what}`} y={y} curves={armCurves(shown, words, of)} />;
 }
 
 /** Draws the highest open level of each arm that grows, with words such as "clique: 6 → 23 vertices". */
-function FrontierChart({ series, pens, chosen }: Shown) {
-  const grown = series.lines.flatMap(({ name, axis = "" }, at) => {
-    const spots = spotsOf(series, ({ frontiers }) => frontiers[at] || undefined).filter(({ y }) => y !== undefined);
-    const words = `${name}: ${spots[0]?.y} → ${spots.at(-1)?.y} ${axis}`;
-    return spots.length === 0 ? [] : [{ name, words, pen: pens[at] as Pen, spots: held(spots, series.end) }];
-  });
+function FrontierChart(shown: Shown) {
+  const { lines, end } = shown.series;
+  const curves = armCurves(shown, String, ({ frontiers }) => frontiers.map((level) => level || undefined));
+  const words = curves.flatMap(({ name, spots }, at) =>
+    spots.length === 0 ? [] : [`${name}: ${spots[0]?.y} → ${spots.at(-1)?.y} ${lines[at]?.axis ?? ""}`],
+  );
   return (
-    <>
-      <p class="note">{grown.map(({ words }) => words).join("; ")}</p>
-      <OverRun
-        label="Lines: the highest open level of each arm that grows"
-        inputs={[series, chosen]}
-        series={series}
-        y={{ zero: true }}
-        marks={[
-          ...grown.flatMap(({ name, pen, spots }) => line(spots, { ...pen, opacity: opacityOf(chosen, name) })),
-          ...pointed(
-            grown.flatMap(({ name, spots }) => spots.map((spot) => ({ ...spot, title: `${name}\n${spot.y}` }))),
-          ),
-        ]}
-      />
-    </>
+    <RunChart
+      {...shown}
+      title="Highest open level of each arm that grows"
+      label="Lines: the highest open level of each arm that grows"
+      y={{ zero: true }}
+      curves={curves.filter(({ spots }) => spots.length > 0)}
+      marks={curves.flatMap(({ spots, pen }) => line(held(spots, end), pen))}
+    >
+      <p class="note">{words.join("; ")}</p>
+    </RunChart>
   );
 }
 
-function SuccessChart({ series }: { readonly series: Series }) {
-  const solved = spotsOf(series, (point) => point.solved);
-  const useful = spotsOf(series, (point) => point.useful);
+function SuccessChart(shown: Shown) {
+  const { series } = shown;
+  const curves: readonly Curve[] = [
+    {
+      name: "solved samples",
+      words: percent,
+      spots: spotsOf(series, ({ solved }) => solved),
+      pen: { ink: "var(--best)", width: 1.8 },
+    },
+    {
+      name: "useful groups",
+      words: percent,
+      spots: spotsOf(series, ({ useful }) => useful),
+      pen: { ink: "var(--poor)", dash: "5 3" },
+    },
+  ];
   const evaluated = series.evaluations.map(({ arm, x, solved: y }) => ({ x, y, title: arm }));
-  if (!hasValues([...solved, ...useful, ...evaluated])) return <Nothing>No sample is scored yet.</Nothing>;
+  const rounds = [...Map.groupBy(evaluated, ({ title }) => title)].map(([arm, spots]): Curve => ({
+    name: `evaluation ${arm}`,
+    words: percent,
+    spots,
+    pen: { ink: "var(--good)" },
+  }));
   return (
-    <>
+    <RunChart
+      {...shown}
+      title={evaluated.length === 0 ? "Solved, and useful groups" : "Solved, useful groups, and evaluations"}
+      label="Lines: the share of samples solved, and of groups that an update learns from"
+      y={WHOLE}
+      curves={[...curves, ...rounds]}
+      marks={[...linesOf(curves), ...rings(evaluated, "var(--good)")]}
+      empty="No sample is scored yet."
+    >
       <p class="note key">
         <span class="solid">solved samples</span> <span class="dashed">useful groups</span>
         {evaluated.length > 0 && <span class="dots">solved in evaluations</span>}
       </p>
-      <OverRun
-        label="Lines: the share of samples solved, and of groups that an update learns from"
-        inputs={[series]}
-        series={series}
-        y={{ ...SHARES, domain: [0, 100] }}
-        marks={[
-          ...line(solved, { ink: "var(--best)", width: 1.8 }),
-          ...line(useful, { ink: "var(--poor)", dash: "5 3" }),
-          ...rings(evaluated, "var(--good)"),
-        ]}
-      />
-    </>
+    </RunChart>
   );
 }
 
@@ -256,52 +204,53 @@ function SuccessChart({ series }: { readonly series: Series }) {
  * The chart therefore also shows the mean of each arm, and the mean over the arms, which does not depend on their
  * shares.
  */
-function RewardChart({ series, pens, chosen }: Shown) {
-  const drawn = spotsOf(series, ({ reward }) => reward);
+function RewardChart(shown: Shown) {
+  const { series } = shown;
   const alike = spotsOf(series, ({ rewardAlike }) => rewardAlike);
-  if (!hasValues(drawn)) return <Nothing>No sample has a reward yet.</Nothing>;
   const isByArm = hasValues(alike) && series.lines.length > 1;
+  const arms = armCurves(shown, figure, ({ rewards }) => rewards).map((arm) => {
+    return { ...arm, pen: { ...arm.pen, width: 1, opacity: 0.6 * (arm.pen.opacity ?? 1) } };
+  });
+  const ofAll: Curve = {
+    name: "all samples",
+    words: figure,
+    spots: spotsOf(series, ({ reward }) => reward),
+    pen: { ink: "var(--best)", width: 2.4 },
+  };
+  const ofArms: Curve = {
+    name: "all arms alike",
+    words: figure,
+    spots: alike,
+    pen: { ink: "var(--poor)", dash: "5 3", width: 2 },
+  };
   return (
-    <>
+    <RunChart
+      {...shown}
+      title="Mean reward"
+      label="Lines: the mean reward of all samples, of each arm, and with all arms counted alike"
+      y={{ zero: true }}
+      curves={isByArm ? [...arms, ofArms, ofAll] : [ofAll]}
+      empty="No sample has a reward yet."
+    >
       {isByArm && (
         <p class="note key">
           <span class="solid">of all samples, as drawn</span> <span class="dashed">with all arms counted alike</span>
         </p>
       )}
-      <OverRun
-        label="Lines: the mean reward of all samples, of each arm, and with all arms counted alike"
-        inputs={[series, chosen]}
-        series={series}
-        y={{ zero: true }}
-        marks={[
-          ...(isByArm
-            ? series.lines.flatMap(({ name }, at) =>
-                line(
-                  // Leave out update batches without samples of the arm, which have no reward for it.
-                  spotsOf(series, ({ rewards }) => rewards[at]).filter(({ y }) => y !== undefined),
-                  { ...(pens[at] as Pen), width: 1, opacity: 0.6 * opacityOf(chosen, name) },
-                ),
-              )
-            : []),
-          ...(isByArm ? line(alike, { ink: "var(--poor)", dash: "5 3", width: 2 }) : []),
-          ...line(drawn, { ink: "var(--best)", width: 2.4 }),
-        ]}
-      />
-    </>
+    </RunChart>
   );
 }
 
-function SecondsChart({ series }: { readonly series: Series }) {
-  const seconds = spotsOf(series, (point) => point.seconds);
-  if (!hasValues(seconds))
-    return <Nothing>The time between two update batches is known from the second one on.</Nothing>;
+function SecondsChart(shown: Shown) {
+  const spots = spotsOf(shown.series, ({ seconds }) => seconds);
   return (
-    <OverRun
+    <RunChart
+      {...shown}
+      title="Waiting: seconds for an update batch"
       label="A line: seconds for an update batch"
-      inputs={[series]}
-      series={series}
       y={{ zero: true }}
-      marks={line(seconds, { ink: "var(--best)", width: 1.8 })}
+      curves={[{ name: "seconds", words: figure, spots, pen: { ink: "var(--best)", width: 1.8 } }]}
+      empty="The time between two update batches is known from the second one on."
     />
   );
 }

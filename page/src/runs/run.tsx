@@ -11,12 +11,16 @@ import { Changes } from "./changes.tsx";
 import { RunCharts } from "./charts.tsx";
 import { type Followed, useRun } from "./follow.ts";
 import { Groups } from "./groups.tsx";
+import { ProblemsOfRun } from "./problems.tsx";
 import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
+import { WINDOWS } from "./learning.ts";
 import { ARMS_APART } from "./lines.ts";
 import { Note, Tags } from "./notes.tsx";
 import { seriesOf } from "./series.ts";
+import { Smoothing } from "./smoothing.tsx";
 import { pausedWords, policyName, type ReadRun, shapeOf, standingOf, warningsOf } from "./state.ts";
+import { TopArms } from "./top-arms.tsx";
 import { mostDrawn } from "./why.ts";
 
 const tabs = [
@@ -24,6 +28,7 @@ const tabs = [
   ["arms", "Arms"],
   ["rows", "Rows"],
   ["groups", "Groups"],
+  ["problems", "Problems"],
   ["samples", "Samples"],
   ["changes", "Changes"],
   ["configuration", "Configuration"],
@@ -75,6 +80,8 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
       return <RowsOfRun run={run} />;
     case "groups":
       return <Groups run={run} />;
+    case "problems":
+      return <ProblemsOfRun run={run} />;
     case "samples":
       return <SamplesOfRun run={run} />;
     case "changes":
@@ -122,11 +129,17 @@ function Progress({ run }: { readonly run: ReadRun }) {
 }
 
 function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonly followed: Followed }) {
-  const { q = "", arm, over: asked } = address.value.query;
+  const { q = "", arm, over: asked, smoothing } = address.value.query;
   const over = asked === "tokens" ? "tokens" : "rollouts";
+  const window = WINDOWS.find((each) => String(each) === smoothing) ?? WINDOWS[0];
   // Recompute on a new history only, because states come more often.
-  const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, history, over)), [history, over]);
+  const series = useMemo(
+    () => (history === undefined ? undefined : seriesOf(run, history, over, window)),
+    [history, over, window],
+  );
   const why = mostDrawn(run);
+  const { promptsPerUpdate, numGenerations } = shapeOf(run);
+  const batches = history?.merged ?? 1;
   return (
     <>
       {why !== undefined && (
@@ -134,8 +147,8 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
           <h2>
             Drawn most now: <a href={hrefOf(["runs", run.runId, "arms"])}>{why.armId}</a> ({percent(why.probability)})
           </h2>
-          {why.next !== "" && <p>Next: {why.next}.</p>}
           <p>{why.words}</p>
+          <TopArms runId={run.runId} top={why.top} others={why.others} />
         </section>
       )}
       {run.state.arms.length > ARMS_APART && (
@@ -150,7 +163,16 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
       {series === undefined ? (
         <Waiting />
       ) : (
-        <RunCharts series={series} over={over} chosen={arm} onChoose={(name) => refine({ arm: name })} />
+        <RunCharts
+          runId={run.runId}
+          series={series}
+          over={over}
+          chosen={arm}
+          onChoose={(name) => refine({ arm: name })}
+          smoothing={
+            <Smoothing window={window} step={{ batches, rollouts: batches * promptsPerUpdate * numGenerations }} />
+          }
+        />
       )}
     </>
   );

@@ -1,6 +1,7 @@
 /** Computes the data of a run's charts from its history: points over its rollouts or its tokens, for each line. */
 import type { BatchRecord } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
+import { solvedShares, WINDOWS } from "./learning.ts";
 import type { Line } from "./lines.ts";
 import { axisOf, type Over } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
@@ -21,6 +22,11 @@ export interface Point {
   readonly reward: number | undefined;
   /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
   readonly rewards: readonly (number | undefined)[];
+  /**
+   * Solved share of each line over a window of its rollouts. Undefined if this step has none with a reward, or if the
+   * server does not send how many are solved.
+   */
+  readonly solvedShares: readonly (number | undefined)[];
   /**
    * Mean over the lines of their last known mean rewards. All lines count alike, so this mean does not depend on how
    * often each is drawn.
@@ -62,8 +68,14 @@ export interface Series {
 /** Kinds of changes that charts do not mark, because they are frequent, automatic and do not affect the charts. */
 const PASSED_OVER = ["close_groups", "reopen_groups", "note", "tags"];
 
-export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, over: Over = "rollouts"): Series {
+export function seriesOf(
+  { config }: Pick<ReadRun, "config">,
+  history: History,
+  over: Over = "rollouts",
+  window: number = WINDOWS[0],
+): Series {
   const { lines } = history;
+  const learning = lines.map(() => solvedShares(window));
   const { words: axis, at: xOf, hasLengths } = axisOf(config, history.records, over);
   const points: Point[] = [];
   const marks: Mark[] = [];
@@ -79,7 +91,10 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, 
       before = { at, batches: Math.max(1, kind.value.merged) };
       const point = pointOf(kind.value, lines);
       for (const [line, reward] of point.rewards.entries()) latest[line] = reward ?? latest[line];
-      points.push({ x: xOf(kind.value.cursor), seconds, ...point, rewardAlike: meanOf(latest) });
+      const { solvedCounts, rewardCounts } = kind.value;
+      const shares = learning.map((next, at) => next(rewardCounts[at] ?? 0, solvedCounts[at]));
+      const x = xOf(kind.value.cursor);
+      points.push({ x, seconds, ...point, rewardAlike: meanOf(latest), solvedShares: shares });
       end = xOf(kind.value.cursor + BigInt(total(kind.value.counts)));
     } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {
       marks.push({ x: xOf(kind.value.cursor), words: kind.value.kind.replaceAll("_", " ") });
@@ -91,7 +106,10 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History, 
   return { lines, points, marks, evaluations, axis, end: Math.max(end, ...marks.map(({ x }) => x)), hasLengths };
 }
 
-function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "x" | "seconds" | "rewardAlike"> {
+function pointOf(
+  batch: BatchRecord,
+  lines: readonly Line[],
+): Omit<Point, "x" | "seconds" | "rewardAlike" | "solvedShares"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
   const { rewardSums, rewardCounts, frontiers } = batch;
   const tasks = total(counts);

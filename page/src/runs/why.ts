@@ -1,21 +1,23 @@
 /** Explains which arms are drawn most and why, by the rule of the run's policy. */
 import type { ArmState } from "../../../clients/ts/src/public.ts";
-import { count, counted, figure, percent } from "../words.ts";
+import { count, figure, percent } from "../words.ts";
 import { policyName, type ReadRun } from "./state.ts";
 
 export interface Why {
   readonly armId: string;
   readonly probability: number;
   readonly words: string;
-  /** Arms drawn next most often, with their shares. Empty if only one arm is drawn. */
-  readonly next: string;
+  /** The arms drawn most, at most TOP. */
+  readonly top: readonly ArmState[];
+  /** Number of further arms that are drawn, and their probability together. */
+  readonly others: { readonly count: number; readonly probability: number };
 }
 
 /** If the largest share of an arm is below this multiple of an equal share, all arms count as drawn alike. */
 const ALIKE = 1.25;
 
-/** Maximum number of arms that an explanation names in addition to the most drawn arm. */
-const NAMED = 3;
+/** Maximum number of arms in the table of the arms drawn most. */
+const TOP = 5;
 
 /** Number of last closed groups of an arm that its recent means cover (ArmState.recent_solved_share). */
 export const RECENT_GROUPS = 256;
@@ -33,7 +35,11 @@ export function mostDrawn({ state }: Pick<ReadRun, "state">): Why | undefined {
     words: [...(alike ? [`All ${count(drawn.length)} arms are drawn nearly alike.`] : []), reason, solved(first)]
       .filter((part) => part !== "")
       .join(" "),
-    next: nextOf(others),
+    top: drawn.slice(0, TOP),
+    others: {
+      count: Math.max(0, drawn.length - TOP),
+      probability: drawn.slice(TOP).reduce((sum, arm) => sum + arm.probability, 0),
+    },
   };
 }
 
@@ -42,16 +48,6 @@ export function mostDrawn({ state }: Pick<ReadRun, "state">): Why | undefined {
  */
 function isDrawn({ removed, weight, maskedReason, probability }: ArmState): boolean {
   return !removed && weight > 0 && maskedReason === undefined && probability > 0;
-}
-
-function nextOf(others: readonly ArmState[]): string {
-  const shown = others.slice(0, NAMED).map(({ armId, probability }) => `${armId} (${percent(probability)})`);
-  const rest = others.slice(NAMED);
-  const share = rest.reduce((sum, { probability }) => sum + probability, 0);
-  return [
-    ...shown,
-    ...(rest.length > 0 ? [`${counted(rest.length, "more arm")} (${percent(share)} together)`] : []),
-  ].join(", ");
 }
 
 function reasonOf(policy: string, arm: ArmState, others: readonly ArmState[]): string {
@@ -92,40 +88,25 @@ function interest(arm: ArmState): number {
  * Returns whether the policy has learnt from no group of the arm yet. Even a closed group counts only after the run's
  * feedback lag, in update batches.
  */
-function isNew({ value }: ArmState): boolean {
+export function isNew({ value }: ArmState): boolean {
   return value === 0;
 }
 
 /** Returns the expected success of an arm. The policy assumes one half for a new arm. */
-function expected(arm: ArmState): number {
+export function expected(arm: ArmState): number {
   return isNew(arm) ? 0.5 : arm.value;
 }
 
 /** Interest (from 0 to 1) below which an arm gets little more than an equal share of the draws. */
 const LITTLE = 0.05;
 
-/**
- * Explains the frontier policy's choice. The policy's interest in an arm has three factors: expected success, how fast
- * success rises, and practice without progress. The server reports only the first. If it alone does not explain the
- * draws, one of the others does.
- */
+/** Explains the frontier policy's choice. The table of the arms drawn most has the three factors of its interest. */
 function frontierReason(arm: ArmState, others: readonly ArmState[]): string {
   const rule =
     "The frontier policy prefers arms whose success is near 0.29 or rises, and leaves those that practice does not move.";
   if (isNew(arm)) return `${rule} It has taken in no group of this arm yet: new arms are tried first.`;
-  const here = `It expects a success of ${figure(arm.value)} in this arm`;
-  const rival = others.reduce<ArmState | undefined>(
-    (best, other) => (interest(other) > interest(best ?? arm) ? other : best),
-    undefined,
-  );
-  if (Math.max(interest(arm), interest(rival ?? arm)) < LITTLE)
-    return `${rule} ${here}. No arm is near 0.29, so each has little more than an even share.`;
-  if (rival === undefined)
-    return `${rule} ${here}${others.length > 0 ? ", and no other arm's is of more interest" : ""}.`;
-  const there = isNew(rival)
-    ? `${rival.armId} is new`
-    : `${figure(rival.value)} in ${rival.armId}, which is of more interest`;
-  return `${rule} ${here}, and ${there}; but that arm's success rises more slowly, or it was practised for long without moving.`;
+  const isOfInterest = [arm, ...others].some((each) => interest(each) >= LITTLE);
+  return isOfInterest ? rule : `${rule} No arm is near 0.29, so each has little more than an even share.`;
 }
 
 function banditReason(arm: ArmState, others: readonly ArmState[]): string {

@@ -13,6 +13,15 @@ export interface Spot {
   readonly y: number | undefined;
 }
 
+/** Line of a chart, with its values in words. */
+export interface Curve {
+  readonly name: string;
+  readonly spots: readonly Spot[];
+  /** Formats a value, e.g. as a percentage. */
+  readonly words: (value: number) => string;
+  readonly pen: Pen;
+}
+
 const isKnown = (spot: Spot | undefined): boolean => Number.isFinite(spot?.y);
 
 /** Returns whether any spot has a value, so that a line through the spots shows something. */
@@ -37,6 +46,11 @@ export function line(spots: readonly Spot[], { ink, dash, width = 1.6, opacity =
     }),
     Plot.dot(alone, { ...place, r: 3, fill: ink, fillOpacity: opacity }),
   ];
+}
+
+/** Draws a line for each curve. */
+export function linesOf(curves: readonly Curve[]): Marks {
+  return curves.flatMap(({ spots, pen }) => line(spots, pen));
 }
 
 /** Draws circles, each with a title. */
@@ -79,11 +93,6 @@ export function stack(layers: readonly Layer[]): Marks {
 /** Draws a horizontal line over the whole width. */
 export function level(y: number, { ink, dash = "4 3" }: Pen): Marks {
   return [Plot.ruleY([y], { stroke: ink, strokeDasharray: dash })];
-}
-
-/** Shows the title of the spot that is nearest to the pointer, as a tooltip. */
-export function pointed(spots: readonly (Spot & { readonly title: string })[]): Marks {
-  return [Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "title" }))];
 }
 
 /** Draws vertical lines at changes, with their labels above the chart. */

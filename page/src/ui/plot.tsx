@@ -3,6 +3,8 @@
  */
 import * as Plot from "@observablehq/plot";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Figures } from "./figures.ts";
+import { Readable, type Scale } from "./values.tsx";
 
 export type PlotOptions = Plot.PlotOptions;
 
@@ -31,10 +33,13 @@ export interface ChartProps {
   readonly options: (width: number) => PlotOptions;
   /** Redraws the chart when one of these changes. */
   readonly inputs: readonly unknown[];
+  /** Values of the chart, which must change only with `inputs`. Unset: the chart shows no values. */
+  readonly figures?: Figures;
 }
 
-export function Chart({ label, height, options, inputs }: ChartProps) {
+export function Chart({ label, height, options, inputs, figures }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
+  const scale = useRef<Scale | undefined>(undefined);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const element = place.current;
@@ -59,6 +64,7 @@ export function Chart({ label, height, options, inputs }: ChartProps) {
       }
       drawn.setAttribute("role", "img");
       drawn.setAttribute("aria-label", label);
+      scale.current = drawn.scale("x");
       place.current?.replaceChildren(drawn);
     };
     inTurn(draw);
@@ -66,5 +72,11 @@ export function Chart({ label, height, options, inputs }: ChartProps) {
       left = true;
     };
   }, [width, label, height, ...inputs]);
-  return <div class="chart-place" ref={place} style={{ minHeight: `${height}px` }} />;
+  const drawing = <div class="chart-place" ref={place} style={{ minHeight: `${height}px` }} />;
+  if (figures === undefined) return drawing;
+  return (
+    <Readable figures={figures} inputs={inputs} place={place} scale={scale}>
+      {drawing}
+    </Readable>
+  );
 }

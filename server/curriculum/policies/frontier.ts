@@ -11,7 +11,7 @@ import { invalid } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
 import { decodeGrowing, encodeGrowing, type Growing, grown, growingOf, isOpen, peeksOf, topOf } from "./growing.ts";
 import { type Advance, first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
-import { decodeArm, encodeArm, expected, fresh, interestOf, type Practised, practised } from "./practised.ts";
+import { decodeArm, encodeArm, expected, fresh, interestOf, type Practised, practised, riseOf } from "./practised.ts";
 
 const DEFAULT_EXPLORATION = 0.1;
 /**
@@ -66,6 +66,11 @@ export interface FrontierState {
 function knownOf(arm: Practised | Growing | undefined, level: number | undefined): Practised {
   if (level !== undefined) return growingOf(arm).levels[level] ?? fresh;
   return arm === undefined || "levels" in arm ? fresh : arm;
+}
+
+/** Returns the success and practice that clients are shown: those of the highest open level of an arm that grows. */
+function shownOf(arm: Practised | Growing): Practised {
+  return knownOf(arm, "levels" in arm ? arm.top : undefined);
 }
 
 function observe(_: FrontierConfig, state: FrontierState, groups: readonly ObservedGroup[]): FrontierState {
@@ -322,7 +327,12 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
    */
   values: (_, { arms }) =>
     arms.map((arm) => {
-      const known = knownOf(arm, "levels" in arm ? arm.top : undefined);
+      const known = shownOf(arm);
       return known.fastCount > 0 ? expected(known) : 0;
+    }),
+  practised: ({ arms }) =>
+    arms.map((arm) => {
+      const known = shownOf(arm);
+      return { rise: riseOf(known), practice: known.practice };
     }),
 };

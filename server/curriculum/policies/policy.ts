@@ -138,6 +138,14 @@ export interface Pass<State> {
   readonly batch: number;
 }
 
+/** Progress of an arm, for display (FrontierPolicy in the contract defines both numbers). */
+export interface PractisedView {
+  /** How fast the arm's success rises, in [0, 1]. */
+  readonly rise: number;
+  /** Practice without progress, in groups. */
+  readonly practice: number;
+}
+
 /**
  * Definition of a policy. Configurations are JSON-like data, and states are never changed in place. Errors give a
  * field's path within the parameters.
@@ -227,6 +235,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   pass?(config: Config, state: State, progress: Progress): Pass<State> | undefined;
   /** Returns a value for each arm, for display, e.g. its expected success. Unset: 0. */
   values?(config: Config, state: State): readonly number[];
+  /** Returns how fast each arm's success rises and its practice without progress, for display. Unset: not known. */
+  practised?(state: State): readonly PractisedView[];
   /** Returns whether an instance may be drawn now. The draw skips refused instances. Unset: all may be drawn. */
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
   /** Returns the rank ranges from which the policy draws, with the arms to which each applies. Unset: none. */

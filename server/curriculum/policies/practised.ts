@@ -84,7 +84,7 @@ export function expected({ fast, fastCount }: Practised): number {
  * Returns how fast an arm's success rises, in [0, 1]. 0: it does not rise. 1: it rises fast, or the arm has had no
  * groups.
  */
-function riseOf({ fast, fastCount, slow, slowCount }: Practised): number {
+export function riseOf({ fast, fastCount, slow, slowCount }: Practised): number {
   if (fastCount === 0) return 1;
   return Math.min(1, Math.max(0, (fast / fastCount - slow / slowCount) / MOVED));
 }

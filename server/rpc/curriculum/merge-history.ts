@@ -12,7 +12,8 @@ export interface Merging {
   count(): number;
   /**
    * Returns the first batch with merged numbers. Counts and sums are added; other numbers are averaged over the batches
-   * that have them; `frontiers` are those of the last batch. Undefined: no batch was added.
+   * that have them; `frontiers` are those of the last batch. `solvedCounts` is left out if a batch has none, because
+   * `rewardCounts` would then count more samples. Undefined: no batch was added.
    */
   entry(): BatchEntry | undefined;
 }
@@ -55,23 +56,27 @@ export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => 
   let [armCount, sizes] = [-1, [] as readonly number[]];
   return (entry) => {
     if (entry.kind !== "batch") return entry;
-    const { probabilities, values, counts, rewardSums, rewardCounts, frontiers } = entry;
+    const { probabilities, values, counts, rewardSums, rewardCounts, solvedCounts, frontiers } = entry;
     if (armCount !== values.length) [armCount, sizes] = [values.length, sums(values.map(() => 1))];
     const means = sums(values).map((sum, group) => sum / Math.max(1, sizes[group] as number));
     const joined = { probabilities: sums(probabilities), values: means, counts: sums(counts) };
-    const rewards = { rewardSums: rewardSums && sums(rewardSums), rewardCounts: rewardCounts && sums(rewardCounts) };
+    const rewards = {
+      rewardSums: rewardSums && sums(rewardSums),
+      rewardCounts: rewardCounts && sums(rewardCounts),
+      solvedCounts: solvedCounts && sums(solvedCounts),
+    };
     return { ...entry, ...joined, ...rewards, ...(frontiers && { frontiers: greatest(frontiers) }) };
   };
 }
 
 /** Lists in a batch's record that have one number for each arm. */
-const BY_ARM = ["probabilities", "values", "counts", "rewardSums", "rewardCounts"] as const;
+const BY_ARM = ["probabilities", "values", "counts", "rewardSums", "rewardCounts", "solvedCounts"] as const;
 const TOTALS = ["prompts", "released", "useful"] as const;
 
 export function mergingOf(): Merging {
   let first: BatchEntry | undefined;
   let count = 0;
-  let closed = true;
+  let [closed, haveSolved] = [true, true];
   let frontiers: BatchEntry["frontiers"];
   const totals = { prompts: 0, released: 0, useful: 0 };
   const [reward, solved] = [meaning(), meaning()];
@@ -86,6 +91,7 @@ export function mergingOf(): Merging {
       frontiers = batch.frontiers;
       count++;
       closed &&= batch.closed;
+      haveSolved &&= batch.solvedCounts !== undefined;
       for (const name of TOTALS) totals[name] += batch[name];
       reward.add(batch.rewardMean);
       solved.add(batch.solvedShare);
@@ -109,6 +115,7 @@ export function mergingOf(): Merging {
         probabilities: sums.probabilities.map(mean),
         values: sums.values.map(mean),
         closed,
+        solvedCounts: haveSolved ? sums.solvedCounts : undefined,
         ...(frontiers && { frontiers }),
         rewardMean: reward.mean(),
         solvedShare: solved.mean(),

@@ -173,14 +173,22 @@ async function read(
   };
 }
 
+const nothingByArm = {
+  probabilities: [],
+  values: [],
+  counts: [],
+  rewardSums: [],
+  rewardCounts: [],
+  solvedCounts: [],
+  frontiers: [],
+} as const;
+
 /**
  * Returns the entry without its lists by arm. The run always fills them in for open batches, so they must be removed
  * here.
  */
 function withoutArms(entry: HistoryEntry): HistoryEntry {
-  return entry.kind === "batch"
-    ? { ...entry, probabilities: [], values: [], counts: [], rewardSums: [], rewardCounts: [], frontiers: [] }
-    : entry;
+  return entry.kind === "batch" ? { ...entry, ...nothingByArm } : entry;
 }
 
 function isSameGroup(one: HistoryEntry, other: HistoryEntry, merge: number): boolean {

@@ -126,6 +126,7 @@ function armToWire(arm: StateView["arms"][number]): ArmState {
     groups: BigInt(arm.groups),
     repeats: BigInt(arm.repeats),
     ...lengthsToWire(arm),
+    ...arm.practised,
     ...(recentRewardMean !== undefined && { recentRewardMean }),
     ...(recentSolvedShare !== undefined && { recentSolvedShare }),
     ...(maskedReason !== undefined && { maskedReason }),
@@ -177,7 +178,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
   const wire = create(HistoryRecordSchema, { epoch, time: timestampFromMs(record.atMs), rolledBack });
   if (record.kind === "batch") {
     const { batch, cursor, probabilities, values, counts, closed, rewardMean, solvedShare } = record;
-    const { rewardSums = [], rewardCounts = [], frontiers = [] } = record;
+    const { rewardSums = [], rewardCounts = [], solvedCounts = [], frontiers = [] } = record;
     const value = create(BatchRecordSchema, {
       batch: BigInt(batch),
       cursor: BigInt(cursor),
@@ -186,6 +187,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
       counts: [...counts],
       rewardSums: [...rewardSums],
       rewardCounts: [...rewardCounts],
+      solvedCounts: [...solvedCounts],
       frontiers: [...frontiers],
       closed,
       prompts: record.prompts,

@@ -15,6 +15,7 @@ import {
   bench,
   feedbackFor,
   frontierPolicy,
+  mixturePolicy,
   runConfig,
   type RunConfig,
   type Runs,
@@ -53,6 +54,33 @@ async function valuesAfter(measure: MeasureName, result: SampleResult): Promise<
   const { state } = value(await runs.get("run"));
   return state.arms[0]?.value;
 }
+
+test("clients see how fast an arm's success rises, and its practice without progress", async () => {
+  const { runs } = bench();
+  value(await runs.create("run", configOf(["even", "rising", "never"], {}, [1, 1, 0])));
+  expect(value(await runs.get("run")).state.arms[0]?.practised).toEqual({ rise: 1, practice: 0 });
+  let cursor = 0;
+  for (let i = 0; i < 12; i++) {
+    cursor = await batch(runs, cursor, 6, (task) => {
+      const quality = task.arm === 0 ? 0.5 : Number(i > 8);
+      return { kind: "reward", reward: quality, solved: quality === 1, quality };
+    });
+  }
+  // The draw takes in the feedback of the batches before it.
+  value(await ask(runs, "run", cursor, 6));
+  const { arms } = value(await runs.get("run")).state;
+  expect(arms[0]?.practised?.rise).toBe(0);
+  expect(arms[0]?.practised?.practice).toBeGreaterThan(4);
+  expect(arms[1]?.practised?.rise).toBeGreaterThan(0.5);
+  expect(arms[1]?.practised?.practice).toBe(0);
+  expect(arms[2]?.practised).toEqual({ rise: 1, practice: 0 });
+});
+
+test("a policy that measures no progress shows none", async () => {
+  const { runs } = bench();
+  value(await runs.create("run", { ...configOf(["only"]), policy: mixturePolicy() }));
+  expect(value(await runs.get("run")).state.arms[0]).not.toHaveProperty("practised");
+});
 
 describe("success is", () => {
   const near = { kind: "reward", reward: 0.2, solved: false, quality: 0.9 } as const;

@@ -124,8 +124,8 @@ describe("a run", () => {
   });
 });
 
-test("a merged record of the history has the sum, also with lists by group", () => {
-  const entry = (index: number, tokens: number | undefined): BatchEntry => ({
+function entry(index: number, tokens: number | undefined): BatchEntry {
+  return {
     kind: "batch",
     epoch: 0,
     atMs: 0,
@@ -140,9 +140,23 @@ test("a merged record of the history has the sum, also with lists by group", () 
     released: 1,
     useful: 0,
     ...(tokens !== undefined && { lengths: lengthOfSample(tokens, 0) }),
-  });
+  };
+}
+
+test("a merged record of the history has the sum, also with lists by group", () => {
   const merging = mergingOf();
   const join = joining([0, 0]);
   for (const each of [entry(0, 3), entry(1, undefined), entry(2, 4)]) merging.add(join(each) as BatchEntry);
   expect(merging.entry()?.lengths).toEqual({ ...none, tokens: 7, tokenSamples: 2 });
+});
+
+test("a merged record has no solved samples by arm if a batch has none", () => {
+  const merged = (...batches: readonly (readonly number[] | undefined)[]) => {
+    const merging = mergingOf();
+    for (const [index, solvedCounts] of batches.entries())
+      merging.add({ ...entry(index, undefined), rewardSums: [1, 2], rewardCounts: [2, 2], solvedCounts });
+    return merging.entry();
+  };
+  expect(merged([1, 2], [1, 0])).toMatchObject({ rewardCounts: [4, 4], solvedCounts: [2, 2] });
+  expect(merged([1, 2], undefined)).toMatchObject({ rewardCounts: [4, 4], solvedCounts: undefined });
 });

@@ -292,7 +292,7 @@ test("a history is read on from where it was not settled, and long ones in fewer
   for (const body of [{ withoutArms: true }, { withoutArms: true, mergeBatches: 2 }]) {
     const brief = one((await history(body)).read.records, 0);
     expect([brief.counts, brief.probabilities, brief.values]).toEqual([[], [], []]);
-    expect([brief.rewardSums, brief.rewardCounts]).toEqual([[], []]);
+    expect([brief.rewardSums, brief.rewardCounts, brief.solvedCounts]).toEqual([[], [], []]);
     expect(brief.rewardMean).toBe((body.mergeBatches === undefined ? zeroth : joined).rewardMean);
   }
   const sum = (numbers: readonly number[]): number => numbers.reduce((so, number) => so + number, 0);
@@ -300,12 +300,15 @@ test("a history is read on from where it was not settled, and long ones in fewer
   expect(sum(zeroth.rewardCounts)).toBe(4);
   expect(sum(zeroth.rewardSums) / 4).toBeCloseTo(zeroth.rewardMean ?? 0);
   expect(zeroth.rewardCounts.map((count) => count > 0)).toEqual(zeroth.counts.map((count) => count > 0));
+  expect(sum(zeroth.solvedCounts) / 4).toBe(zeroth.solvedShare);
+  expect(joined.solvedCounts).toEqual(zeroth.solvedCounts.map((each, arm) => each + (second.solvedCounts[arm] ?? 0)));
   expect(joined.rewardSums).toEqual(zeroth.rewardSums.map((each, arm) => each + (second.rewardSums[arm] ?? 0)));
   for (const body of [{}, { mergeBatches: 2 }]) {
     const apart = "mergeBatches" in body ? joined : zeroth;
     const whole = one((await history({ ...body, armGroups: [0, 0] })).read.records, 0);
     expect(whole.counts).toEqual([sum(apart.counts)]);
     expect([whole.rewardSums, whole.rewardCounts]).toEqual([[sum(apart.rewardSums)], [sum(apart.rewardCounts)]]);
+    expect(whole.solvedCounts).toEqual([sum(apart.solvedCounts)]);
     expect(whole.probabilities[0]).toBeCloseTo(1);
     expect(whole.values[0]).toBeCloseTo(sum(apart.values) / 2);
     const turned = one((await history({ ...body, armGroups: [1, 0] })).read.records, 0);

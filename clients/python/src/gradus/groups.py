@@ -128,6 +128,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
     reward_sums, reward_counts
         Sum and number of the rewards of each arm in the batch; empty: the run has more than 64 arms, or the record is
         older than these fields.
+    solved_counts
+        Number of solved samples in each of reward_counts; empty: not known.
     lengths
         Lengths of the samples' completions so far; None: there are none yet, or the server is older than this field.
     frontiers
@@ -151,6 +153,7 @@ class BatchRecord(Value, message=cur.BatchRecord):
     reward_counts: tuple[int, ...] = ()
     lengths: CompletionLengths | None = None
     frontiers: tuple[int, ...] = ()
+    solved_counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -329,6 +329,8 @@ class ArmState(Value, message=cur.ArmState):
         Lengths of the completions in the arm's closed groups; None: not known.
     growth
         Levels of an arm that grows; None: it does not.
+    rise, practice
+        How fast its success rises, 0 to 1, and its practice without progress in groups; None: not the frontier policy.
 
     """
 
@@ -345,6 +347,8 @@ class ArmState(Value, message=cur.ArmState):
     removed: bool
     lengths: CompletionLengths | None = None
     growth: ArmGrowth | None = None
+    rise: float | None = None
+    practice: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1199,6 +1199,20 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
    * groups, or the lengths are not known, as under FEEDBACK_SOURCE_REPORTED.
    */
   lengths?: CompletionLengths | undefined;
+
+  /**
+   * How fast the arm's success rises, in [0, 1], as FrontierPolicy defines it. 0: it does
+   * not rise. 1: it rises fast, or the arm has had no group. For an arm that grows, the
+   * rise of its highest open level. Unset: another policy is in force, or an older server
+   * wrote the list of runs from which the state was read.
+   */
+  rise?: number | undefined;
+
+  /**
+   * Practice of the arm without progress, in groups: V of FrontierPolicy. For an arm that
+   * grows, the practice of its highest open level. Unset: as for `rise`.
+   */
+  practice?: number | undefined;
 };
 
 export declare const ArmStateSchema: GenMessage<ArmState>;
@@ -2620,6 +2634,13 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * the sum of its batches. Unset: there are none yet, or the lengths are not known.
    */
   lengths?: CompletionLengths | undefined;
+
+  /**
+   * Number of solved samples in each of reward_counts. A merged record has the sum of its
+   * batches, and merged arms have theirs. Empty if reward_counts is, if the trainer
+   * reports advantages, or if a batch of the record is older than this field.
+   */
+  solvedCounts: number[];
 };
 
 export declare const BatchRecordSchema: GenMessage<BatchRecord>;

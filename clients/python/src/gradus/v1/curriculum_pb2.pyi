@@ -545,6 +545,8 @@ class ArmState(_message.Message):
     REMOVED_FIELD_NUMBER: _ClassVar[int]
     GROWTH_FIELD_NUMBER: _ClassVar[int]
     LENGTHS_FIELD_NUMBER: _ClassVar[int]
+    RISE_FIELD_NUMBER: _ClassVar[int]
+    PRACTICE_FIELD_NUMBER: _ClassVar[int]
     arm_id: str
     probability: float
     value: float
@@ -558,7 +560,9 @@ class ArmState(_message.Message):
     removed: bool
     growth: ArmGrowth
     lengths: CompletionLengths
-    def __init__(self, arm_id: _Optional[str] = ..., probability: _Optional[float] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., issued: _Optional[int] = ..., groups: _Optional[int] = ..., recent_reward_mean: _Optional[float] = ..., recent_solved_share: _Optional[float] = ..., repeats: _Optional[int] = ..., masked_reason: _Optional[str] = ..., removed: bool = ..., growth: _Optional[_Union[ArmGrowth, _Mapping]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
+    rise: float
+    practice: float
+    def __init__(self, arm_id: _Optional[str] = ..., probability: _Optional[float] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ..., issued: _Optional[int] = ..., groups: _Optional[int] = ..., recent_reward_mean: _Optional[float] = ..., recent_solved_share: _Optional[float] = ..., repeats: _Optional[int] = ..., masked_reason: _Optional[str] = ..., removed: bool = ..., growth: _Optional[_Union[ArmGrowth, _Mapping]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ..., rise: _Optional[float] = ..., practice: _Optional[float] = ...) -> None: ...
 
 class ArmGrowth(_message.Message):
     AXIS_FIELD_NUMBER: _ClassVar[int]
@@ -1279,6 +1283,7 @@ class BatchRecord(_message.Message):
     REWARD_COUNTS_FIELD_NUMBER: _ClassVar[int]
     FRONTIERS_FIELD_NUMBER: _ClassVar[int]
     LENGTHS_FIELD_NUMBER: _ClassVar[int]
+    SOLVED_COUNTS_FIELD_NUMBER: _ClassVar[int]
     batch: int
     cursor: int
     probabilities: _containers.RepeatedScalarFieldContainer[float]
@@ -1295,7 +1300,8 @@ class BatchRecord(_message.Message):
     reward_counts: _containers.RepeatedScalarFieldContainer[int]
     frontiers: _containers.RepeatedScalarFieldContainer[int]
     lengths: CompletionLengths
-    def __init__(self, batch: _Optional[int] = ..., cursor: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ..., closed: bool = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., prompts: _Optional[int] = ..., released: _Optional[int] = ..., useful: _Optional[int] = ..., merged: _Optional[int] = ..., reward_sums: _Optional[_Iterable[float]] = ..., reward_counts: _Optional[_Iterable[int]] = ..., frontiers: _Optional[_Iterable[int]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ...) -> None: ...
+    solved_counts: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, batch: _Optional[int] = ..., cursor: _Optional[int] = ..., probabilities: _Optional[_Iterable[float]] = ..., values: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ..., closed: bool = ..., reward_mean: _Optional[float] = ..., solved_share: _Optional[float] = ..., prompts: _Optional[int] = ..., released: _Optional[int] = ..., useful: _Optional[int] = ..., merged: _Optional[int] = ..., reward_sums: _Optional[_Iterable[float]] = ..., reward_counts: _Optional[_Iterable[int]] = ..., frontiers: _Optional[_Iterable[int]] = ..., lengths: _Optional[_Union[CompletionLengths, _Mapping]] = ..., solved_counts: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ControlRecord(_message.Message):
     class WeightsEntry(_message.Message):
