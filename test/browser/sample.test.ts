@@ -185,8 +185,7 @@ test("the last change is undone by a change to the values before it, and undone 
   await using opened = await open("runs/stepped/changes");
   const { page } = opened;
   const undo = async (words: string) => {
-    await page.getByText(`${words}.`, { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Undo the last change" }).click();
+    await page.getByTitle(words, { exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Undo the last change" });
     await dialog.getByText(/What it does: From task \d+ on/).waitFor();
     expect(await opened.findings()).toEqual([]);

@@ -1,90 +1,22 @@
-/** Lists the changes of a run by operators and by the server itself, and undoes the last one. */
-import { toJson } from "@bufbuild/protobuf";
-import { useState } from "preact/hooks";
-import { type ControlRecord, type HistoryRecord, PolicySchema, type RunShape } from "../../../clients/ts/src/public.ts";
-import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { roleAtLeast } from "../caller.ts";
-import { gradus, hasToken } from "../session.ts";
+/** Lists the changes of a run by operators and by the server itself. */
+import type { ControlRecord, HistoryRecord, RunShape } from "../../../clients/ts/src/public.ts";
+import { hasToken } from "../session.ts";
 import { Tag } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 import { clock, count, counted, figure } from "../words.ts";
-import { ChangeDialog, type Effect } from "./change.tsx";
-import { policyName, type ReadRun } from "./state.ts";
-import { type Undo, undoOf } from "./undo.ts";
+import { policyName } from "./state.ts";
 
 interface ChangesProps {
-  readonly run: ReadRun;
   /** Undefined until the history is loaded. */
   readonly records: readonly HistoryRecord[] | undefined;
 }
 
 /** Shows the changes in a run's history. */
-export function Changes({ run, records }: ChangesProps) {
+export function Changes({ records }: ChangesProps) {
   if (records === undefined) return <p class="waiting">Reading what was changed…</p>;
   const changes = records.filter(({ kind }) => kind.case === "control").reverse();
   if (changes.length === 0) return <p class="empty">Nothing was changed since the run was created.</p>;
-  return (
-    <>
-      <UndoLast run={run} records={records} />
-      <ListOf changes={changes} />
-    </>
-  );
-}
-
-/** Button that undoes the last change, and the dialog that shows the effect before. */
-function UndoLast({ run, records }: { readonly run: ReadRun; readonly records: readonly HistoryRecord[] }) {
-  // Keep the change that the reader chose while the dialog is open, because the change itself is the last one then.
-  const [opened, setOpened] = useState<Undo>();
-  const undo = undoOf(run, records);
-  if (!roleAtLeast("operator")) return null;
-  return (
-    <>
-      {undo !== undefined && (
-        <p class="toolbar">
-          <button type="button" aria-haspopup="dialog" onClick={() => setOpened(undo)}>
-            Undo the last change
-          </button>
-          <span class="note">{undo.words}.</span>
-        </p>
-      )}
-      {opened !== undefined && (
-        <ChangeDialog
-          title="Undo the last change"
-          words={`${opened.words}. This is a change of its own, and what was drawn meanwhile stays.`}
-          verb="Undo it"
-          change={(validateOnly) => madeBy(run.runId, opened, validateOnly)}
-          onClose={() => setOpened(undefined)}
-        >
-          {"policy" in opened && opened.policy !== undefined && (
-            <pre tabIndex={0}>{JSON.stringify(toJson(PolicySchema, opened.policy), undefined, 2)}</pre>
-          )}
-        </ChangeDialog>
-      )}
-    </>
-  );
-}
-
-const { method } = CurriculumService;
-
-function madeBy(runId: string, undo: Undo, validateOnly: boolean): Promise<Effect> {
-  const { unary } = gradus.value;
-  switch (undo.kind) {
-    case "weights":
-      return unary(method.setWeights, { runId, validateOnly, weights: { ...undo.weights } });
-    case "policy":
-      return unary(method.updatePolicy, { runId, validateOnly, policy: undo.policy });
-    case "shape":
-      return unary(method.updateShape, {
-        runId,
-        validateOnly,
-        ...undo.shape,
-        ...(undo.policy && { policy: undo.policy }),
-      });
-    case "pause":
-      return unary(method.pause, { runId, validateOnly });
-    case "resume":
-      return unary(method.resume, { runId, validateOnly });
-  }
+  return <ListOf changes={changes} />;
 }
 
 function ListOf({ changes }: { readonly changes: readonly HistoryRecord[] }) {

@@ -21,6 +21,7 @@ import { seriesOf } from "./series.ts";
 import { Smoothing } from "./smoothing.tsx";
 import { pausedWords, policyName, type ReadRun, shapeOf, standingOf, warningsOf } from "./state.ts";
 import { TopArms } from "./top-arms.tsx";
+import { UndoLast } from "./undo-last.tsx";
 import { mostDrawn } from "./why.ts";
 
 const tabs = [
@@ -49,6 +50,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
         <a href={hrefOf(["runs"])}>Runs</a> /
       </p>
       <Heading title={runId} note={run && <Standing run={run} />}>
+        {run && <UndoLast run={run} records={followed.history?.records} />}
         {run && <Actions run={run} />}
       </Heading>
       {run && <Note note={run.state.note} />}
@@ -85,7 +87,7 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
     case "samples":
       return <SamplesOfRun run={run} />;
     case "changes":
-      return <Changes run={run} records={followed.history?.records} />;
+      return <Changes records={followed.history?.records} />;
     case "configuration":
       return <Configuration run={run} />;
     default:
