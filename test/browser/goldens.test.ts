@@ -29,7 +29,7 @@ test("a picture is like itself, and like itself a little moved or blurred", asyn
 });
 
 test("another view, another ground, and a panel that is not there are others", async () => {
-  const cover = "div { position: fixed; background: #fff; left: 250px; top: 330px; width: 500px; height: 330px }";
+  const cover = "div { position: fixed; background: #fff; left: 220px; top: 250px; width: 1030px; height: 330px }";
   for (const taken of [kept("samples"), await changed("run", "img { filter: invert(1) }"), await changed("run", cover)])
     expect(await differenceOf(browser, taken, kept("run"))).toBeGreaterThan(SHARE_MAX);
 });

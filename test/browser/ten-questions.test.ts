@@ -307,7 +307,7 @@ const questions: readonly Question[] = [
   {
     name: "undo a change",
     async answer({ page, click }) {
-      await click(page.getByRole("button", { name: "Undo the last change" }));
+      await click(page.getByRole("button", { name: "Undo", exact: true }));
       await click(page.getByRole("button", { name: "Undo it" }));
       await page.getByText("Done.").waitFor();
       const { state } = await json<Run>("run", "get", RUN);

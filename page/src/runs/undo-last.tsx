@@ -25,7 +25,7 @@ export function UndoLast({ run, records }: UndoLastProps) {
     <>
       {undo !== undefined && (
         <button type="button" aria-haspopup="dialog" title={undo.words} onClick={() => setOpened(undo)}>
-          Undo the last change
+          Undo
         </button>
       )}
       {opened !== undefined && (
