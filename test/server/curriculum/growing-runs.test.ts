@@ -234,9 +234,9 @@ describe("control", () => {
       field: "arms[0].grow",
     });
     const wide = { ...grow, start: 1, step: 1, cap: 256 };
-    const arms = Array.from({ length: 17 }, (_, i) => arm(`a${i}`, { grow: wide }));
+    const arms = Array.from({ length: 33 }, (_, i) => arm(`a${i}`, { grow: wide }));
     expect(await runs.create("run", configOf({ arms }))).toMatchObject({ kind: "invalid", field: "arms" });
-    value(await runs.create("run", configOf({ arms: arms.slice(0, 16) })));
+    value(await runs.create("run", configOf({ arms: arms.slice(0, 32) })));
   });
 });
 
