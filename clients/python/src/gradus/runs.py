@@ -443,10 +443,14 @@ class RunState(Value, message=cur.RunState):
 
 @dataclass(frozen=True)
 class Annotation(Value, message=cur.AnnotateRunResponse):
-    """Note and tags with which people describe a run. Tags are sorted."""
+    """Note and tags with which people describe a run. Tags are sorted.
+
+    `no_effect`: parts of the change that changed nothing, each in a sentence; each is a NoEffectWarning, too.
+    """
 
     note: str
     tags: tuple[str, ...]
+    no_effect: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
