@@ -93,7 +93,7 @@ export interface ServerStatus {
   readonly ports: () => readonly PortLoad[];
   /** Servers that share the store, each with the time since its last sign of life. Empty: the store is not shared. */
   readonly replicas: () => readonly { readonly id: string; readonly ageMs: number }[];
-  /** Returns the load of the last minutes. Left out: this is a CLI command, which serves nobody. */
+  /** Returns the load of the last minutes. Undefined in commands without a server. */
   readonly activity?: (() => ServerActivity) | undefined;
 }
 

@@ -296,7 +296,7 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   if (filled?.kind === "filled") await source.render?.(drawnSoon(begun, filled.tasks));
 }
 
-/** Returns the tasks of a draw whose prompts this server makes. Others have them from outside. */
+/** Returns the tasks of a draw whose prompts can be made ahead. Tasks that may cost money are left out. */
 function drawnSoon<Spec, Key extends InstanceKey>(
   { config }: RunState<Spec, Key>,
   tasks: readonly DrawnTask<Key>[],

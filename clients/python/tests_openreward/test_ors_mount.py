@@ -186,7 +186,7 @@ def test_a_game_goes_on_after_its_server_was_killed_and_started_again(
 ) -> None:
     server = start_ors("Doors")
     with mount(start_server, f"ors={server.address}") as client:
-        # Of the first tasks, one whose game takes several calls.
+        # Chooses one of the first tasks whose game takes several calls.
         tasks = (client.reset("ors/doors", level="train", seed=seed) for seed in range(100))
         environment = native(server, "doors")
         task, replies, reward = next(

@@ -81,7 +81,7 @@ function meanOf(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-/** Returns how many are solved. Null: it is known of none. */
+/** Returns how many completions are solved. Null: of no completion is it known whether it is solved. */
 function solvedOf(values: readonly (boolean | null)[]): number | null {
   return values.every((value) => value === null) ? null : values.filter((value) => value === true).length;
 }

@@ -5,7 +5,7 @@ import type { Environment, RescoredGroup, Suite } from "../../../clients/ts/src/
 import type { RescoredSample } from "../../../clients/ts/src/rescore-report.ts";
 import type { Query } from "../address.ts";
 
-/** Begin of the query parameters that hold parameters of the reward scheme. */
+/** Prefix of the query parameters that hold parameters of the reward scheme. */
 export const PARAMETER = "with.";
 
 /** Returns the settings in an address. Undefined: it has none, so nothing is to be scored. */

@@ -10,7 +10,7 @@ import type { ReadRun } from "./state.ts";
 export function ConfigDiff({ runs }: { readonly runs: readonly ReadRun[] }) {
   const differences = useMemo(
     () => differencesOf(runs),
-    // The configuration changes with a change by an operator only, and each of these raises the version.
+    // Only a change by an operator alters the configuration, and each such change raises the version.
     [runs.map(({ runId, state }) => `${runId} ${state.version}`).join()],
   );
   const columns = useMemo(() => runs.map(({ runId }) => runId), [runs.map(({ runId }) => runId).join()]);

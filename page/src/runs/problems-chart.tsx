@@ -1,4 +1,4 @@
-/** Draws over a run which share of its samples has each problem. */
+/** Charts the share of samples with each problem, over the run. */
 import type { ArmViolations, SampleSums } from "../../../clients/ts/src/public.ts";
 import { type Pen, pensOf } from "../ui/colours.ts";
 import { type Curve, linesOf } from "../ui/marks.ts";

@@ -20,7 +20,7 @@ const ARMS_NAMED = 6;
  * Returns the change that undoes the last change by an operator that can be undone: of weights, policy, sizes, or a
  * pause. Undefined: there is none, or the run is already as it was before.
  *
- * What a policy learned, stages that Advance ended, and arms that were added or removed stay as they are.
+ * It brings back neither learned values, nor stages that Advance ended, nor arms that were removed.
  */
 export function undoOf(run: ReadRun, records: readonly HistoryRecord[]): Undo | undefined {
   const changes = records.flatMap(({ kind, rolledBack }) =>

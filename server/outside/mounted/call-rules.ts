@@ -137,8 +137,8 @@ export function namesOfOthers(asked: AskedEnvironment): readonly (readonly [stri
 }
 
 /**
- * Makes the same instances again: in a process that has made none of the environment, in another order, and alone. The results must equal the first
- * ones. Also requests environments and levels that do not exist, which the provider must refuse.
+ * Makes the same instances again: in a process that has made none of the environment, in another order, and alone. The
+ * results must equal the first ones. Also requests environments and levels that do not exist, which the provider must refuse.
  */
 export async function repeat(subject: Subject, made: Instances) {
   const {

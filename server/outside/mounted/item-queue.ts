@@ -58,7 +58,7 @@ export interface ItemQueue {
    * by the measured time `ms`.
    */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Returns whether an item whose turn has come waits for a fresh worker, and `isComing` says of none for it. */
+  /** Returns whether an item whose turn has come waits for a fresh worker, and `isComing` says that none is coming. */
   wantsFresh(isComing: (item: Item) => boolean): boolean;
   /** Returns whether an item of another caller or connection than `item`'s is in the queue. */
   hasOthers(item: Item): boolean;

@@ -67,13 +67,13 @@ class Asking:
             raise UnavailableError(f"{self._address} is not reached: {error}") from error
 
     def json(self, path: str, body: Any = None) -> Any:
-        """Returns the reply as JSON. Raises MisshapenError if it is none, and else as `ask` does."""
+        """Returns the reply as JSON. Raises MisshapenError if it is not JSON, and the errors of `ask`."""
         return json_of(self.ask(path, body), path)
 
     def _read(self, reply: http.client.HTTPResponse, path: str) -> bytes:
         parts = []
         size = 0
-        # A stream sends comments while it waits for its result, so that the deadline is looked at again and again.
+        # A stream sends comments while it waits for its result, so the deadline is checked at each piece.
         while part := reply.read1(64 * 1024):
             parts.append(part)
             size += len(part)
@@ -90,7 +90,7 @@ class Asking:
 
 
 def json_of(reply: bytes, what: str) -> Any:
-    """Reads JSON. Raises MisshapenError, with `what` before it, if it is none."""
+    """Reads JSON. Raises MisshapenError, which begins with `what`, if the bytes are not JSON."""
     try:
         return json.loads(reply)
     except ValueError as error:
