@@ -141,13 +141,16 @@ class Host:
         """Ends the host and its workers, and waits for their end."""
         for task in self._tasks:
             task.cancel()
-        if self._server is not None:
-            self._server.close()
         self.kill()
         await self._process.wait()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        # A worker may have connected just before its end. The event loop registers its connection within four turns.
+        for _ in range(5):
+            await asyncio.sleep(0)
         for writer in self._writers:
-            writer.close()
+            writer.transport.abort()
+        if self._server is not None:
+            self._server.close()
         # Let the event loop handle the closed connections, which takes one turn of it.
         await asyncio.sleep(0)
         shutil.rmtree(self._folder, ignore_errors=True)
