@@ -43,7 +43,7 @@ const { values: options } = parseArgs({
 const EVERY_MS = 10;
 /** Interval between two update batches of the undisturbed run, in milliseconds. */
 const BATCH_EVERY_MS = 50;
-const WARM_UP_MS = 2000;
+const WARM_UP_MS = 8000;
 
 type Timed = () => Promise<unknown>;
 
