@@ -182,6 +182,12 @@ export abstract class Call implements CallContext, OpenCall {
     return new Promise((resolve) => this.inTurn(resolve));
   }
 
+  /** Like `turn`, but rejects if the call was aborted, e.g. because the caller has left. */
+  async activeTurn(): Promise<void> {
+    await this.turn();
+    if (this.#abortReason !== undefined) throw this.#abortReason;
+  }
+
   inTurn(work: () => void): void {
     this.connection.take(work);
   }

@@ -4,6 +4,7 @@
  */
 import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { VitestPluginContext } from "vitest/node";
 import { withBundledThreads } from "../../scripts/artefacts/bundle.ts";
 import { VARIABLE } from "./tested-program.ts";
 
@@ -13,6 +14,10 @@ export const threadsOfBundle = {
   name: "threads of the bundle",
   // Vite's own plugins would replace the places where threads are started.
   enforce: "pre",
+  /** Vitest keeps transformed files, so the program's folder must be part of their key. */
+  configureVitest({ defineCacheKeyGenerator }: VitestPluginContext): void {
+    defineCacheKeyGenerator(() => process.env[VARIABLE]);
+  },
   transform(text: string, id: string): string | undefined {
     const folder = process.env[VARIABLE];
     const source = relative(repository, id);

@@ -15,7 +15,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Method } from "../call-context.ts";
 import { toStatus } from "../errors.ts";
 import { type BidiHandler, type ServerStreamHandler, shuttingDown, type UnaryHandler } from "../../base/rpc.ts";
-import { cutterOf, decoderOf, encoderOf } from "../wire/codec.ts";
+import { cutterOf, type Decode, decoderOf, encoderOf } from "../wire/codec.ts";
 import { begin, type GrpcCall } from "./call.ts";
 
 /**
@@ -30,8 +30,7 @@ export interface Request {
 
 /** Functions that decode and encode a method's messages. */
 interface Messages {
-  /** Decodes a message. Throws RpcError if the bytes are not a valid message. */
-  readonly read: (bytes: Uint8Array) => Message;
+  readonly read: Decode<Message>;
   readonly write: (message: Message, call: GrpcCall) => Buffer;
   /**
    * Splits a response with a long list into several messages, which are encoded one by one. A short response stays one
@@ -77,12 +76,12 @@ export function implementationOf(
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-function take(request: Request, call: GrpcCall, read: Messages["read"]): Message {
+function take(request: Request, call: GrpcCall, read: Messages["read"]): Message | Promise<Message> {
   const { bytes } = request;
   request.bytes = undefined;
   if (bytes === undefined) throw new Error("a request was read twice");
   call.bytesIn += bytes.byteLength;
-  return read(bytes);
+  return read(bytes, () => call.activeTurn());
 }
 
 function handlerOf(ours: Messages, method: DescMethod, handler: unknown): UntypedHandleCall {
@@ -164,7 +163,9 @@ function answer(
     call.settle(failure.code);
   };
   try {
-    const response = call.run(() => handler(take(request, call, read), call));
+    const message = take(request, call, read);
+    const handle = (taken: Message) => call.run(() => handler(taken, call));
+    const response = message instanceof Promise ? message.then(handle) : handle(message);
     if (response instanceof Promise) response.then(succeedInTurn).catch(fail);
     else send(write(response, call));
   } catch (thrown) {
@@ -180,7 +181,8 @@ function serverStreamCalls(
 ): handleServerStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(incoming, begin(incoming), async (call) => {
-      await call.run(() => writeAnswers(incoming, handler(take(incoming.request, call, read), call), call, write));
+      const request = await take(incoming.request, call, read);
+      await call.run(() => writeAnswers(incoming, handler(request, call), call, write));
     });
 }
 
@@ -298,7 +300,7 @@ function readRequests(stream: Readable, call: GrpcCall, read: Messages["read"]):
       if (request !== null) {
         await call.turn();
         taken();
-        return { done: false, value: take(request, call, read) };
+        return { done: false, value: await take(request, call, read) };
       }
       if (ended) call.checkEnd();
       if (ended || cut) return { done: true, value: undefined };

@@ -274,9 +274,10 @@ export function bodyReader(
   const binary = decoderOf(input);
   const json = jsonDecoderOf(input);
   const decode = async (call: HttpCall, format: BodyFormat, bytes: Buffer): Promise<Message> => {
-    if (!format.json) return binary(bytes);
+    const turn = () => call.activeTurn();
+    if (!format.json) return binary(bytes, turn);
     if (bytes.length <= LONG_JSON_BYTES) return json(bytes);
-    return binary(await longJson.read({ kind: "contract", type: input.typeName, bytes }, call.party));
+    return binary(await longJson.read({ kind: "contract", type: input.typeName, bytes }, call.party), turn);
   };
   return async (call, headers) => {
     const format = formatOf(headers);

@@ -2,7 +2,7 @@
 import { type DescField, type DescMessage, fromJsonString, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { RpcError } from "../../base/rpc.ts";
-import { PARTS_MAX } from "../wire/codec.ts";
+import { PARTS_MAX } from "../wire/pieces.ts";
 
 /**
  * Returns a function that decodes messages from JSON, or throws RpcError. Unknown fields are refused. Connect ignores

@@ -16,7 +16,7 @@ import {
 import { type MessageKind, type MessageOf, readMessage as readNemo } from "../compat/nemo-gym/message.ts";
 import { type OpenEnvMessage, readMessage } from "../compat/openenv/message.ts";
 import { type MessageOf as RewardMessages, readMessage as readReward } from "../compat/openreward/message.ts";
-import { checkParts } from "../wire/codec.ts";
+import { checkParts } from "../wire/pieces.ts";
 import { jsonDecoderOf } from "./json-codec.ts";
 
 /** JSON text that the thread is to parse. */

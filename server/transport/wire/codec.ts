@@ -1,10 +1,8 @@
 /**
- * Decodes and encodes protobuf messages by protobuf-es. Limits how many fields a message may have, and how much is
- * encoded at once.
+ * Decodes and encodes protobuf messages by protobuf-es, long ones in pieces.
  */
 import {
   create,
-  type DescField,
   type DescMessage,
   fromBinary,
   type Message,
@@ -14,35 +12,48 @@ import {
 } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { CompletionSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
-import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
-import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
+import { RpcError } from "../../base/rpc.ts";
+import { PIECE_BYTES, readInPieces } from "./pieces.ts";
 
 /**
- * Returns a function that decodes messages. It throws RpcError (INVALID_ARGUMENT) for invalid bytes and for too large
- * messages.
+ * Decodes a message. A long one is decoded in pieces, each of which begins when `turn` resolves. Throws RpcError
+ * (INVALID_ARGUMENT), or rejects with it, for invalid bytes and for too many fields.
  */
-export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
-  const mayBeLong = mayHoldLongTexts(schema);
-  return (bytes) => {
-    let isBounded = false;
-    try {
-      checkParts(schema, bytes);
-      isBounded = true;
-      const isLong = mayBeLong && bytes.length >= LONG_MESSAGE_BYTES;
-      return isLong ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
-    } catch (error) {
-      if (error instanceof RpcError) throw error;
-      const field = isBounded ? noTextIn(schema, bytes) : undefined;
-      if (field !== undefined) {
-        const remedy = "replace the invalid bytes by U+FFFD, and send the request again";
-        throw new RpcError("INVALID_ARGUMENT", `${field}: its bytes are not valid UTF-8: ${remedy}`, { field });
+export type Decode<M extends Message> = (bytes: Uint8Array, turn: () => Promise<void>) => M | Promise<M>;
+
+export function decoderOf<D extends DescMessage>(schema: D): Decode<MessageShape<D>> {
+  const inPieces = async (bytes: Uint8Array, turn: () => Promise<void>): Promise<MessageShape<D>> => {
+    const pieces = readInPieces(schema, bytes);
+    for (;;) {
+      await turn();
+      try {
+        const { done, value } = pieces.next();
+        if (done === true) return value;
+      } catch (error) {
+        throw refusalOf(schema, bytes, error);
       }
-      const why = `the request's ${bytes.byteLength} bytes are not a ${schema.typeName} message: ${(error as Error).message}`;
-      throw new RpcError("INVALID_ARGUMENT", why);
     }
   };
+  return (bytes, turn) => {
+    if (bytes.length > PIECE_BYTES) return inPieces(bytes, turn);
+    try {
+      return fromBinary(schema, bytes);
+    } catch (error) {
+      throw refusalOf(schema, bytes, error);
+    }
+  };
+}
+
+/** Returns the error for a message that could not be decoded. */
+function refusalOf(schema: DescMessage, bytes: Uint8Array, error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  const field = noTextIn(schema, bytes);
+  if (field !== undefined) {
+    const remedy = "replace the invalid bytes by U+FFFD, and send the request again";
+    return new RpcError("INVALID_ARGUMENT", `${field}: its bytes are not valid UTF-8: ${remedy}`, { field });
+  }
+  const why = `the request's ${bytes.byteLength} bytes are not a ${schema.typeName} message: ${(error as Error).message}`;
+  return new RpcError("INVALID_ARGUMENT", why);
 }
 
 /**
@@ -72,85 +83,6 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-// The next functions limit how many fields and inner messages a message may have, before it is decoded. An empty inner
-// message takes two bytes when encoded, but a hundred in memory.
-
-/** Maximum number of fields of a message, inner messages included. More would block the event loop for a second. */
-export const PARTS_MAX = 2 ** 20;
-/** Maximum number of inner messages of a message, at all depths. Each takes about a microsecond to make. */
-const MESSAGES_MAX = 2 ** 18;
-/**
- * Maximum number of inner messages in a BatchStep or StreamSteps request. It is lower than MESSAGES_MAX, because no
- * other call is served while such a request is decoded.
- */
-export const STEP_MESSAGES_MAX = 2 ** 15;
-/**
- * Maximum bytes of all texts of a message except completions. They are ids and names, of which a large batch has at
- * most 8 MiB.
- */
-const TEXT_BYTES_MAX = 8 * 1024 ** 2;
-
-const completionTexts: ReadonlySet<DescField | undefined> = new Set([
-  CompletionSchema.field.text,
-  SubmitCompletionsRequestSchema.field.completion,
-]);
-
-/**
- * Throws RpcError if a message has too many fields, too many inner messages or too long texts. Throws Error if the
- * bytes are not protobuf.
- */
-export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
-  // A message this short cannot have too many fields or inner messages, because each takes at least two bytes.
-  if (bytes.length < 2 * STEP_MESSAGES_MAX) return;
-  const messagesMax = mayHoldLongTexts(schema) ? STEP_MESSAGES_MAX : MESSAGES_MAX;
-  const reader = new BinaryReader(bytes);
-  let [parts, messages, textBytes] = [0, 0, 0];
-  const scan = (of: DescMessage, end: number): void => {
-    const fields = fieldsOf(of);
-    while (reader.pos < end) {
-      if (++parts > PARTS_MAX) throw exceeds(`${PARTS_MAX} fields`);
-      const begin = reader.pos;
-      // For speed, tags and numbers are read without reader.tag() and reader.skip(), which make an array or a view for
-      // each.
-      const tag = reader.uint32();
-      const [number, wireType] = [tag >>> 3, (tag & 7) as WireType];
-      if (wireType === WireType.Varint) {
-        while ((bytes[reader.pos++] ?? 0) > 127);
-        continue;
-      }
-      if (wireType !== WireType.LengthDelimited) {
-        reader.skip(wireType, number);
-        continue;
-      }
-      const field = fields.get(number);
-      const length = reader.uint32();
-      if (field?.message !== undefined) {
-        if (++messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
-        scan(field.message, length + reader.pos);
-        continue;
-      }
-      reader.pos += length;
-      if (field?.scalar === ScalarType.STRING && !completionTexts.has(field)) textBytes += reader.pos - begin;
-      if (textBytes > TEXT_BYTES_MAX)
-        throw exceeds(`${TEXT_BYTES_MAX} bytes of texts that are no completions (here ${field?.name})`);
-    }
-  };
-  scan(schema, bytes.length);
-}
-
-const fieldsByNumber = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
-
-function fieldsOf(message: DescMessage): ReadonlyMap<number, DescField> {
-  let fields = fieldsByNumber.get(message);
-  if (fields === undefined)
-    fieldsByNumber.set(message, (fields = new Map(message.fields.map((each) => [each.number, each]))));
-  return fields;
-}
-
-function exceeds(limit: string): RpcError {
-  return new RpcError("INVALID_ARGUMENT", `the request has more than ${limit}: send it in several requests`);
 }
 
 /** Number of list elements that are encoded at once. One element, e.g. a prompt, may have a hundred kilobytes. */

@@ -25,6 +25,8 @@ import { callOf, HASH, keyring, place, serve, sum } from "./async-service.ts";
 
 type Answer = Awaited<ReturnType<Ask>>;
 
+const noWait = () => Promise.resolve();
+
 function groupOf(environment: string, texts: readonly string[], run?: RunPlace): CompletionGroup {
   const bytes = inline.encode(sum);
   if (bytes === undefined) throw new Error("it is too large");
@@ -111,7 +113,7 @@ test("the bytes of long texts are freed when all groups of their message are sco
   const groups = [groupOf("test/slow", ["7"]), groupOf("test/slow", [longest])];
   const sent = create(BatchStepRequestSchema, { groups });
   const bytes = toBinary(BatchStepRequestSchema, sent).slice();
-  const request = decoderOf(BatchStepRequestSchema)(bytes);
+  const request = await decoderOf(BatchStepRequestSchema)(bytes, noWait);
   const response = service.batchStep?.(request, callOf());
   await settled();
   expect([asked.length, request.groups[1]?.completions[0]?.text.length]).toEqual([1, longest.length + 17]);
@@ -126,7 +128,7 @@ test("the bytes of long texts are freed when all groups of their message are sco
     create(StreamStepsRequestSchema, { requestId: "1", groups }),
   ).slice();
   async function* requests() {
-    yield decoderOf(StreamStepsRequestSchema)(streamed);
+    yield await decoderOf(StreamStepsRequestSchema)(streamed, noWait);
     await new Promise(() => undefined);
   }
   const reply = service.streamSteps?.(requests(), callOf())[Symbol.asyncIterator]().next();

@@ -4,7 +4,7 @@ import { withThoughts } from "../../../../envs/lib/join-thoughts.ts";
 import { FinishReason } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { RpcError } from "../../../base/rpc.ts";
 import { type JsonLimits, jsonWithin } from "../../http/json-codec.ts";
-import { PARTS_MAX } from "../../wire/codec.ts";
+import { PARTS_MAX } from "../../wire/pieces.ts";
 import type { Stepped, Written } from "../episode.ts";
 import { type Choice, choiceOf, invalid, isObject } from "../read-task-choice.ts";
 import { aggregated } from "./aggregate.ts";

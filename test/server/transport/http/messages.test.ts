@@ -7,7 +7,7 @@ import {
   BatchResetResponseSchema,
   BatchStepResponseSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
-import { STEP_MESSAGES_MAX, PARTS_MAX } from "../../../../server/transport/wire/codec.ts";
+import { STEP_MESSAGES_MAX, PARTS_MAX } from "../../../../server/transport/wire/pieces.ts";
 import { start, stopAll } from "../fixture.ts";
 import { echo } from "../handlers.ts";
 

@@ -1,5 +1,5 @@
 /** Tests that reading a message stops at a limit, and that writing long messages leaves time for other calls. */
-import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, test } from "vitest";
 import {
@@ -19,57 +19,72 @@ import {
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { BatchSubmitCompletionsRequestSchema } from "../../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { freeTexts, textSizes } from "../../../../server/base/rpc.ts";
-import { cutterOf, decoderOf, encoderOf, STEP_MESSAGES_MAX } from "../../../../server/transport/wire/codec.ts";
+import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/codec.ts";
+import { PIECE_BYTES, STEP_MESSAGES_MAX } from "../../../../server/transport/wire/pieces.ts";
+
+const noWait = () => Promise.resolve();
+
+/** Returns a function that decodes messages, and rejects those that cannot be decoded. */
+function readerOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => Promise<MessageShape<D>> {
+  const decode = decoderOf(schema);
+  return async (bytes) => decode(bytes, noWait);
+}
 
 describe("texts", () => {
   const request = (completion: string | Uint8Array): Uint8Array => {
     const bytes = Buffer.from(completion);
     return Uint8Array.from([34, bytes.length, ...bytes]);
   };
-  const read = decoderOf(StepRequestSchema);
+  const read = readerOf(StepRequestSchema);
 
-  test.each(["\ufeffA", "\ufffd", "a\0b", "💡", "\ud7ff"])("%j is kept", (text) => {
-    expect(read(request(text)).completion).toBe(text);
+  test.each(["\ufeffA", "\ufffd", "a\0b", "💡", "\ud7ff"])("%j is kept", async (text) => {
+    expect((await read(request(text))).completion).toBe(text);
   });
 
-  test.each([[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x92]])("bytes %j are no UTF-8", (...bytes) => {
-    expect(() => read(request(Uint8Array.from(bytes)))).toThrow();
-  });
+  test.each([[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x92]])(
+    "bytes %j are no UTF-8",
+    async (...bytes) => {
+      await expect(read(request(Uint8Array.from(bytes)))).rejects.toThrow();
+    },
+  );
 });
 
 describe("millions of empty parts are refused before they are made", () => {
   /** The tag of a message field, and a length of 0, again and again. */
   const empties = (tag: number, count: number): Buffer => Buffer.alloc(2 * count, Buffer.from([tag, 0]));
 
-  test("groups, and fields that are unknown", () => {
-    const read = decoderOf(BatchStepRequestSchema);
-    expect(() => read(empties(10, STEP_MESSAGES_MAX + 1))).toThrow(`more than ${STEP_MESSAGES_MAX} messages within it`);
-    expect(() => read(empties(122, 2 ** 20 + 1))).toThrow("more than 1048576 fields");
-  });
-
-  test("in other messages, and in those within them", () => {
-    const read = decoderOf(ReportAdvantagesRequestSchema);
-    expect(() => read(empties(18, 2 ** 18 + 1))).toThrow("more than 262144 messages within it");
-    const inner = toBinary(ReportAdvantagesRequestSchema, create(ReportAdvantagesRequestSchema, { runId: "r" }));
-    expect(read(inner).runId).toBe("r");
-    expect(read(Buffer.concat([inner, Buffer.from([0x7a, 0x80, 0x80, 0x80, 1]), Buffer.alloc(2 ** 21)])).runId).toBe(
-      "r",
+  test("groups, and fields that are unknown", async () => {
+    const read = readerOf(BatchStepRequestSchema);
+    await expect(read(empties(10, STEP_MESSAGES_MAX + 1))).rejects.toThrow(
+      `more than ${STEP_MESSAGES_MAX} messages within it`,
     );
+    await expect(read(empties(122, 2 ** 20 + 1))).rejects.toThrow("more than 1048576 fields");
   });
 
-  test("texts of ids, which are read in one go", () => {
+  test("in other messages, and in those within them", async () => {
+    const read = readerOf(ReportAdvantagesRequestSchema);
+    await expect(read(empties(18, 2 ** 18 + 1))).rejects.toThrow("more than 262144 messages within it");
+    const inner = toBinary(ReportAdvantagesRequestSchema, create(ReportAdvantagesRequestSchema, { runId: "r" }));
+    expect((await read(inner)).runId).toBe("r");
+    const unknown = Buffer.concat([inner, Buffer.from([0x7a, 0x80, 0x80, 0x80, 1]), Buffer.alloc(2 ** 21)]);
+    expect((await read(unknown)).runId).toBe("r");
+  });
+
+  test("texts of ids, which are read in one go", async () => {
     const ids = create(BatchStepRequestSchema, { groups: [{ taskId: "x".repeat(2 ** 23) }] });
-    const read = decoderOf(BatchStepRequestSchema);
-    expect(() => read(toBinary(BatchStepRequestSchema, ids))).toThrow(
+    const read = readerOf(BatchStepRequestSchema);
+    await expect(read(toBinary(BatchStepRequestSchema, ids))).rejects.toThrow(
       "more than 8388608 bytes of texts that are no compl",
     );
   });
 });
 
-test("completions of an evaluation do not count among the texts that are bounded", () => {
+test("completions of an evaluation do not count among the texts that are bounded", async () => {
   const completions = Array.from({ length: 40 }, () => ({ completion: "x".repeat(2 ** 18) }));
   const message = create(BatchSubmitCompletionsRequestSchema, { completions });
-  const read = decoderOf(BatchSubmitCompletionsRequestSchema)(toBinary(BatchSubmitCompletionsRequestSchema, message));
+  const read = await readerOf(BatchSubmitCompletionsRequestSchema)(
+    toBinary(BatchSubmitCompletionsRequestSchema, message),
+  );
   expect(read.completions).toHaveLength(40);
 });
 
@@ -83,18 +98,18 @@ describe("a message of long texts is read as protobuf-es reads it", () => {
     ],
   });
   const bytes = toBinary(StreamStepsRequestSchema, message);
-  const read = decoderOf(StreamStepsRequestSchema);
+  const read = readerOf(StreamStepsRequestSchema);
 
-  test("whose texts are there when they are asked for", () => {
+  test("whose texts are there when they are asked for", async () => {
     expect(bytes.length).toBeGreaterThan(1024 ** 2);
-    expect(toBinary(StreamStepsRequestSchema, read(bytes))).toEqual(bytes);
+    expect(toBinary(StreamStepsRequestSchema, await read(bytes))).toEqual(bytes);
   });
 
-  test("from a kilobyte on each is made of its bytes when it is wanted, and until they are freed", () => {
+  test("from a kilobyte on each is made of its bytes when it is wanted, and until they are freed", async () => {
     const text = "abc ".repeat(500);
     const completions = Array.from({ length: 600 }, () => ({ text }));
     const own = toBinary(BatchStepRequestSchema, create(BatchStepRequestSchema, { groups: [{ completions }] })).slice();
-    const { groups } = decoderOf(BatchStepRequestSchema)(own);
+    const { groups } = await readerOf(BatchStepRequestSchema)(own);
     const first = groups[0]?.completions[0];
     expect(Object.getOwnPropertyDescriptor(first, "text")).not.toHaveProperty("value");
     expect(textSizes.get(groups[0] as object)).toBe(600 * text.length);
@@ -104,50 +119,91 @@ describe("a message of long texts is read as protobuf-es reads it", () => {
     expect(() => first?.text).toThrow("detached");
   });
 
-  test("and how long the texts of each group are together is known, the short ones among them", () => {
-    const { groups } = read(bytes);
+  test("and how long the texts of each group are together is known, the short ones among them", async () => {
+    const { groups } = await read(bytes);
     expect(groups.map((group) => textSizes.get(group))).toEqual([900_005, 600_000]);
   });
 
-  test("their bytes are not freed where they came as part of larger ones", () => {
+  test("their bytes are not freed where they came as part of larger ones", async () => {
     const larger = Buffer.concat([Buffer.alloc(100), bytes]);
-    const { groups } = read(larger.subarray(100));
+    const { groups } = await read(larger.subarray(100));
     freeTexts(groups);
     expect(groups[0]?.completions[0]?.text).toBe(long("abc"));
   });
 
-  test("and is refused where more requests are in it", () => {
+  test("and is refused where more requests are in it", async () => {
     const together = toBinary(StreamStepsRequestSchema, create(StreamStepsRequestSchema, { more: [message] }));
-    expect(() => read(together)).toThrow("a message with more requests in it may have at most 1048576 bytes");
+    await expect(read(together)).rejects.toThrow("a message with more requests in it may have at most 1048576 bytes");
   });
 
-  test("the last text counts where one completion has two", () => {
-    const twice = (texts: readonly string[]): string | undefined => {
+  test("the last text counts where one completion has two", async () => {
+    const twice = async (texts: readonly string[]): Promise<string | undefined> => {
       const completion = Buffer.concat(
         texts.map((text) => toBinary(CompletionSchema, create(CompletionSchema, { text }))),
       );
       const group = new BinaryWriter().tag(3, WireType.LengthDelimited).bytes(completion).finish();
       const whole = new BinaryWriter().tag(2, WireType.LengthDelimited).bytes(group).finish();
       expect(whole.length).toBeGreaterThan(1024 ** 2);
-      return read(whole).groups[0]?.completions[0]?.text.slice(0, 3);
+      return (await read(whole)).groups[0]?.completions[0]?.text.slice(0, 3);
     };
     const megabyte = "x".repeat(1024 ** 2);
-    expect(twice([megabyte, "abc"])).toBe("abc");
-    expect(twice(["abc", megabyte])).toBe("xxx");
-    expect(twice([megabyte, `yyy${megabyte}`])).toBe("yyy");
+    expect(await twice([megabyte, "abc"])).toBe("abc");
+    expect(await twice(["abc", megabyte])).toBe("xxx");
+    expect(await twice([megabyte, `yyy${megabyte}`])).toBe("yyy");
   });
 
-  test("and refused where it is cut, or holds bytes that are no UTF-8", () => {
+  test("and refused where it is cut, or holds bytes that are no UTF-8", async () => {
     for (const length of [bytes.length - 1, bytes.length - 400_000, 1_200_000]) {
-      expect(() => read(bytes.subarray(0, length))).toThrow();
+      await expect(read(bytes.subarray(0, length))).rejects.toThrow();
     }
     const broken = Uint8Array.from(bytes);
     broken[Buffer.from(bytes).indexOf("abcabc") + 1000] = 0xff;
-    expect(() => read(broken)).toThrow();
+    await expect(read(broken)).rejects.toThrow();
     // A group that claims to be longer than the message.
     const claims = Buffer.from(bytes);
     claims[claims.indexOf("a", 4) - 3] = 0xff;
-    expect(() => read(claims)).toThrow();
+    await expect(read(claims)).rejects.toThrow();
+  });
+});
+
+describe("a long message is decoded in pieces", () => {
+  const call = { id: "1", name: "guess", argumentsJson: "{}" };
+  const transcript = [
+    { role: "user", content: "é".repeat(900) },
+    { role: "assistant", toolCalls: [call, call] },
+  ];
+  const groups = [
+    { taskId: "a".repeat(PIECE_BYTES + 1), completions: Array.from({ length: 5000 }, () => ({ toolCalls: [call] })) },
+    { taskId: "b", completions: [{ sampleIndex: 1, toolCalls: Array.from({ length: 9000 }, () => call), end: true }] },
+    ...Array.from({ length: 300 }, (_, i) => ({ taskId: `${i}`, completions: [{ text: `${i}`, transcript }] })),
+    { taskId: "c", completions: [{ text: "x".repeat(3 * PIECE_BYTES), sampleIndex: 2 }] },
+  ];
+  const messages: readonly (readonly [DescMessage, Record<string, unknown>])[] = [
+    [BatchStepRequestSchema, { groups, options: { normalization: 1 } }],
+    [
+      StreamStepsRequestSchema,
+      { requestId: "r", groups: [...groups, { completions: [{ text: "y".repeat(2 ** 20) }] }] },
+    ],
+    [BatchResetResponseSchema, { results: Array.from({ length: 4000 }, (_, i) => ({ seed: BigInt(i) })) }],
+  ];
+
+  test.each(messages.map(([schema, fields]) => [schema.name, schema, fields] as const))(
+    "%s: the pieces together are the message",
+    async (_, schema, fields) => {
+      const bytes = toBinary(schema, create(schema, fields));
+      let pieces = 0;
+      const turn = () => (pieces++, Promise.resolve());
+      const read = await decoderOf(schema)(bytes, turn);
+      expect(pieces).toBeGreaterThan(bytes.length / PIECE_BYTES / 2);
+      expect(toBinary(schema, read)).toEqual(bytes);
+      expect({ ...(await readerOf(schema)(bytes)) }).toEqual({ ...fromBinary(schema, bytes) });
+    },
+  );
+
+  test("which ends when the call was aborted", async () => {
+    const bytes = toBinary(BatchStepRequestSchema, create(BatchStepRequestSchema, { groups }));
+    const aborted = () => Promise.reject(new Error("the caller has left"));
+    await expect(decoderOf(BatchStepRequestSchema)(bytes, aborted)).rejects.toThrow("the caller has left");
   });
 });
 
