@@ -85,46 +85,46 @@ function createDirectory(
   ServiceHandlers<typeof EnvironmentService>,
   "getServerInfo" | "getServerStatus" | "listEnvironments" | "getEnvironment"
 > {
-  let known: readonly Environment[] = [];
-  let descriptions: readonly WireEnvironment[] = [];
-  /** Returns the descriptions of all environments, ordered by id. Each is made once. */
-  const described = (): readonly WireEnvironment[] => {
+  const describe = (environments: readonly Environment[]) => ({
+    environments,
+    /** Descriptions of all environments, ordered by id. */
+    all: mapInSlices(environments, (environment) => environmentToWire(environment, deps)).then((all) =>
+      all.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+    ),
+    /**
+     * Cache of the responses to the ListEnvironments requests that came last. The messages are frozen, so the transport
+     * encodes each only once, which saves 2 ms a call.
+     */
+    lists: new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT }),
+  });
+  let known: ReturnType<typeof describe> | undefined;
+  /** Returns the descriptions of the environments that are served now. They are made once. */
+  const described = (): ReturnType<typeof describe> => {
     const { environments } = deps.registry;
-    if (environments !== known) {
-      lists.clear();
-      known = environments;
-      descriptions = environments
-        .map((environment) => environmentToWire(environment, deps))
-        .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    }
-    return descriptions;
+    if (known?.environments !== environments) known = describe(environments);
+    return known;
   };
-  /**
-   * Cache of the responses to the ListEnvironments requests that came last. The messages are frozen, so the transport
-   * encodes each only once, which saves 2 ms a call.
-   */
-  const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
     getServerInfo: (_, context) => serverInfo(deps, context),
     getServerStatus: (_, context) => serverStatus(deps, context),
-    listEnvironments({ category, pageSize, pageToken }) {
+    async listEnvironments({ category, pageSize, pageToken }) {
       const limits = LIMITS.ListEnvironmentsRequest;
       checkBytes(category, limits.category.max, "category");
       const asked = readPage({ pageSize, pageToken }, limits.page_size);
       const key = JSON.stringify([category, pageSize, pageToken]);
-      const all = described();
+      const { all, lists } = described();
       const list = lists.get(key);
       if (list !== undefined) return list;
-      const wanted = all.filter((each) => category === "" || category === each.category);
+      const wanted = (await all).filter((each) => category === "" || category === each.category);
       const { items: environments, nextPageToken } = pageOf(wanted, keyOf, asked);
       const mounting = [...(deps.registry.mounting?.() ?? [])];
       const made = create(ListEnvironmentsResponseSchema, { environments: [...environments], nextPageToken, mounting });
       lists.set(key, Object.freeze(made));
       return made;
     },
-    getEnvironment(request) {
+    async getEnvironment(request) {
       const { id, version } = lookUpEnvironment(deps.registry, request.id, request.version, "id");
-      const environment = described().find((each) => each.id === id && each.version === version);
+      const environment = (await described().all).find((each) => each.id === id && each.version === version);
       if (environment === undefined) throw new Error(`bug: ${id} version ${version} is served but has no description`);
       return create(GetEnvironmentResponseSchema, { environment });
     },

@@ -56,10 +56,10 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
 
 function axisToWire(axis: GrowthAxis) {
   const { name, first, last, guess = 0, smallThrough = 0 } = axis;
-  const values = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-  const parameters = Object.keys(axis.parametersAt(first)).map((parameter) => {
-    const set = values.map((value) => axis.parametersAt(value)[parameter] ?? 0);
-    return { name: parameter, values: set.every((each, i) => each === values[i]) ? [] : set };
+  const places = Array.from({ length: last - first + 1 }, (_, i) => axis.parametersAt(first + i));
+  const parameters = Object.keys(places[0] ?? {}).map((parameter) => {
+    const set = places.map((each) => each[parameter] ?? 0);
+    return { name: parameter, values: set.every((each, i) => each === first + i) ? [] : set };
   });
   return { name, first, last, parameters, guess, smallThrough };
 }
