@@ -19,6 +19,8 @@ EVALUATE_EVERY = 16
 """Updates between two evaluations; in rollouts where a batch may take more of them."""
 HELD_OUT = 64
 """Tasks of each length that are held out."""
+GROUPS_MAX = 1024
+"""Maximum groups of a BatchStep request."""
 IMITATION_STEPS, IMITATION_ROWS = 60, 64
 
 LENGTHS = range(1, LENGTH_MAX + 1)

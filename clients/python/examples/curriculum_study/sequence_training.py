@@ -13,6 +13,7 @@ import numpy as np
 from sequence_plan import (
     EVALUATE_EVERY,
     GENERATIONS,
+    GROUPS_MAX,
     HELD_OUT,
     IMITATION_ROWS,
     IMITATION_STEPS,
@@ -236,7 +237,8 @@ class SequenceTrainer:
         # This seed is unlike those of all rollouts.
         answers = self._sample(given_rows(sequences, self.length_max), (1 << 30) + self.rollouts)
         groups = [task.group([text]) for task, text in zip(tasks, _texts(sequences, answers), strict=True)]
-        solved = [group.outcomes[0].solved for group in self.client.batch_step(groups)]
+        parts = [groups[i : i + GROUPS_MAX] for i in range(0, len(groups), GROUPS_MAX)]
+        solved = [group.outcomes[0].solved for part in parts for group in self.client.batch_step(part)]
         by_length = np.array(solved, float).reshape(len(held_out), HELD_OUT).mean(axis=1)
         return Point(self.rollouts, by_length.tolist())
 
