@@ -163,7 +163,7 @@ def test_a_server_that_goes_away_during_a_pause_has_the_calls_own_time(
 ) -> None:
     run.pause()
     with lossy(server.address) as proxy, Client(proxy.address) as behind:
-        reading = later(lambda: behind.run(run.run_id).next_batch(timeout=2, wait=0.1))
+        reading = later(lambda: behind.run(run.run_id).next_batch(timeout=4, wait=0.1))
         wait_for(lambda: proxy.made.count("NextBatch") > 0)
         proxy.lose = {"NextBatch": 10**6}
         run.resume()

@@ -111,7 +111,7 @@ def test_the_next_batch_is_waited_for_until_its_feedback_is_in(client: Client, r
     first, second = run.next_batch(0), run.next_batch(4)
     for wait in (0.1, 30):
         with pytest.raises(gradus.StalledError, match="waits for feedback of update batch 0, of which 4 groups are"):
-            run.next_batch(8, wait=wait, timeout=1)
+            run.next_batch(8, wait=wait, timeout=3)
     score(run, client, first.tasks)
     assert len(run.next_batch(8).tasks) == 4
     assert run.next_batch(4).tasks == second.tasks

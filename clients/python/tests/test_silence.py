@@ -121,7 +121,7 @@ def test_a_stream_goes_on_with_what_came_after_the_silence(proxy: Hole, task: Ta
             for _ in range(4):
                 yield task.group(wrong(2))
 
-        for result in client.stream_steps(groups(), window=2, timeout=1.5):
+        for result in client.stream_steps(groups(), window=2, timeout=4):
             results.append(result)
             if len(results) == 1:
                 proxy.fall_silent()
@@ -138,7 +138,7 @@ def test_the_same_for_a_stream_of_asyncio(proxy: Hole, task: Task) -> None:
             assert len([each async for each in client.stream_steps([task.group(wrong())])]) == 1
             proxy.fall_silent()
             groups = [task.group(wrong(2)) for _ in range(4)]
-            return [each async for each in client.stream_steps(groups, window=2, timeout=1.5)]
+            return [each async for each in client.stream_steps(groups, window=2, timeout=4)]
 
     results = asyncio.run(ask())
     assert len([each for each in results if each.error is None]) >= 2

@@ -133,7 +133,7 @@ def test_batches_that_would_wait_for_themselves_are_refused(
             for _ in range(at_once):
                 cursor = run.cursor
                 try:
-                    batch = run.next_batch(count=1, timeout=0.3)
+                    batch = run.next_batch(count=1, timeout=2)
                 except gradus.StalledError:
                     run.cursor = cursor
                     raise
