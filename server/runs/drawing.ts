@@ -161,6 +161,9 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
   return { kind: "aborted", message: "the run keeps changing while a batch is drawn; try again" };
 }
 
+/** Time after a draw, in milliseconds, in which its tasks are sent. Making others at once would delay them. */
+const AHEAD_DELAY_MS = 100;
+
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
@@ -177,6 +180,7 @@ export function drawing<Spec, Key extends InstanceKey>(
   // Number of batches drawn after this server's last draw. Other servers that follow the run make nothing in advance.
   let drawnHere = -1;
   let isWaiting = false;
+  let endDelay = (): void => undefined;
   /** Makes the next batch's tasks when the last feedback that its draw needs has arrived. */
   const endWatch = run.onChange(() => {
     if (!isWaiting) return;
@@ -192,7 +196,8 @@ export function drawing<Spec, Key extends InstanceKey>(
     });
     drawnHere = run.state().batchesDrawn;
     isWaiting = drawReadiness(run.state()).kind === "waiting";
-    void ahead(stopped.signal);
+    endDelay();
+    endDelay = clock.setTimer(AHEAD_DELAY_MS, () => void ahead(stopped.signal));
     return outcome;
   };
   const begin = (withDraw: WithDraw<Spec, Key>) => {
@@ -231,6 +236,7 @@ export function drawing<Spec, Key extends InstanceKey>(
     },
     /** Stops making tasks ahead of draws. */
     stop: () => {
+      endDelay();
       endWatch();
       stopped.abort();
     },

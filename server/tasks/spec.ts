@@ -59,8 +59,10 @@ export function specAt(spec: TaskSpec, level: number | undefined): TaskSpec {
   if (level === undefined || spec.levels === undefined) return spec;
   const known = ofLevels.get(spec) ?? new Map<number, TaskSpec>();
   ofLevels.set(spec, known);
+  const found = known.get(level);
+  if (found !== undefined) return found;
   const { levels, ...rest } = spec;
-  const at = known.get(level) ?? { ...rest, parameters: levels[level] ?? spec.parameters };
+  const at = { ...rest, parameters: levels[level] ?? spec.parameters };
   known.set(level, at);
   return at;
 }

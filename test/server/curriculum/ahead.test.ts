@@ -5,6 +5,8 @@ import {
   arm,
   ask,
   bench,
+  fakeClock,
+  type FakeClock,
   feedbackFor,
   freshTasks,
   frontierPolicy,
@@ -32,9 +34,20 @@ function counting() {
   return { source, made };
 }
 
+/** Returns a clock on which short delays take no time, because tasks are made ahead shortly after a draw. */
+function quickClock(): FakeClock {
+  const clock = fakeClock();
+  const setTimer: FakeClock["setTimer"] = (delayMs, callback) => {
+    if (delayMs > 100) return clock.setTimer(delayMs, callback);
+    callback();
+    return () => undefined;
+  };
+  return { ...clock, setTimer };
+}
+
 async function started(config: Partial<RunConfig> = {}, aheadMax = 1000) {
   const { source, made } = counting();
-  const { runs } = bench({ source, aheadMax });
+  const { runs } = bench({ source, clock: quickClock(), aheadMax });
   value(await runs.create("run", runConfig(config)));
   return { runs, made };
 }
@@ -62,7 +75,7 @@ describe("tasks made ahead", () => {
       ...freshTasks,
       render: async (tasks) => void rendered.push(tasks.map(({ arm, key }) => `${arm.id} ${key.name}`)),
     };
-    const { runs } = bench({ source, aheadMax: 1000 });
+    const { runs } = bench({ source, clock: quickClock(), aheadMax: 1000 });
     value(await runs.create("run", runConfig({ lag: { kind: "batches", count } })));
     const { tasks } = value(await ask(runs, "run", 0, 6));
     await answer(runs, "run", tasks);
@@ -171,7 +184,7 @@ describe("the first update batch of a new run", () => {
         return new Promise(() => undefined);
       },
     };
-    const { runs } = bench({ source, aheadMax: 1000 });
+    const { runs } = bench({ source, clock: quickClock(), aheadMax: 1000 });
     expect(value(await runs.create("run", runConfig())).created).toBe(true);
     await settled();
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
@@ -193,7 +206,7 @@ describe("the first update batch of a new run", () => {
         return freshTasks.make(places, signal, runId);
       },
     };
-    const { runs } = bench({ source, aheadMax: 1000 });
+    const { runs } = bench({ source, clock: quickClock(), aheadMax: 1000 });
     const config = runConfig({ policy: mixturePolicy(), promptsPerUpdate: 40, length: 40 });
     const ids = Array.from({ length: 60 }, (_, i) => `run-${i}`);
     for (const id of ids) value(await runs.create(id, config));
