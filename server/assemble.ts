@@ -20,6 +20,7 @@ import { commit, version } from "./runtime/version.ts";
 import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./rpc/deps.ts";
 import { createNoRewards } from "./tasks/scoring/no-rewards.ts";
+import { presentAhead } from "./rpc/curriculum/write-tasks.ts";
 import { recordItem } from "./rpc/record-feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
 import type { SampleStore } from "./stores/sample-store.ts";
@@ -119,7 +120,8 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
   const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
   const replaced = createReplaced(registry, config.mounted.replacedGraceMs);
   const rows = createRunRows({ pools, ranks, replaced, loadedAtMs: clock.now() });
-  const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks), rows }));
+  const source = sourceOf(createRunSource(maker, ranks), () => deps);
+  const runs = spans.runs(runsOf(parts, { store, clock, samples, source, rows }));
   const scorers = createScorers(parts, { resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
@@ -164,6 +166,13 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
     for (const each of [opened, workers, background, samples, store, evaluationStore, sampleStore]) await each.close();
   };
   return { deps, resources, workers, close };
+}
+
+type Source = RunPorts<TaskSpec, TaskKey>["source"];
+
+/** Returns a source of tasks that also makes the messages of tasks before NextBatch asks for them. */
+function sourceOf(source: Source, deps: () => ServiceDeps): Source {
+  return { ...source, present: (...soon) => presentAhead(deps(), ...soon) };
 }
 
 function runsOf(

@@ -31,6 +31,9 @@ export const bytesOfTexts = new WeakMap<readonly unknown[], ArrayBuffer>();
  */
 export const textSizes = new WeakMap<object, number>();
 
+/** Bytes of messages in the lists of later responses, which were encoded ahead so that the responses are sent sooner. */
+export const encodedAhead = new WeakMap<object, Uint8Array>();
+
 /**
  * Frees the raw bytes of the long texts of these groups, which the garbage collector would keep until its next full
  * collection. A handler calls this once it reads none of the texts any more.

@@ -8,7 +8,8 @@ import type { Store } from "../stores/store.ts";
 import type { Codecs } from "../curriculum/event-codec.ts";
 import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
-import type { InstanceKey, TaskPlace } from "../curriculum/types.ts";
+import type { IssuedTask } from "../curriculum/batches.ts";
+import type { InstanceKey, RunConfig, TaskPlace } from "../curriculum/types.ts";
 
 export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
@@ -27,15 +28,10 @@ export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, 
   /** Makes instances of one arm of a run. Returns a result for each of `places`, in order. */
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly MakeOutcome<Key>[]>;
   /**
-   * Makes the prompts of tasks that the next draw takes, unless they are cached, so that NextBatch need not. Unset:
-   * prompts are made only when they are requested.
+   * Makes the prompts and messages of tasks that the next draw will probably issue, so that NextBatch need not. Unset:
+   * they are made only when they are requested.
    */
-  readonly render?: (tasks: readonly DrawnSoon<Spec, Key>[]) => Promise<void>;
-}
-
-/** Task that the next draw takes: its arm, its level in an arm that grows, and its key. */
-export interface DrawnSoon<Spec, Key extends InstanceKey> extends Pick<TaskPlace<Spec>, "arm" | "level"> {
-  readonly key: Key;
+  readonly present?: (runId: string, tasks: readonly IssuedTask<Key>[], config: RunConfig<Spec>) => Promise<void>;
 }
 
 /** Result of comparing the rows of this server's data pools with the rows that a run knows. */

@@ -4,16 +4,16 @@
  * instances that the next one probably needs are made, and after the feedback those that it will have. A draw makes
  * missing ones itself, so results do not depend on this.
  */
-import type { DrawnTask } from "../curriculum/batches.ts";
+import type { DrawnTask, IssuedTask } from "../curriculum/batches.ts";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
 import { type Candidate, DRY_ORDINALS, fillSlots, type MissingInstances } from "../curriculum/fill-slots.ts";
-import type { RunState } from "../curriculum/state.ts";
+import { issuedTask, type RunState } from "../curriculum/state.ts";
 import { grows, levelOf, nextOrdinalOf } from "../curriculum/growth.ts";
 import { definitionOf } from "../curriculum/policies/registry.ts";
 import { viewOf } from "../curriculum/run-view.ts";
 import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } from "../curriculum/types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { DrawnSoon, MakeOutcome, TaskSource } from "./dependencies.ts";
+import type { MakeOutcome, TaskSource } from "./dependencies.ts";
 
 /** Number of instances that are made in advance at a time. A draw that needs some of them then waits for few others. */
 const CHUNK = 16;
@@ -248,7 +248,7 @@ function missingOfExpected(state: RunState, deviations: number, { lookup }: Stoc
 
 interface AheadOptions<Spec, Key extends InstanceKey> {
   readonly stock: Stock<Key>;
-  readonly source: Pick<TaskSource<Spec, Key>, "render">;
+  readonly source: Pick<TaskSource<Spec, Key>, "present">;
   /** Number of instances in the stock at which no more are made. */
   readonly candidatesMax: number;
 }
@@ -257,10 +257,10 @@ interface AheadOptions<Spec, Key extends InstanceKey> {
  * Makes instances of the next draw. If it can be planned, because the feedback that it needs has arrived, these are the
  * instances that it will have. Then, or otherwise, these are the ones that it probably needs, until the stock has about
  * `candidatesMax`. It stops if the run draws or changes meanwhile, or if the draw can be planned. At the end it makes
- * the prompts of a planned draw that the cache of prompts has dropped meanwhile.
+ * the prompts and messages of a planned draw.
  */
 export async function makeAhead<Spec, Key extends InstanceKey>(
-  run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,
+  run: Pick<LiveRun<Spec, Key>, "id" | "state" | "isGone">,
   { stock, source, candidatesMax }: AheadOptions<Spec, Key>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -292,19 +292,20 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
     }
   // The first pass makes the average number of instances for all arms, and the second pass makes more.
   for (const deviations of [0, DEVIATIONS]) if (!(await make(missingOfExpected(begun, deviations, stock)))) break;
-  const filled = plan?.kind === "plan" && isCurrent(plan, run.state()) ? fillSlots(plan, stock.lookup) : undefined;
-  if (filled?.kind === "filled") await source.render?.(drawnSoon(begun, filled.tasks));
+  if (plan?.kind !== "plan" || !isCurrent(plan, run.state())) return;
+  const filled = fillSlots(plan, stock.lookup);
+  if (filled.kind === "filled") await source.present?.(run.id, issuedSoon(begun, plan, filled.tasks), begun.config);
 }
 
-/** Returns the tasks of a draw whose prompts can be made ahead. Tasks that may cost money are left out. */
-function drawnSoon<Spec, Key extends InstanceKey>(
-  { config }: RunState<Spec, Key>,
+/** Returns a planned draw's tasks as the run will issue them. Tasks that may cost money are left out. */
+function issuedSoon<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  { batch: index, probabilities }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],
-): readonly DrawnSoon<Spec, Key>[] {
-  return tasks.flatMap(({ arm: index, ordinal, key }) => {
-    const arm = config.arms[index];
-    return arm === undefined || mayCost(arm) ? [] : [{ arm, level: levelOf(arm, ordinal), key }];
-  });
+): readonly IssuedTask<Key>[] {
+  const { arms, numGenerations } = state.config;
+  const free = tasks.filter(({ arm }) => arms[arm] !== undefined && !mayCost(arms[arm]));
+  return free.map((task) => issuedTask(state, { index, probabilities, numGenerations }, task));
 }
 
 /** Groups instances by arm, so that a run of many arms makes a task or two of each arm in one call. */

@@ -1,9 +1,12 @@
 /** Converts tasks of a run to protobuf messages, with the run's prompt template and each task's arm and cursor. */
+import { isDeepStrictEqual } from "node:util";
+import { toBinary } from "@bufbuild/protobuf";
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { EvaluationBatch } from "../../runs/next-evaluation.ts";
 import type { IssuedTask } from "../../curriculum/batches.ts";
 import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../../curriculum/types.ts";
-import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { type Task, TaskSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { encodedAhead } from "../../base/rpc.ts";
 import { type ArmPlace, presentTask } from "../write-task.ts";
 import { levelOf } from "../../curriculum/growth.ts";
 import { specAt, type TaskSpec } from "../../tasks/spec.ts";
@@ -14,14 +17,60 @@ import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 
 /** Converts tasks that were drawn for training to protobuf messages, in order. */
-export function issuedToWire(
+export async function issuedToWire(
   deps: ServiceDeps,
   runId: string,
   tasks: readonly IssuedTask<TaskKey>[],
   config: RunConfig<TaskSpec>,
 ): Promise<Task[]> {
-  const { arms, feedbackSource } = config;
-  const places = tasks.map(({ arm: index, ordinal, key, epoch, batch, probability, ...task }) => {
+  return shown(deps, placed(runId, tasks, config), config);
+}
+
+/** Message that was made before its task was issued, and what it was made from. */
+interface Ahead {
+  readonly wanted: PlacedTask;
+  readonly template: PromptTemplate | undefined;
+  readonly message: Task;
+}
+
+/** Messages of tasks that the next draws will probably issue. */
+const messagesAhead = new WeakMap<TaskKey, Ahead>();
+
+/** Makes the messages of tasks that the next draw will probably issue, and their bytes. */
+export async function presentAhead(
+  deps: ServiceDeps,
+  runId: string,
+  tasks: readonly IssuedTask<TaskKey>[],
+  config: RunConfig<TaskSpec>,
+): Promise<void> {
+  const places = placed(runId, tasks, config);
+  const made = await deps.maker.again(places);
+  // A task that cannot be made again is refused by NextBatch.
+  if (made.kind !== "ok") return;
+  const { promptTemplate: template } = config;
+  await mapInSlices(places, (wanted, i) => {
+    const task = made.value[i] as MadeTask;
+    deps.maker.keep(task);
+    const message = messageOf(deps, wanted, task, template);
+    encodedAhead.set(message, toBinary(TaskSchema, message));
+    messagesAhead.set(task.key, { wanted, template, message });
+  });
+}
+
+/** Returns the message that was made ahead for exactly this task, and forgets it. Undefined: there is none. */
+function takeAhead(wanted: PlacedTask, template: PromptTemplate | undefined): Task | undefined {
+  const ahead = messagesAhead.get(wanted.key);
+  messagesAhead.delete(wanted.key);
+  const isSame = ahead?.template === template && isDeepStrictEqual(ahead?.wanted, wanted);
+  return isSame ? ahead?.message : undefined;
+}
+
+function placed(
+  runId: string,
+  tasks: readonly IssuedTask<TaskKey>[],
+  { arms, feedbackSource }: RunConfig<TaskSpec>,
+): readonly PlacedTask[] {
+  return tasks.map(({ arm: index, ordinal, key, epoch, batch, probability, ...task }) => {
     const { incarnation, cursor, numGenerations } = task;
     const arm = arms[index];
     if (arm === undefined) throw new Error(`bug: a task is of arm ${index}, but the run has only ${arms.length}`);
@@ -31,7 +80,6 @@ export function issuedToWire(
     const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
     return { spec, key, place: { ...token, armId: arm.id, epoch, batch, probability, klCoefficient } };
   });
-  return shown(deps, places, config);
 }
 
 /** Converts tasks of an evaluation arm to protobuf messages, in order. */
@@ -80,13 +128,22 @@ async function shown(
   tasks: readonly PlacedTask[],
   { promptTemplate }: RunConfig<TaskSpec>,
 ): Promise<Task[]> {
-  const made = okOrThrow(await deps.maker.again(tasks));
-  return mapInSlices(tasks, ({ spec, place }, i) => {
-    const task = made[i] as MadeTask;
-    const { prompt } = task;
-    const templated = promptTemplate === undefined ? task : { ...task, prompt: inTemplate(prompt, promptTemplate) };
-    return presentTask(deps, spec, templated, place);
+  const ahead = tasks.map((wanted) => takeAhead(wanted, promptTemplate));
+  const missing = tasks.filter((_, i) => ahead[i] === undefined);
+  const made = okOrThrow(await deps.maker.again(missing)).values();
+  return mapInSlices(tasks, (wanted, i) => {
+    return ahead[i] ?? messageOf(deps, wanted, made.next().value as MadeTask, promptTemplate);
   });
+}
+
+function messageOf(
+  deps: ServiceDeps,
+  { spec, place }: PlacedTask,
+  task: MadeTask,
+  template: PromptTemplate | undefined,
+): Task {
+  const templated = template === undefined ? task : { ...task, prompt: inTemplate(task.prompt, template) };
+  return presentTask(deps, spec, templated, place);
 }
 
 /**

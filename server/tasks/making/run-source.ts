@@ -190,10 +190,5 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
       const outcomes = new Map(made.flat());
       return places.map((place) => outcomes.get(place) as MakeOutcome<TaskKey>);
     },
-    async render(tasks) {
-      const made = await maker.again(tasks.map(({ arm, level, key }) => ({ spec: specAt(arm.spec, level), key })));
-      // A task that cannot be made again is refused by NextBatch.
-      if (made.kind === "ok") for (const task of made.value) maker.keep(task);
-    },
   };
 }

@@ -3,6 +3,7 @@
  */
 import {
   create,
+  type DescField,
   type DescMessage,
   fromBinary,
   type Message,
@@ -11,8 +12,8 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { RpcError } from "../../base/rpc.ts";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { encodedAhead, RpcError } from "../../base/rpc.ts";
 import { PIECE_BYTES, readInPieces } from "./pieces.ts";
 
 /**
@@ -88,15 +89,24 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
 /** Number of list elements that are encoded at once. One element, e.g. a prompt, may have a hundred kilobytes. */
 const PIECE = 16;
 
+/** Returns the first list of messages of a message. Undefined: it has none. */
+function listOf(schema: DescMessage): DescField | undefined {
+  return schema.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
+}
+
+function elementsOf(message: Message, { localName }: DescField): readonly object[] {
+  return (message as unknown as Readonly<Record<string, readonly object[]>>)[localName] ?? [];
+}
+
 /**
  * Returns a function that splits a message with a long list into several. They are encoded one by one, so that other
  * work can run in between. Their joined bytes are the whole message.
  */
 export function cutterOf(schema: DescMessage): (message: Message) => readonly Message[] {
-  const list = schema.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
+  const list = listOf(schema);
   if (list === undefined) return (message) => [message];
   return (message) => {
-    const parts = (message as unknown as Readonly<Record<string, readonly unknown[]>>)[list.localName] ?? [];
+    const parts = elementsOf(message, list);
     if (parts.length <= 4 * PIECE) return [message];
     const pieces: Message[] = [];
     for (let from = 0; from < parts.length; from += PIECE) {
@@ -110,9 +120,21 @@ export function cutterOf(schema: DescMessage): (message: Message) => readonly Me
 
 const written = new WeakMap<Message, Buffer>();
 
+/** Encodes a message whose list has only elements that were encoded ahead. Undefined: it has others, or none. */
+function joinedAhead<D extends DescMessage>(schema: D, message: MessageShape<D>, list: DescField): Buffer | undefined {
+  const elements = elementsOf(message, list).map((element) => encodedAhead.get(element));
+  if (elements.length === 0 || !elements.every((bytes) => bytes !== undefined)) return undefined;
+  const tag = new BinaryWriter().tag(list.number, WireType.LengthDelimited).finish();
+  const parts = elements.flatMap((bytes) => [tag, new BinaryWriter().uint32(bytes.length).finish(), bytes]);
+  return Buffer.concat([...parts, toBinary(schema, { ...message, [list.localName]: [] })]);
+}
+
 /** Returns a function that encodes messages. A frozen message cannot change, so it is encoded only once. */
 export function encoderOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => Buffer {
+  const list = listOf(schema);
   const write = (message: MessageShape<D>): Buffer => {
+    const ahead = list && joinedAhead(schema, message, list);
+    if (ahead !== undefined) return ahead;
     const { buffer, byteOffset, byteLength } = toBinary(schema, message);
     return Buffer.from(buffer, byteOffset, byteLength);
   };

@@ -69,21 +69,20 @@ describe("tasks made ahead", () => {
     expect(new Set(made).size).toBe(made.length);
   });
 
-  test.each([0, 1])("are rendered before the next draw, with a feedback lag of %i", async (count) => {
-    const rendered: string[][] = [];
+  test.each([0, 1])("are presented as the next draw issues them, with a feedback lag of %i", async (count) => {
+    const presented: unknown[][] = [];
     const source: TaskSource = {
       ...freshTasks,
-      render: async (tasks) => void rendered.push(tasks.map(({ arm, key }) => `${arm.id} ${key.name}`)),
+      present: async (runId, tasks) => void presented.push([runId, ...tasks]),
     };
     const { runs } = bench({ source, clock: quickClock(), aheadMax: 1000 });
     value(await runs.create("run", runConfig({ lag: { kind: "batches", count } })));
     const { tasks } = value(await ask(runs, "run", 0, 6));
     await answer(runs, "run", tasks);
     await settled();
-    const before = rendered.length;
+    const before = presented.length;
     const next = value(await ask(runs, "run", 6, 6));
-    const { config } = value(await runs.get("run"));
-    expect(next.tasks.map(({ arm, key }) => `${config.arms[arm]?.id} ${key.name}`)).toEqual(rendered[before - 1]);
+    expect(["run", ...next.tasks]).toEqual(presented[before - 1]);
   });
 
   test("are all that the next draw wants, once its feedback has arrived, however far that moves the levels", async () => {

@@ -18,7 +18,8 @@ import {
   StreamStepsRequestSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { BatchSubmitCompletionsRequestSchema } from "../../../../proto/gen/gradus/v1/evaluation_pb.js";
-import { freeTexts, textSizes } from "../../../../server/base/rpc.ts";
+import { TaskSchema } from "../../../../proto/gen/gradus/v1/task_pb.js";
+import { encodedAhead, freeTexts, textSizes } from "../../../../server/base/rpc.ts";
 import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/codec.ts";
 import { PIECE_BYTES, STEP_MESSAGES_MAX } from "../../../../server/transport/wire/pieces.ts";
 
@@ -234,4 +235,20 @@ describe("a long answer is written in pieces, which behind one another are the a
     const encode = encoderOf(schema) as (message: unknown) => Buffer;
     expect(fromBinary(schema, Buffer.concat(cut.map(encode)))).toEqual(fromBinary(schema, toBinary(schema, message)));
   });
+});
+
+test("tasks that were encoded ahead are not encoded again", () => {
+  const tasks = Array.from({ length: 3 }, (_, i) =>
+    create(TaskSchema, { taskId: `task ${i}`, prompt: [{ role: "user" }] }),
+  );
+  const message = create(NextBatchResponseSchema, { tasks, nextCursor: 7n, epoch: 2 });
+  const encode = encoderOf(NextBatchResponseSchema);
+  const plain = encode(message);
+  for (const task of tasks) encodedAhead.set(task, toBinary(TaskSchema, { ...task, armId: "ahead" }));
+  const read = fromBinary(NextBatchResponseSchema, encode(message));
+  expect(read.tasks.map(({ armId }) => armId)).toEqual(["ahead", "ahead", "ahead"]);
+  const same = { ...read, tasks: read.tasks.map((task) => ({ ...task, armId: "" })) };
+  expect(toBinary(NextBatchResponseSchema, same)).toEqual(new Uint8Array(plain));
+  const mixed = create(NextBatchResponseSchema, { tasks: [...tasks, create(TaskSchema, { taskId: "other" })] });
+  expect(fromBinary(NextBatchResponseSchema, encode(mixed)).tasks[0]?.armId).toBe("");
 });
