@@ -40,6 +40,9 @@ export const STEP_MESSAGES_MAX = 2 ** 15;
  */
 const TEXT_BYTES_MAX = 8 * 1024 ** 2;
 
+/** Maximum depth of messages within messages. Protobuf-es has the same limit for those that it decodes at once. */
+const DEPTH_MAX = 100;
+
 /** Bytes of a message that are decoded at once, which takes about a millisecond. A longer text is a piece by itself. */
 export const PIECE_BYTES = 16 * 1024;
 /** Number of bytes of a long text that take as much time as a byte that is decoded. They are only checked. */
@@ -203,21 +206,23 @@ export function* readInPieces<D extends DescMessage>(schema: D, bytes: Uint8Arra
       sizes.set(completion, text.length);
     }
   };
-  function* fill(of: DescMessage, target: Message, end: number): Generator<void, void> {
+  function* fill(of: DescMessage, target: Message, end: number, depth: number): Generator<void, void> {
+    if (depth > DEPTH_MAX) throw exceeds(`${DEPTH_MAX} levels of messages within messages`);
     scanner.startPiece();
     for (let from = reader.pos; reader.pos < end;) {
       const start = reader.pos;
       const entered = scanner.next(of, end, PIECE_BYTES);
       if (entered === undefined && scanner.size < PIECE_BYTES && reader.pos < end) continue;
       decode(of, target, from, entered === undefined ? reader.pos : start);
-      if (entered !== undefined) yield* fill(entered.field.message, innerOf(target, entered.field), entered.end);
+      if (entered !== undefined)
+        yield* fill(entered.field.message, innerOf(target, entered.field), entered.end, depth + 1);
       scanner.startPiece();
       from = reader.pos;
       yield;
     }
   }
   const message = create(schema);
-  yield* fill(schema, message, bytes.length);
+  yield* fill(schema, message, bytes.length, 0);
   if (scanner.findsTexts) keepSizes(message as unknown as Steps, sizes, bytes);
   return message;
 }

@@ -71,6 +71,16 @@ describe("millions of empty parts are refused before they are made", () => {
     expect((await read(unknown)).runId).toBe("r");
   });
 
+  test("messages within messages", async () => {
+    let nested = toBinary(
+      StreamStepsRequestSchema,
+      create(StreamStepsRequestSchema, { requestId: "r".repeat(20_000) }),
+    );
+    for (let depth = 0; depth < 101; depth++)
+      nested = new BinaryWriter().tag(3, WireType.LengthDelimited).bytes(nested).finish();
+    await expect(readerOf(StreamStepsRequestSchema)(nested)).rejects.toThrow("more than 100 levels of messages");
+  });
+
   test("texts of ids, which are read in one go", async () => {
     const ids = create(BatchStepRequestSchema, { groups: [{ taskId: "x".repeat(2 ** 23) }] });
     const read = readerOf(BatchStepRequestSchema);
