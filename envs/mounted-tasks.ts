@@ -31,8 +31,8 @@ export function mountedTaskKey<Instance>(
 }
 
 /**
- * Returns the data with which the mounted generator makes a task again. Returns undefined if the task came from a data
- * row or from a teacher model instead.
+ * Returns what the generator of a mounted (externally provided) environment needs to make a task again, e.g. its seed.
+ * Returns undefined if the task came from a data row or from a teacher model.
  */
 export function mountedPlaceOf({ origin, hash }: Pick<TaskKey, "origin" | "hash">): MountedPlace | undefined {
   if (origin.kind !== "generated") return undefined;

@@ -8,7 +8,7 @@ export type WrittenCall = Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson
 
 /** Completion that the model wrote. */
 export interface Written {
-  /** Text, with the thinking that the endpoint returns in a field of its own. */
+  /** Text of the reply. If the endpoint returns the thinking in a separate field, it is put in front, between tags. */
   readonly text: string;
   /** Text without the thinking, for the conversation in the next request. */
   readonly content: string;

@@ -47,9 +47,9 @@ interface Core extends CoreProblem {
   right: number;
   best: number;
   bestMark: number;
-  /** Log of changes: the item that each change added or removed. A mark is an index into this list. */
+  /** Log of changes: the item that each change added or removed. */
   readonly changed: number[];
-  /** Mark of the previous change, for each change in the log. */
+  /** For each change in the log, the index of the change before it on the way to its state. */
   readonly before: number[];
 }
 
@@ -57,7 +57,7 @@ interface Core extends CoreProblem {
 interface States {
   weight: Float64Array;
   value: Float64Array;
-  /** Mark of the last change that leads to each state. */
+  /** For each state, the index in the log of the last change that leads to it. */
   mark: Int32Array;
   count: number;
 }

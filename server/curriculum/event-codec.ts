@@ -208,7 +208,9 @@ export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunCon
   const { arm, ordinal, row, repeat, key } = message;
   const of = config.arms[arm];
   if (of === undefined)
-    throw new FormatError(`a task refers to arm ${arm}, but the run has only ${config.arms.length} arms`);
+    throw new FormatError(
+      `a stored task is of arm ${arm}, but the run has only ${config.arms.length} arms: restore a backup`,
+    );
   const task = { cursor, arm, ordinal, repeat };
   const read = keys.decode(parseJson(key), placeOf(of, row ?? ordinal, config.seed));
   return row === undefined ? { ...task, key: read } : { ...task, row, key: read };

@@ -158,7 +158,7 @@ function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> 
   return known;
 }
 
-/** Numbers of an arm that only the policy knows. */
+/** Figures of an arm that only the curriculum's policy knows, which chooses arms. */
 interface Estimates {
   readonly value: number;
   /** Unset: the policy has none, or an older server wrote the summary. */

@@ -46,7 +46,7 @@ export interface FleetOptions {
   readonly pause: (ms: number) => Promise<void>;
   /**
    * Called with the conflict if this server waits before it joins. It waits because the conflicting server may just
-   * have been killed, and its row then expires.
+   * have been killed: its row in the table of replicas then expires.
    */
   readonly onWait?: (reason: string) => void;
 }

@@ -176,7 +176,11 @@ function nextStep<Spec, Key extends InstanceKey>(
   }
   const fresh = cursor === undefined;
   const { groups, counted, next, pending, forgotten, taken } = available(state, from, count, { fresh, isThere });
-  if (forgotten) return { kind: "out_of_range", message: `the tasks from cursor ${from} on were closed long ago` };
+  if (forgotten)
+    return {
+      kind: "out_of_range",
+      message: `the task at cursor ${from} was closed long ago and the run no longer keeps it: leave the cursor out to go on`,
+    };
   if (pending !== undefined && counted === 0) return { kind: "wait", batch: pending };
   if (pending === undefined && !taken && counted < count) {
     const readiness = drawReadiness(state);

@@ -137,7 +137,7 @@ async function makeTasks<Spec, Key extends InstanceKey>(
     missing = missing.filter((ordinal) => !known.has(ordinal));
   }
   if (missing.length === 0) return undefined;
-  const message = `evaluation arm "${arm.id}" gave no task at ${missing[0]} in ${DRY_ORDINALS} tries: ${why}`;
+  const message = `evaluation arm "${arm.id}" cannot make its task number ${missing[0]} in ${DRY_ORDINALS} tries: ${why}`;
   return { kind: "failed_precondition", message };
 }
 

@@ -56,7 +56,10 @@ export function resolveTurns(
     return refuse("tools", `tasks of ${id} need all of its tools: leave it empty`);
   if (turns.optional === true && asked <= 1) {
     if (tools.length === 0) return { kind: "ok", turns: {} };
-    return refuse("calls", `it is ${asked}, and a call of a tool counts as one: ask for at least 2, or for no tools`);
+    return refuse(
+      "calls",
+      `it is ${asked}, and a call of a tool is one of these calls, as the answer is: ask for at least 2, or for no tools`,
+    );
   }
   if (asked > turns.callsMax) return refuse("calls", `must be from 1 to ${turns.callsMax}; got ${asked}`);
   const calls = asked === 0 ? turns.calls : asked;

@@ -134,10 +134,10 @@ export interface HistoryOptions extends CallOptions {
   /** Whether to leave out `probabilities`, `values` and `counts` of update batches. Defaults to false. */
   readonly withoutArms?: boolean | undefined;
   /**
-   * Groups of arms whose numbers are combined, as the group's number for each arm, in the order of the arms in the
-   * state. Numbers count from 0 and are below the length of this list. `values` of update batches are then means by
-   * group of arms; `probabilities` and `counts` are sums. Arms beyond the end of the list are left out. By default each
-   * arm is its own group.
+   * Index of the group that each arm belongs to, from 0, in the order of the arms in the state. The figures of a group's
+   * arms are combined: `values` of update batches are then means over the group, and `probabilities` and `counts` are
+   * sums. An index must be below the length of this list. Arms beyond its end are left out. By default each arm is its
+   * own group.
    */
   readonly armGroups?: readonly number[] | undefined;
 }

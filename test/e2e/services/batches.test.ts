@@ -114,7 +114,7 @@ describe("NextBatch", () => {
     await run.answer(await run.next(1026, 2));
     expect(await failureOf(run.next(0))).toEqual({
       code: "OUT_OF_RANGE",
-      message: "the tasks from cursor 0 on were closed long ago",
+      message: "the task at cursor 0 was closed long ago and the run no longer keeps it: leave the cursor out to go on",
     });
     expect((await run.next(4)).map(({ cursor }) => cursor)).toEqual([4n, 5n]);
   });

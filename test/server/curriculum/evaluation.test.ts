@@ -158,7 +158,7 @@ describe("a round", () => {
     expect(hashes).toEqual([0, 1, 2, 8, 4].map((ordinal) => `held-out:${ordinal}`));
     expect(await evaluation(runs, 0, { armId: "bench" })).toEqual({
       kind: "failed_precondition",
-      message: 'evaluation arm "bench" gave no task at 0 in 8 tries: nothing there',
+      message: 'evaluation arm "bench" cannot make its task number 0 in 8 tries: nothing there',
     });
   });
 

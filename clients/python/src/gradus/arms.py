@@ -111,9 +111,9 @@ def arm(
     code, qa and writing.
 
     `hard` says whether the constraint `hard_share_min` counts the arm. Each of its tasks carries `kl_coefficient` for
-    the trainer. If the policy draws from a range of ranks, rows of all arms with the same `rank_group` are ranked
-    together; "": with those of all arms without a group. With `rows` (`gradus.rows`) the arm chooses rows by their
-    pass rates. With `grow` (`gradus.grow`, or the name of an axis) the arm has no level, and opens the levels of the
+    the trainer. Some policies draw rows of a pool by their rank of difficulty. Then the rows of all arms with the same
+    `rank_group` are ranked together, and those of all arms without a group. With `rows` (`gradus.rows`) the arm
+    chooses rows by their pass rates. With `grow` (`gradus.grow`, or the name of an axis) the arm has no level, and opens the levels of the
     axis one after the other. Without `answer_format` and `reward_scheme` the run's apply. `calls`, `tools` and
     `reply_detail`: see `SpecOptions`.
     """

@@ -1116,7 +1116,10 @@ export declare type TrainerSettings = Message<"gradus.v1.TrainerSettings"> & {
   /** Number of completions of each prompt in an evaluation, at least 1. */
   evaluationSamples?: number | undefined;
 
-  /** Model of the judge. The server's own judge is set by --judge-model. */
+  /**
+   * Model that a trainer uses as judge, for information. The server's own judge is set by
+   * its option --judge-model.
+   */
   judgeModel: string;
 
   /**
@@ -1547,8 +1550,8 @@ export declare type CheckRunResponse = Message<"gradus.v1.CheckRunResponse"> & {
   runId: string;
 
   /**
-   * Configuration of the run that CreateRun would make. Families of arms are expanded,
-   * after the arms that are listed. Unset if there is a problem.
+   * Configuration of the run that CreateRun would make. In `arms`, the arms of families
+   * follow those that the file lists one by one. Unset if there is a problem.
    */
   created?: RunConfig | undefined;
 };
@@ -1999,8 +2002,8 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
   contrastPairs: ContrastPair[];
 
   /**
-   * Time when the group's task was issued. Unset: the task is in a reserve and was not
-   * issued.
+   * Time when the group's task was issued. Unset: the task is a spare one, for dynamic
+   * sampling, and was not issued.
    */
   issueTime?: Timestamp | undefined;
 };
@@ -3006,12 +3009,12 @@ export declare type RewardBin = Message<"gradus.v1.RewardBin"> & {
 
 export declare const RewardBinSchema: GenMessage<RewardBin>;
 
-/** Samples of a stretch of the run. */
+/** Samples of successive tasks of the run. */
 export declare type SampleStretch = Message<"gradus.v1.SampleStretch"> & {
-  /** Cursor of the stretch's first task. */
+  /** Cursor of the first of these tasks. */
   cursor: bigint;
 
-  /** Samples of the stretch's tasks. */
+  /** Counts and sums over the samples of these tasks. */
   sums?: SampleSums | undefined;
 };
 

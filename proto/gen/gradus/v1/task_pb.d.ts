@@ -420,7 +420,7 @@ export enum AnswerFormat {
 export declare const AnswerFormatSchema: GenEnum<AnswerFormat>;
 
 /**
- * Part of its thinking that a completion contains, which depends on the chat template.
+ * How much of the model's thinking a completion contains. It depends on the chat template.
  * The trainer states it, and the server never guesses. A completion without the required
  * tags breaks its format. In all cases only the text after the last "</think>" counts. A
  * "<think>" before that is part of the thoughts. After a later "<think>" that is not

@@ -67,7 +67,7 @@ export function readMessage<Kind extends MessageKind>(kind: Kind, bytes: Uint8Ar
 function seedIn(body: JsonObject): Seed {
   const { resources_session_id: id, task_data: row } = body;
   if (id === undefined) return { choice: choiceIn(body), sessionId: undefined };
-  if (!isObject(row)) throw invalid("task_data", "must be the data row that chooses the task");
+  if (!isObject(row)) throw invalid("task_data", "must be an object: the data row that chooses the task");
   return { choice: choiceIn(row), sessionId: sessionIdIn(body) };
 }
 

@@ -80,7 +80,7 @@ class Words:
 
 
 def close_chance() -> None:
-    """Makes each random state that would be seeded by the system be seeded by Python's `random`."""
+    """Seeds each random state from Python's `random`, in place of the operating system's randomness."""
     numpy = import_module("numpy.random")
     plain_seed, plain_state, plain_rng = random.seed, random.Random, numpy.default_rng
 
