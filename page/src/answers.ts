@@ -38,7 +38,7 @@ const once: Refreshing = { everyMs: undefined };
  * Sends a request for a view. Repeats it when an input changes, when the server is reachable again, or when a token is
  * given.
  *
- * With `refreshing`, also repeats it at intervals while the page is visible. If `ask` is undefined, nothing is sent.
+ * With `everyMs`, also repeats it at intervals while the page is visible. If `ask` is undefined, nothing is sent.
  */
 export function useAnswer<T>(
   ask: Ask<T> | undefined,

@@ -209,7 +209,7 @@ export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunCon
   const of = config.arms[arm];
   if (of === undefined)
     throw new FormatError(
-      `a stored task is of arm ${arm}, but the run has only ${config.arms.length} arms: restore a backup`,
+      `the state is damaged: a task is of arm ${arm}, but the run has only ${config.arms.length} arms`,
     );
   const task = { cursor, arm, ordinal, repeat };
   const read = keys.decode(parseJson(key), placeOf(of, row ?? ordinal, config.seed));

@@ -86,7 +86,7 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
         // While the store failed, requests could not extend the lives of their runs. So no run is removed for the next
         // minutes.
         settle();
-        log?.warn({ err }, "cannot find out which runs have expired: no run is removed for the next minutes");
+        log?.warn({ err }, "cannot find or remove expired runs: no run is removed for the next minutes");
       });
       void swept.then(schedule);
     });

@@ -13,8 +13,8 @@ export interface RunFigures {
   readonly samplesRecorded: number;
   readonly usefulShare: number | undefined;
   /**
-   * Number of malformed samples among the samples that were last judged together (200 at a time). Null: there were too
-   * few samples yet.
+   * Scored samples, and the malformed ones among them, in the last complete window of 200 samples. If the run ended
+   * sooner, in all its samples. Null: not known yet.
    */
   readonly malformed: { readonly samples: number; readonly malformed: number } | null;
   readonly arms: readonly ArmFigures[];

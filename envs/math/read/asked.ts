@@ -31,7 +31,7 @@ const TUPLE = new RegExp(
   r`(?:\\left\s?)?(?:\(|\\langle(?![a-z]))(${SPACE}${NAME}(?:${SPACE}[,;]${SPACE}${NAME}){1,5})${SPACE}(?:\\right\s?)?(?:\)|\\rangle)`,
   "g",
 );
-/** Maximum distance, in characters, between a tuple in a question and words before it, such as "find the". */
+/** Maximum distance, in characters, between a tuple in a problem and the words that ask for it, such as "find the". */
 const BEFORE_MAX = 40;
 /**
  * Maximum number of tuples such as (x, y), and of lists of names, that are read from a problem. A problem has only a

@@ -52,8 +52,8 @@ function afterLabel(whole: string, given: number): Parsed<string> {
 const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
 /**
- * LaTeX commands that may surround the whole answer or only its first words. A command is stripped from the answer,
- * unless that would leave unbalanced braces.
+ * LaTeX commands that may surround the whole answer or only its first words. `stripAnswer` strips them. If that leaves
+ * unbalanced braces, `stripped` first renames them to commands that `stripAnswer` does not know.
  */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
 const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;

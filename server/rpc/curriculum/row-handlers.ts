@@ -74,7 +74,7 @@ export function begunRatings(
     const name = `${field}[${i}].rows.column_samples`;
     if (pool === undefined || !isRate(pool.ranking.measure)) {
       if (columnSamples === undefined) return [];
-      throw invalid(name, "the arm has no column of pass rates: give its pool one (--column pass_rate=NAME), or set 0");
+      throw invalid(name, "the arm has no column of pass rates: set 0, or give its pool one (--column pass_rate=NAME)");
     }
     const samples = checkSamples(columnSamples, name);
     const places = placesOf(pool, arm.spec.level, arm.spec.split);

@@ -13,7 +13,7 @@ import type { TaskSpec } from "../spec.ts";
 const ORDERS_MAX = 32;
 
 /**
- * Number of steps from 0 to 1 to which ranks are rounded. Six digits distinguish a million rows and keep journals,
+ * Number of steps from 0 to 1 to which ranks are rounded down. Six digits distinguish a million rows and keep journals,
  * which store ranks, short.
  */
 const DIGITS = 1e6;

@@ -59,7 +59,7 @@ class ThreadWire:
 
     def feed(self, add: Callable[[CompletionGroup], None]) -> None:
         """Starts the thread that reads the groups and adds them."""
-        # The thread runs in the caller's context, so that the call belongs to the caller's trace.
+        # Each group is added in a copy of the caller's context, so that the call belongs to the caller's trace.
         context = contextvars.copy_context()
         threading.Thread(target=self._feed, args=(lambda group: context.run(add, group),), daemon=True).start()
 

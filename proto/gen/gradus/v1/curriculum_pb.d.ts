@@ -1117,14 +1117,14 @@ export declare type TrainerSettings = Message<"gradus.v1.TrainerSettings"> & {
   evaluationSamples?: number | undefined;
 
   /**
-   * Model that a trainer uses as judge, for information. The server's own judge is set by
-   * its option --judge-model.
+   * Model of the judge, as the paper or run file names it. For information only: the
+   * server's own judge is set by its option --judge-model.
    */
   judgeModel: string;
 
   /**
-   * Temperature of the judge, 0 to 100. The server's own judge is set by
-   * --judge-temperature.
+   * Temperature of the judge, 0 to 100. For information only: the server's own judge is
+   * set by its option --judge-temperature.
    */
   judgeTemperature?: number | undefined;
 
@@ -1551,7 +1551,7 @@ export declare type CheckRunResponse = Message<"gradus.v1.CheckRunResponse"> & {
 
   /**
    * Configuration of the run that CreateRun would make. In `arms`, the arms of families
-   * follow those that the file lists one by one. Unset if there is a problem.
+   * follow those that are listed one by one. Unset if there is a problem.
    */
   created?: RunConfig | undefined;
 };
@@ -1639,7 +1639,10 @@ export declare const SimulatedPointSchema: GenMessage<SimulatedPoint>;
 
 /** Response of SimulateRun. */
 export declare type SimulateRunResponse = Message<"gradus.v1.SimulateRunResponse"> & {
-  /** Summaries of successive update batches, in order. */
+  /**
+   * Points that summarize the simulated run, in order. Each covers one or more successive
+   * update batches.
+   */
   points: SimulatedPoint[];
 
   /** Outcome under the policy of the run's configuration. */
@@ -2002,8 +2005,8 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
   contrastPairs: ContrastPair[];
 
   /**
-   * Time when the group's task was issued. Unset: the task is a spare one, for dynamic
-   * sampling, and was not issued.
+   * Time when a trainer got the group's task, or when the group was later reopened or
+   * imported. Unset: no trainer has got the task yet.
    */
   issueTime?: Timestamp | undefined;
 };
@@ -3009,12 +3012,12 @@ export declare type RewardBin = Message<"gradus.v1.RewardBin"> & {
 
 export declare const RewardBinSchema: GenMessage<RewardBin>;
 
-/** Samples of successive tasks of the run. */
+/** Stretch of the run: successive tasks, with their samples. */
 export declare type SampleStretch = Message<"gradus.v1.SampleStretch"> & {
-  /** Cursor of the first of these tasks. */
+  /** Cursor of the stretch's first task. */
   cursor: bigint;
 
-  /** Counts and sums over the samples of these tasks. */
+  /** Counts and means over the samples of the stretch's tasks. */
   sums?: SampleSums | undefined;
 };
 

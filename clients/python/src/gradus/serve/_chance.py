@@ -63,7 +63,7 @@ def install() -> None:
         if type(getattr(value, "__self__", None)) is random.Random:
             setattr(random, name, getattr(late, name))
     # Some libraries, such as networkx, read `random._inst`, the generator behind the functions of `random`. They get
-    # the generator that is seeded before each task.
+    # the generator that is seeded for each item.
     random._inst = late
 
 

@@ -80,7 +80,7 @@ class Words:
 
 
 def close_chance() -> None:
-    """Seeds each random state from Python's `random`, in place of the operating system's randomness."""
+    """Makes generators that get no seed take one from Python's `random`, in place of the system's randomness."""
     numpy = import_module("numpy.random")
     plain_seed, plain_state, plain_rng = random.seed, random.Random, numpy.default_rng
 
