@@ -136,8 +136,8 @@ export interface HistoryOptions extends CallOptions {
   /**
    * Index of the group that each arm belongs to, from 0, in the order of the arms in the state. The figures of a
    * group's arms are combined: `values` of update batches are then means over the group, and `probabilities` and
-   * `counts` are sums. An index must be below the length of this list. Arms beyond its end are left out. By default each arm is its
-   * own group.
+   * `counts` are sums. An index must be below the length of this list. Arms beyond its end are left out. By default
+   * each arm is its own group.
    */
   readonly armGroups?: readonly number[] | undefined;
 }
