@@ -92,7 +92,7 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
       const remedy = "use the server that wrote it, or give another --data-dir (docs/guides/upgrading.md)";
       yield missing(name, found, remedy);
     } catch (error) {
-      yield missing(name, (error as Error).message, "correct its owner and mode");
+      yield missing(name, (error as Error).message, "correct its owner and mode, or restore it from a backup");
     }
   }
 }

@@ -68,7 +68,10 @@ export function finishedPool<Instance>(
   selection: readonly RowRange[] = [],
 ): FinishedPool {
   const unit = readUnit(environment, linesOf(jsonl));
-  if (unit.waiting.length > 0) throw new Error(`rows of '${name}' hold Python, which a sandbox has to read first`);
+  if (unit.waiting.length > 0)
+    throw new Error(
+      `the pool '${name}' cannot ship with its environment: its rows hold Python, which only a sandbox may read`,
+    );
   return finishPool(environment, [unit], selection, true);
 }
 

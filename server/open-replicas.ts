@@ -46,8 +46,9 @@ export async function compareReplicas(fleet: Fleet | undefined): Promise<void> {
 }
 
 /**
- * Shares failed resources with the other servers. Runs draw nothing from arms whose resource no server of the store can
- * use. The returned promise resolves when another server replaces this one.
+ * Tells the other servers of the store which resources have failed here, and reads which have failed there. Runs draw
+ * nothing from arms whose resource no server can use. The returned promise resolves when another server takes this
+ * server's place.
  */
 export function linkReplicas(
   fleet: Fleet | undefined,

@@ -116,7 +116,7 @@ function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySe
   const unseen = names.find((name) => !seen.has(name));
   if (unseen === undefined) return;
   const there = seen.size === 0 ? "there are none at all" : `there are completions of ${[...seen].sort().join(", ")}`;
-  throw new CliProblem("missing", `${option}: no graded completion belongs to '${unseen}'; ${there}`);
+  throw new CliProblem("missing", `${option}: no graded completion is of ${option.slice(2)} '${unseen}': ${there}`);
 }
 
 /** Counts of an environment's completions that have a reward. */

@@ -104,7 +104,7 @@ export function connect(graph: Graph, rng: Rng, allowed: Allowed = always): void
     const within = new Set(inside);
     const outside = sample(graph.vertices, graph.vertices, rng).filter((v) => !within.has(v));
     const open = outside.find((b) => inside.some((a) => allowed(a, b)));
-    if (open === undefined) throw new Error("no allowed edge connects the graph");
+    if (open === undefined) throw new Error("bug: no edge that the generator allows connects the graph");
     join(graph, rng.pick(inside.filter((a) => allowed(a, open))), open);
   }
 }

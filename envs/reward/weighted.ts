@@ -90,7 +90,9 @@ function priced(name: string, weight: number, findings: Findings): RewardCompone
       return componentOf(name, weight, findings.components);
     case "feasible":
     case "infeasible":
-      throw new Error(`reward scheme '${WEIGHTED}' needs graded facts, but the verifier returned '${findings.kind}'`);
+      throw new Error(
+        `bug of the environment: its verifier returned '${findings.kind}', but scheme '${WEIGHTED}' needs 'graded'`,
+      );
   }
 }
 

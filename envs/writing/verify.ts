@@ -12,7 +12,8 @@ import { comparisonOf, quoted } from "./question.ts";
 export const judgeResource: Resource = {
   name: "judge",
   port: "judge",
-  // Each answer takes two requests. The server's options can change these limits.
+  // Completions that are judged at a time, by two requests each. --judge-concurrency and --judge-timeout-ms override
+  // this limit and the next.
   concurrencyMax: 16,
   timeLimitMs: 60_000,
   // Room for two update batches of the paper's size, 256 × 16.

@@ -14,8 +14,8 @@ import type { InstanceKey } from "./types.ts";
 export const ROUNDS_KEPT = 2;
 
 /**
- * Number of tasks in a page of a round's results. New results copy one page, which costs less than copying the whole
- * round. Positions beyond the end of the set stay null.
+ * Number of tasks in a page, i.e. a part of the list of a round's results. The list is never changed in place: new
+ * results copy only their page, which costs less than copying the whole list. The last page is filled up with null.
  */
 const PAGE = 256;
 

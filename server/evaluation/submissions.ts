@@ -147,8 +147,8 @@ function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey)
 }
 
 /**
- * Cache of the numbers of a suite's tasks that are rows, by environment, pool and row number. Includes only tasks that
- * were made, because no others were given to clients.
+ * Cache of the position in its suite of each task that was made from a data row, by environment, pool and row number.
+ * Tasks that were never made are left out, because no client has them.
  */
 const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 

@@ -326,7 +326,7 @@ describe("gradus export", () => {
     const { code, err } = await gradus(here, "export", ...choices, "--out", "some.jsonl");
     expect([code, err]).toEqual([0, expect.stringMatching(/^\d+ rows in some.jsonl: np\/tsp (\d+) of \1\n$/)]);
     const none = await gradus(here, "export", ...choices, "--level", "hard", "--out", "none.jsonl");
-    const said = "gradus: --level: no graded completion belongs to 'hard'; there are completions of T0, easy\n";
+    const said = "gradus: --level: no graded completion is of level 'hard': there are completions of T0, easy\n";
     expect([none.code, none.err]).toEqual([3, said]);
     expect(existsSync(at("none.jsonl"))).toBe(false);
   });

@@ -111,9 +111,9 @@ test("a name that no graded completion has is said, and what there is", async ()
     rowsOfEvaluation(evaluation as never, environments, levels);
   expect((await sift(["np/tsp"], ["easy"])).rows).toHaveLength(1);
   await expect(sift(["np/tsp", "np/tps"], [])).rejects.toThrow(
-    "--environment: no graded completion belongs to 'np/tps'; there are completions of countdown, np/tsp",
+    "--environment: no graded completion is of environment 'np/tps': there are completions of countdown, np/tsp",
   );
-  await expect(sift([], ["eazy"])).rejects.toThrow("--level: no graded completion belongs to 'eazy'");
+  await expect(sift([], ["eazy"])).rejects.toThrow("--level: no graded completion is of level 'eazy'");
 });
 
 test("what --where asks about and a completion does not have is counted, by environment", async () => {

@@ -122,6 +122,8 @@ describe("components that failed", () => {
   });
 
   test("facts that are not graded have no weighted sum", async () => {
-    await expect(finished(WRONG)).rejects.toThrow("needs graded facts, but the verifier returned 'infeasible'");
+    await expect(finished(WRONG)).rejects.toThrow(
+      "its verifier returned 'infeasible', but scheme 'weighted' needs 'graded'",
+    );
   });
 });

@@ -56,7 +56,10 @@ async function familyOfFile(file: string): Promise<FamilyResult> {
   try {
     module = await import(pathToFileURL(resolve(file)).href);
   } catch (error) {
-    return { kind: "invalid", message: `${file}: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      kind: "invalid",
+      message: `${file} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
   const family = typeof module === "object" && module !== null && "student" in module ? module.student : undefined;
   if (isFamily(family)) return { kind: "found", family: checkedFamily(file, family) };

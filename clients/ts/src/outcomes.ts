@@ -73,7 +73,10 @@ interface Answered {
   readonly sampleIndex: number;
   /** Feedback of the run. Unset if the task is not of a run. */
   readonly feedback?: Feedback;
-  /** Advantages over the group's samples with a reward. Unset if the message did not contain the whole group. */
+  /**
+   * RLOO advantage: the reward minus the mean reward of the group's other samples. Unset if the sample has no reward, if
+   * the request had only a part of the group, or, for a stored sample of a run, while its group is open.
+   */
   readonly rlooAdvantage?: number;
   readonly grpoAdvantage?: number;
   /** Protobuf message from which this outcome was read, e.g. for toJson. */

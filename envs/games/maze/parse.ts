@@ -16,7 +16,7 @@ export function directionOf(word: string): number | undefined {
 }
 
 const takeDirection: NumberReader = (text, cursor) => {
-  // Read at most six letters, because no direction has more than five.
+  // Six letters suffice to tell a word that is too long, because no direction has more than five.
   const [word = ""] = /^[a-z]+/i.exec(text.slice(cursor.at, cursor.at + 6)) ?? [];
   cursor.at += word.length;
   return directionOf(word) ?? NaN;

@@ -126,7 +126,7 @@ function rootError(size: number, error: number, { bits }: Precision): number {
 
 export function expBall(a: Ball, precision: Precision): Ball | undefined {
   const { bits } = precision;
-  // The limit keeps the result within RANGE_BITS.
+  // With a greater exponent, e^a could have more than RANGE_BITS digits; 0.69 is just below ln 2.
   const limit = BigInt(Math.floor((RANGE_BITS - bits) * 0.69)) << BigInt(bits);
   if (a.re > limit || a.re < -(1n << BigInt(bits + 12)) || !cost(COST.exp, precision)) return undefined;
   const size = expFixed(a.re, bits);

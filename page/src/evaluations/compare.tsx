@@ -108,7 +108,7 @@ function Figures({ name, rows, figure, ids }: FiguresProps) {
   );
 }
 
-/** Shows a statistic with its 95% interval, as a bar and in digits. */
+/** Shows a statistic with its 95% interval in digits, and as a bar if it is a share (from 0 to 1). */
 function Interval({ row, figure }: { readonly row: ReportRow | undefined; readonly figure: string }) {
   const value = row?.figures[figure];
   if (value === undefined) return <>–</>;

@@ -132,7 +132,8 @@ export function grownArms(
     const field = `grow_arms["${id}"]`;
     const arm = arms.find((one) => one.id === id && !one.removed);
     if (arm === undefined) throw invalid(field, "is not an arm of the run");
-    if (arm.grow === undefined) throw invalid(field, "the arm does not grow: add another arm with grow");
+    if (arm.grow === undefined)
+      throw invalid(field, "the arm was made without grow, so it does not grow: add another arm that has it");
     const { spec, grow: before } = arm;
     const environment = lookUpEnvironment(registry, spec.environment, spec.version, field);
     const asked = create(GrowthSchema, { ...before, cap: grow.cap });

@@ -86,7 +86,9 @@ test("connecting takes one edge for each part but the first, and only allowed on
     expect(edgeCount(graph)).toBe(19);
     for (const [a, b] of pairs(20)) if (a % 3 === b % 3) expect(adjacent(graph, a, b)).toBe(false);
   }
-  expect(() => connect(emptyGraph(2), rngFor("never"), () => false)).toThrow("no allowed edge connects the graph");
+  expect(() => connect(emptyGraph(2), rngFor("never"), () => false)).toThrow(
+    "no edge that the generator allows connects the graph",
+  );
 });
 
 test("each selection of three out of five comes about equally often", () => {

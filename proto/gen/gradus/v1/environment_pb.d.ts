@@ -1244,7 +1244,7 @@ export enum FinishReason {
   /** Unknown. */
   UNSPECIFIED = 0,
 
-  /** The policy ended the completion, or a stop string did. */
+  /** The language model ended the completion, or a stop string did. */
   STOP = 1,
 
   /**

@@ -207,7 +207,7 @@ def enter_empty_root(machine: str, readable: Sequence[str], empty: Sequence[str]
 
 
 def _show(path: str, source: str) -> None:
-    """Makes a file or folder of the old root visible in the new root, at `path`."""
+    """Makes a file or folder of the old root visible in the new root, at `path`, for reading only."""
     former = FORMER_ROOT + source
     if os.path.lexists(path) and not os.path.isdir(path):
         return

@@ -13,19 +13,19 @@ from gradus.serve._facts import Facts
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that the policy may call."""
+    """A tool that the language model may call."""
 
     name: str
     """1 to 64 letters, digits, "_" and "-"."""
     description: str = ""
-    """Description for the policy."""
+    """Description for the language model."""
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
     """JSON Schema of the arguments, an object. Arguments that break it never reach `advance`."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """A call that the policy makes: of a tool, or an answer."""
+    """A call that the language model makes: of a tool, or an answer."""
 
     number: int
     """Number of the call in the episode, counted from 0."""
@@ -60,7 +60,7 @@ class Turn:
     """Result of a call."""
 
     reply: str
-    """Reply to the policy, at most 64 KiB. It must not reveal the solution. If the call is invalid, it says why."""
+    """Reply to the language model, at most 64 KiB. It must not reveal the solution. If the call is invalid, it says why."""
     state: Any = KEEP
     """State after the call.
 
