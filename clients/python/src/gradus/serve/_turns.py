@@ -60,7 +60,7 @@ class Turn:
     """Result of a call."""
 
     reply: str
-    """Reply to the language model, at most 64 KiB. It must not reveal the solution. If the call is invalid, it says why."""
+    """Reply to the language model, at most 64 KiB. It must not reveal the solution. It says why a call is invalid."""
     state: Any = KEEP
     """State after the call.
 
