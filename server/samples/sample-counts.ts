@@ -144,7 +144,7 @@ function seriesWithin(arm: ArmCounts, name: string, prefix: string, max: number)
   const there = arm.get(name);
   if (there !== undefined) return there;
   let count = 0;
-  for (const each of arm.keys()) if (each.startsWith(prefix)) count++;
+  if (arm.size >= max) for (const each of arm.keys()) if (each.startsWith(prefix)) count++;
   return count < max ? made(arm, name, emptySeries) : undefined;
 }
 
