@@ -49,11 +49,24 @@ function workerBesidePage(): Plugin {
   };
 }
 
+/** Writes the contract's descriptors as bytes in place of Base64, of which brotli finds fewer repetitions: 5 KB less. */
+function plainDescriptors(): Plugin {
+  return {
+    name: "plain-descriptors",
+    apply: "build",
+    transform: {
+      filter: { id: /_pb\.js$/ },
+      handler: (code) =>
+        code.replace(/fileDesc\("([\w+/=]+)"/, (_, base64: string) => `fileDesc(btoa(${JSON.stringify(atob(base64))})`),
+    },
+  };
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, so that a proxy may serve the page under any path.
   base: "./",
-  plugins: [workerBesidePage(), compressed()],
+  plugins: [workerBesidePage(), plainDescriptors(), compressed()],
   build: {
     outDir: "dist",
     emptyOutDir: true,
