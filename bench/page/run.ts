@@ -14,8 +14,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
-import { launch } from "../../test/browser/chromium.ts";
-import { openView, SENT_BYTES } from "../../test/browser/opened.ts";
+import { launch, SENT_BYTES } from "../../test/browser/chromium.ts";
 import { createLongRun, goOn } from "../../test/support/long-run.ts";
 import { createProgress } from "../progress.ts";
 import { spreadOf } from "../transport/measure.ts";
@@ -49,11 +48,14 @@ function figureOf(figure: string, values: readonly number[], bar?: number): Figu
   return { figure, value: median, least: min, most: max, ...(bar !== undefined && { bar }) };
 }
 
-/** Returns the kilobytes that a view's first load takes, compressed and with headers, once all in sight is there. */
-async function weight(browser: Browser, view: string, url: string): Promise<Figure> {
-  await using opened = await openView(browser, url);
-  await opened.whole();
-  const bytes = await opened.page.evaluate<number>(SENT_BYTES);
+/** Returns the kilobytes that a view's first load takes in files, compressed and with headers, until this element is there. */
+async function weight(browser: Browser, view: string, url: string, last: string): Promise<Figure> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.locator(last).first().waitFor();
+  const bytes = await page.evaluate<number>(SENT_BYTES);
+  await context.close();
   return figureOf(`${view}: sent, KB`, [bytes / 1000], 200);
 }
 
@@ -153,7 +155,7 @@ const client = createClient(`127.0.0.1:${server.port}`);
 try {
   const origin = `http://127.0.0.1:${server.httpPort}`;
   const figures = [
-    await weight(browser, "tasks", origin),
+    await weight(browser, "tasks", origin, ".thumbnail img"),
     await firstPaints(browser, origin),
     ...(await onSlowNetwork(browser, "tasks", origin, "np/tsp")),
   ];
@@ -161,7 +163,7 @@ try {
     const title = `${options.batches} update batches of ${arms} arms`;
     const run = await madeRun(client, arms);
     const url = `${origin}/#/runs/${run}`;
-    figures.push(await weight(browser, title, url), await drawings(browser, origin, run, title));
+    figures.push(await weight(browser, title, url, ".chart-place svg"), await drawings(browser, origin, run, title));
     figures.push(...(await onSlowNetwork(browser, title, url, "update batches")));
   }
   if (options.json) console.log(JSON.stringify(figures, undefined, 2));

@@ -29,9 +29,6 @@ const IS_WHOLE = `(() => {
     && images.every((image) => image.complete);
 })()`;
 
-/** Bytes that the page's loads and calls have taken so far, compressed and with headers. */
-export const SENT_BYTES = `performance.getEntries().reduce((sum, { transferSize = 0 }) => sum + transferSize, 0)`;
-
 let browser: Promise<Browser> | undefined;
 
 /** The browser of all files that this process tests: each page has a profile of its own. It ends with the process. */
