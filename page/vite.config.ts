@@ -28,12 +28,45 @@ function compressed(): Plugin {
   };
 }
 
+/**
+ * Builds the worker among the page's files, so that both load the contract from one file. Vite's own bundle of a worker
+ * has all that it imports once more.
+ */
+function workerBesidePage(): Plugin {
+  const place = 'new URL("./watch-worker.ts", import.meta.url)';
+  return {
+    name: "worker-beside-page",
+    apply: "build",
+    enforce: "pre",
+    transform: {
+      filter: { id: /\/watch\.ts$/ },
+      handler(code) {
+        if (!code.includes(place)) throw new Error(`page/src/runs/watch.ts must name the worker by ${place}`);
+        const worker = this.emitFile({ type: "chunk", id: "src/runs/watch-worker.ts" });
+        return code.replace(place, `import.meta.ROLLUP_FILE_URL_${worker}`);
+      },
+    },
+  };
+}
+
+/** Writes the contract's descriptors as bytes in place of Base64, of which brotli finds fewer repetitions: 5 KB less. */
+function plainDescriptors(): Plugin {
+  return {
+    name: "plain-descriptors",
+    apply: "build",
+    transform: {
+      filter: { id: /_pb\.js$/ },
+      handler: (code) =>
+        code.replace(/fileDesc\("([\w+/=]+)"/, (_, base64: string) => `fileDesc(btoa(${JSON.stringify(atob(base64))})`),
+    },
+  };
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, so that a proxy may serve the page under any path.
   base: "./",
-  plugins: [compressed()],
-  worker: { format: "es" },
+  plugins: [workerBesidePage(), plainDescriptors(), compressed()],
   build: {
     outDir: "dist",
     emptyOutDir: true,

@@ -1,6 +1,6 @@
 /**
- * Measures the page in Chromium against a real server: weight of its files, first paint, and how long a long run takes to
- * be drawn. Ends with 1 if a bar is missed.
+ * Measures the page in Chromium against a real server: bytes of a first load, first paint, the same on a slow network, and
+ * how long a long run takes to be drawn. Ends with 1 if a bar is missed.
  *
  * ```
  * node bench/page/run.ts [--arms 8,1000] [--batches 5000] [--times 9] [--data FOLDER] [--json]
@@ -8,14 +8,13 @@
  *
  * Making the runs takes most of the time; --data keeps them in a folder and finds them there. `make setup` builds the page.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { get } from "node:http";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
-import { launch } from "../../test/browser/chromium.ts";
+import { launch, SENT_BYTES } from "../../test/browser/chromium.ts";
 import { createLongRun, goOn } from "../../test/support/long-run.ts";
 import { createProgress } from "../progress.ts";
 import { spreadOf } from "../transport/measure.ts";
@@ -32,7 +31,6 @@ const { values: options } = parseArgs({
 });
 const times = Number(options.times);
 const START_MS = 120_000;
-const DIST = join(import.meta.dirname, "../../page/dist");
 /** Update batches that are drawn at a time, between two steps of the progress bar. */
 const PART = 250;
 
@@ -50,27 +48,41 @@ function figureOf(figure: string, values: readonly number[], bar?: number): Figu
   return { figure, value: median, least: min, most: max, ...(bar !== undefined && { bar }) };
 }
 
-/** Returns the bytes of a body as the server sends them. */
-function sentBytes(url: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { headers: { "accept-encoding": "br" } }, (response) => {
-      let bytes = 0;
-      response.on("data", (part: Uint8Array) => (bytes += part.length));
-      response.on("end", () =>
-        response.statusCode === 200 ? resolve(bytes) : reject(new Error(`${url}: ${response.statusCode}`)),
-      );
-    });
-    request.on("error", reject);
-  });
+/** Returns the kilobytes that a view's first load takes in files, compressed and with headers, until this element is there. */
+async function weight(browser: Browser, view: string, url: string, last: string): Promise<Figure> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.locator(last).first().waitFor();
+  const bytes = await page.evaluate<number>(SENT_BYTES);
+  await context.close();
+  return figureOf(`${view}: sent, KB`, [bytes / 1000], 200);
 }
 
-async function weight(origin: string): Promise<Figure> {
-  const files = readdirSync(DIST, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.(br|gz|html)$/.test(entry.name))
-    .map(({ name }) => `/assets/${name}`);
-  const sent = await Promise.all(["/", ...files].map((path) => sentBytes(`${origin}${path}`)));
-  return figureOf("all views, by brotli, KB", [sent.reduce((sum, bytes) => sum + bytes, 0) / 1000], 200);
+/** Measures when a view has its first text, and its data, at 50 KB/s and 400 ms latency. */
+async function onSlowNetwork(browser: Browser, view: string, url: string, data: string): Promise<readonly Figure[]> {
+  const texts: number[] = [];
+  const whole: number[] = [];
+  for (let time = 0; time < times; time++) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const devtools = await context.newCDPSession(page);
+    const throughput = { downloadThroughput: 50_000, uploadThroughput: 50_000 };
+    await devtools.send("Network.enable");
+    await devtools.send("Network.emulateNetworkConditions", { offline: false, latency: 400, ...throughput });
+    await page.goto(url, { waitUntil: "commit" });
+    await page.getByText(data).first().waitFor();
+    whole.push(await page.evaluate<number>("performance.now()"));
+    texts.push(await page.evaluate<number>(FIRST_PAINT));
+    await context.close();
+  }
+  return [
+    figureOf(`${view}, slow network: first text, ms`, texts, 3000),
+    figureOf(`${view}, slow network: data, ms`, whole),
+  ];
 }
+
+const FIRST_PAINT = `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN`;
 
 async function firstPaints(browser: Browser, origin: string): Promise<Figure> {
   const paints: number[] = [];
@@ -80,8 +92,7 @@ async function firstPaints(browser: Browser, origin: string): Promise<Figure> {
     const page = await context.newPage();
     await page.goto(origin);
     await page.getByRole("link", { name: "np/tsp" }).waitFor();
-    const paint = `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN`;
-    if (time > 0) paints.push(await page.evaluate<number>(paint));
+    if (time > 0) paints.push(await page.evaluate<number>(FIRST_PAINT));
     await context.close();
   }
   return figureOf("first paint, ms", paints, 1000);
@@ -143,10 +154,17 @@ const server = await startOurs(folder);
 const client = createClient(`127.0.0.1:${server.port}`);
 try {
   const origin = `http://127.0.0.1:${server.httpPort}`;
-  const figures = [await weight(origin), await firstPaints(browser, origin)];
+  const figures = [
+    await weight(browser, "tasks", origin, ".thumbnail img"),
+    await firstPaints(browser, origin),
+    ...(await onSlowNetwork(browser, "tasks", origin, "np/tsp")),
+  ];
   for (const arms of options.arms.split(",").map(Number)) {
     const title = `${options.batches} update batches of ${arms} arms`;
-    figures.push(await drawings(browser, origin, await madeRun(client, arms), title));
+    const run = await madeRun(client, arms);
+    const url = `${origin}/#/runs/${run}`;
+    figures.push(await weight(browser, title, url, ".chart-place svg"), await drawings(browser, origin, run, title));
+    figures.push(...(await onSlowNetwork(browser, title, url, "update batches")));
   }
   if (options.json) console.log(JSON.stringify(figures, undefined, 2));
   else console.table(figures);

@@ -69,7 +69,7 @@ function sampleOf(rng: Rng, index: number, group: number, arms: number): RunSamp
 
 const nothing: RunCounter = {
   add: () => undefined,
-  flush: async () => undefined,
+  flush: async (beside) => void (await beside?.()),
   of: () => Promise.reject(new Error("nothing is counted")),
   forget: () => undefined,
 };
@@ -79,12 +79,17 @@ async function microsOf(groups: readonly (readonly RunSample[])[], samples: numb
   const directory = mkdtempSync(join(tmpdir(), "gradus-bench-"));
   const store = await sqliteSampleStore({ directory });
   const log = { info: () => undefined, warn: console.error, error: console.error };
-  const due: (() => void)[] = [];
+  const due = new Set<() => void>();
+  const fire = (): void => {
+    const [first] = due;
+    if (first !== undefined) due.delete(first);
+    first?.();
+  };
   const clock = {
     now: () => 0,
     setTimer: (delayMs: number, callback: () => void) => {
-      if (delayMs <= 1000) due.push(callback);
-      return () => undefined;
+      if (delayMs <= 1000) due.add(callback);
+      return () => due.delete(callback);
     },
     nextTurn: setImmediate,
   };
@@ -95,8 +100,8 @@ async function microsOf(groups: readonly (readonly RunSample[])[], samples: numb
     kept.keep("run", group);
     if ((i + 1) % (samples / GROUP) !== 0) continue;
     // Samples are written every half second, and counts every second.
-    if ((i + 1) % ((2 * samples) / GROUP) === 0) due.splice(0).forEach((write) => write());
-    else due.shift()?.();
+    do fire();
+    while ((i + 1) % ((2 * samples) / GROUP) === 0 && due.size > 0);
     // Waits for the write of the samples that has begun.
     await kept.list("run", { below: 0, limit: 1, test: () => true });
   }

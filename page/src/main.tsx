@@ -8,4 +8,6 @@ import { watchConnection, whenThere } from "./session.ts";
 addEventListener("vite:preloadError", () => void whenThere().then(() => location.reload()));
 
 watchConnection();
-render(<App />, document.getElementById("page") ?? document.body);
+const place = document.getElementById("page") ?? document.body;
+place.replaceChildren();
+render(<App />, place);

@@ -16,4 +16,5 @@ export const answerFormats = enumerated(task.AnswerFormat);
 export const thinkings = enumerated(task.Thinking);
 export const goals = enumerated(environment.Goal);
 export const stopReasons = enumerated(outcome.StopReason);
+export const noRewardReasons = enumerated(outcome.NoRewardReason);
 export const verdicts = enumerated(outcome.Verdict);

@@ -57,26 +57,29 @@ export function createRunCounter(store: SampleStore, log: Log) {
   /** Number of rows written to each run since this process last merged its rows, by run id. */
   const unmerged = new Map<string, number>();
 
-  const write = async (): Promise<void> => {
+  const writeRows = async (run: string, rows: readonly string[]): Promise<void> => {
+    try {
+      await Promise.all(rows.map((row) => store.addCounts(run, row)));
+      // Earlier processes may have left rows, so a process merges after its first write to a run.
+      const total = (unmerged.get(run) ?? Infinity) + rows.length;
+      const isDue = total >= MERGE_ROWS;
+      unmerged.set(run, isDue ? 0 : total);
+      if (isDue) await mergeRows(store, run);
+    } catch (err) {
+      log.warn({ err, run }, "counts of a run's samples could not be stored and are lost");
+    }
+  };
+  const write = async (beside: () => Promise<unknown>): Promise<void> => {
     const all = waiting;
     if (lost > 0) log.warn({ samples: lost }, "samples of runs were not counted because the store writes too slowly");
     waiting = new Map();
     [armsWaiting, lost] = [0, 0];
-    for (const [run, counts] of all) {
-      try {
-        const rows = await rowsOf(counts);
-        for (const row of rows) await store.addCounts(run, row);
-        // Earlier processes may have left rows, so a process merges after its first write to a run.
-        const total = (unmerged.get(run) ?? Infinity) + rows.length;
-        const isDue = total >= MERGE_ROWS;
-        unmerged.set(run, isDue ? 0 : total);
-        if (isDue) await mergeRows(store, run);
-      } catch (err) {
-        log.warn({ err, run }, "counts of a run's samples could not be stored and are lost");
-      }
-    }
+    const rows: (readonly [run: string, rows: readonly string[]])[] = [];
+    for (const [run, counts] of all) rows.push([run, await rowsOf(counts)]);
+    await Promise.all([beside(), ...rows.map((each) => writeRows(...each))]);
   };
-  const flush = (): Promise<void> => (writing = writing.then(write));
+  const flush = (beside = async (): Promise<unknown> => undefined): Promise<void> =>
+    (writing = writing.then(() => write(beside)));
   return {
     /** Counts samples of a run. */
     add: (run: string, samples: readonly IssuedSample[]): void => {
@@ -84,11 +87,15 @@ export function createRunCounter(store: SampleStore, log: Log) {
         if (sample.evaluationRound !== undefined) continue;
         const counts = made(made(waiting, run, newMap), sample.incarnation, emptyCounts);
         const isNew = !counts.arms.has(sample.arm);
-        if (isNew && armsWaiting >= ARMS_WAITING_MAX) lost++;
-        else countSample(counts, sample);
-        if (isNew && counts.arms.has(sample.arm)) armsWaiting++;
+        if (isNew && armsWaiting >= ARMS_WAITING_MAX) {
+          lost++;
+          continue;
+        }
+        if (isNew) armsWaiting++;
+        countSample(counts, sample);
       }
     },
+    /** Writes what was counted. Writes to the store that `beside` begins are committed together with it. */
     flush,
     /** Returns the counts of a run's samples in these incarnations. */
     of: async (run: string, incarnations: readonly string[]): Promise<RunCounts> => {

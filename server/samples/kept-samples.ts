@@ -100,7 +100,11 @@ export function createSamples({ store, clock, log, bytesMax, keptMs, ...options 
   const writer = createWriter(store, log, bytesMax);
   const { counter = createRunCounter(store, log) } = options;
   const writing = gathering(clock, GATHER_MS, writer.flush);
-  const counting = gathering(clock, GATHER_COUNTS_MS, counter.flush);
+  const counting = gathering(clock, GATHER_COUNTS_MS, () => {
+    // The samples that wait are committed together with the counts: a commit of its own costs 0.2 ms more.
+    writing.cancel();
+    return counter.flush(writer.flush);
+  });
   const endExpiry = expireOften(store, clock, log, keptMs);
   return {
     bytesMax,
@@ -148,7 +152,10 @@ function gathering(clock: Clock, delayMs: number, flush: () => Promise<void>) {
         void flush();
       });
     },
-    cancel: (): void => cancel?.(),
+    cancel: (): void => {
+      cancel?.();
+      cancel = undefined;
+    },
   };
 }
 

@@ -70,26 +70,23 @@ export interface CountedSample {
   readonly result: SampleResult;
 }
 
-const UNSCORED = { reward: 0, solved: false, truncated: false, quality: 0 } as const;
+const emptyTally = (): number[] => [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/** Returns the numbers of a sample's `Tally`, in the order of its members. */
-function numbersOf({ tokens = -1, completion, result }: CountedSample): readonly number[] {
-  const isScored = result.kind === "score";
-  const { reward, solved, truncated, quality } = isScored ? result.score : UNSCORED;
-  const isInTokens = tokens >= 0;
-  return [
-    1,
-    isInTokens ? tokens : 0,
-    Number(isInTokens),
-    isInTokens ? 0 : completion.length,
-    Number(!isInTokens),
-    Number(isScored),
-    Number(solved),
-    Number(truncated),
-    reward,
-    reward * reward,
-    quality,
-  ];
+/** Adds a sample to the numbers of a stretch, which are a `Tally` in the order of its members. */
+function addSample(series: Series, stretch: number, { tokens, completion, result }: CountedSample): void {
+  const sums = made(series, stretch, emptyTally);
+  sums[0]! += 1;
+  const isInTokens = tokens !== undefined;
+  sums[isInTokens ? 1 : 3]! += isInTokens ? tokens : completion.length;
+  sums[isInTokens ? 2 : 4]! += 1;
+  if (result.kind === "none") return;
+  const { reward, solved, truncated, quality } = result.score;
+  sums[5]! += 1;
+  sums[6]! += Number(solved);
+  sums[7]! += Number(truncated);
+  sums[8]! += reward;
+  sums[9]! += reward * reward;
+  sums[10]! += quality;
 }
 
 /** Returns the sums of a series over the stretches that `isMeant` selects. Defaults to all. */
@@ -147,7 +144,7 @@ function seriesWithin(arm: ArmCounts, name: string, prefix: string, max: number)
   const there = arm.get(name);
   if (there !== undefined) return there;
   let count = 0;
-  for (const each of arm.keys()) if (each.startsWith(prefix)) count++;
+  if (arm.size >= max) for (const each of arm.keys()) if (each.startsWith(prefix)) count++;
   return count < max ? made(arm, name, emptySeries) : undefined;
 }
 
@@ -177,16 +174,15 @@ const violationNames: Readonly<Record<Verdict, (kind: string) => string>> = {
 };
 
 export function countSample(counts: RunCounts, sample: CountedSample): void {
-  widen(counts, sample.cursor);
+  if (sample.cursor >= counts.width * STRETCHES_MAX) widen(counts, sample.cursor);
   const arm = made(counts.arms, sample.arm, emptyArm);
   const stretch = Math.floor(sample.cursor / counts.width);
   const { result } = sample;
-  const numbers = numbersOf(sample);
-  add(made(arm, ALL, emptySeries), stretch, numbers);
+  addSample(made(arm, ALL, emptySeries), stretch, sample);
   if (result.kind === "none") return add(made(arm, `${REASON}${result.reason}`, emptySeries), stretch, ONE);
   const { reward, components, verdict, violation } = result.score;
   const bin = Math.floor((reward - BINS.from) / BINS.width);
-  add(made(arm, bins[Math.min(BINS.count - 1, Math.max(0, bin))]!, emptySeries), 0, numbers);
+  addSample(made(arm, bins[Math.min(BINS.count - 1, Math.max(0, bin))]!, emptySeries), 0, sample);
   for (const { name, value, weight } of components) {
     if (value === undefined || weight === 0) continue;
     const series = seriesWithin(arm, componentName(name), COMPONENT, COMPONENTS_MAX);
@@ -194,8 +190,7 @@ export function countSample(counts: RunCounts, sample: CountedSample): void {
   }
   if (violation === "") return;
   const name = violationNames[verdict](violationKind(violation));
-  const series = seriesWithin(arm, name, VIOLATION, TEMPLATES_MAX) ?? made(arm, OTHERS, emptySeries);
-  add(series, stretch, ONE);
+  add(seriesWithin(arm, name, VIOLATION, TEMPLATES_MAX) ?? made(arm, OTHERS, emptySeries), stretch, ONE);
 }
 
 /** Makes stretches wide enough for a cursor, so that there are at most STRETCHES_MAX. */

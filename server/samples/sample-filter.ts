@@ -11,16 +11,18 @@ export interface SampleFilter {
   readonly rewardMin: number | undefined;
   readonly rewardMax: number | undefined;
   readonly solved: boolean | undefined;
+  readonly truncated: boolean | undefined;
   readonly noReward: boolean | undefined;
+  /** Reasons for a missing reward to include. Empty: completions with and without a reward. */
+  readonly reasons: ReadonlySet<string>;
   /** Text that the completion must contain, in lower case. Empty: any. */
   readonly text: string;
 }
 
 /** Returns whether no condition is set, so that every completion matches. */
-export function isOpen({ verdicts, violation, text, ...others }: SampleFilter): boolean {
-  const { rewardMin, rewardMax, solved, noReward } = others;
-  const isUnset = [rewardMin, rewardMax, solved, noReward].every((value) => value === undefined);
-  return isUnset && verdicts.size === 0 && violation === "" && text === "";
+export function isOpen({ verdicts, violation, reasons, text, ...others }: SampleFilter): boolean {
+  const isUnset = Object.values(others).every((value) => value === undefined);
+  return isUnset && verdicts.size === 0 && reasons.size === 0 && violation === "" && text === "";
 }
 
 export function isMeant(filter: SampleFilter, completion: string, result: SampleResult): boolean {
@@ -28,11 +30,13 @@ export function isMeant(filter: SampleFilter, completion: string, result: Sample
 }
 
 function isMeantByResult(filter: SampleFilter, result: SampleResult): boolean {
-  const { verdicts, violation, rewardMin, rewardMax, solved, noReward } = filter;
+  const { verdicts, violation, rewardMin, rewardMax, solved, truncated, noReward, reasons } = filter;
   const isScored = result.kind === "score";
   if (noReward !== undefined && noReward === isScored) return false;
+  if (reasons.size > 0 && (isScored || !reasons.has(result.reason))) return false;
   if (!isScored) {
-    const wantsScore = verdicts.size > 0 || violation !== "" || rewardMin !== undefined || rewardMax !== undefined;
+    const bounds = [rewardMin, rewardMax, truncated];
+    const wantsScore = verdicts.size > 0 || violation !== "" || bounds.some((bound) => bound !== undefined);
     return !wantsScore && solved !== true;
   }
   const { score } = result;
@@ -41,6 +45,7 @@ function isMeantByResult(filter: SampleFilter, result: SampleResult): boolean {
     (violation === "" || score.violation.toLowerCase().includes(violation)) &&
     score.reward >= (rewardMin ?? -Infinity) &&
     score.reward <= (rewardMax ?? Infinity) &&
-    (solved === undefined || score.solved === solved)
+    (solved === undefined || score.solved === solved) &&
+    (truncated === undefined || score.truncated === truncated)
   );
 }

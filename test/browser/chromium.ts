@@ -19,3 +19,9 @@ const LOOKS = ["--force-color-profile=srgb", "--font-render-hinting=none"];
 export function launch(timeoutMs: number): Promise<Browser> {
   return playwright.launch({ executablePath: chromium(), args: [...FLAGS, ...LOOKS], timeout: timeoutMs });
 }
+
+/** Bytes of the page's document and files that were loaded so far, compressed and with headers. Calls do not count. */
+export const SENT_BYTES = `performance
+  .getEntries()
+  .filter(({ entryType, name }) => entryType === "navigation" || name.includes("/assets/"))
+  .reduce((sum, { transferSize }) => sum + transferSize, 0)`;

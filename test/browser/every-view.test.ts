@@ -6,6 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { eventually } from "../support/patience.ts";
+import { SENT_BYTES } from "./chromium.ts";
 import { driveByCommandLine, driveHostile, evaluate, keeping, untilKept } from "./data.ts";
 import { openBrowser, type OpenedPage, openView } from "./opened.ts";
 
@@ -67,6 +68,33 @@ test.each([{ width: 380, dark: true }, { width: 1600 }])("on a screen as $width,
     expect(await page.evaluate<number>("document.documentElement.scrollWidth"), view).toBeLessThanOrEqual(look.width);
     expect(opened.complaints, view).toEqual([]);
   }
+});
+
+test("no view's first load takes more than 200 KB", async () => {
+  for (const view of views) {
+    await using opened = await openView(browser, `${server.http}/#/${view}`);
+    await opened.page.getByRole("heading", { level: 1 }).waitFor();
+    await opened.whole();
+    const sent = await opened.page.evaluate<number>(SENT_BYTES);
+    expect(sent, view).toBeGreaterThan(50_000);
+    expect(sent, view).toBeLessThanOrEqual(200_000);
+  }
+});
+
+test("the page says that it is loaded before its scripts are there", async () => {
+  await using opened = await openView(browser, "about:blank");
+  const { page } = opened;
+  const asked = Promise.withResolvers<void>();
+  await page.route("**/*.js", async (route) => {
+    await asked.promise;
+    await route.continue();
+  });
+  await page.goto(`${server.http}/#/runs`, { waitUntil: "commit" });
+  await page.getByText("Loading the page's code").waitFor();
+  asked.resolve();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  expect(await page.getByText("Loading the page's code").count()).toBe(0);
+  expect(opened.complaints).toEqual([]);
 });
 
 test.each([

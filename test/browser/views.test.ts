@@ -122,6 +122,16 @@ test("what goes wrong most in a run, and the samples of it", async () => {
   await listed(count);
   expect(page.url()).toContain("violation=");
   await page.goBack();
+  const { total } = await client.run("by-hand").violations();
+  await page.getByRole("link", { name: /cut off$/ }).click();
+  const { truncated = 0n } = total?.sums ?? {};
+  await (truncated === 0n ? page.getByText("None that are kept are like this.").waitFor() : listed(String(truncated)));
+  expect(page.url()).toContain("outcome=cut");
+  await opened.go("#/runs/by-hand/samples?outcome=no+reward:+too+large");
+  await page.getByText("None that are kept are like this.").waitFor();
+  expect(await page.getByLabel("outcome").inputValue()).toBe("no reward: too large");
+  await page.goBack();
+  await page.goBack();
   const over = page.getByRole("region", { name: "Problems over time" });
   await over.locator('[data-mark="line"] path').first().waitFor();
   const arms = page.getByRole("region", { name: "Problems by arm, a table" }).getByRole("row");

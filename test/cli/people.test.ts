@@ -123,6 +123,32 @@ describe("completions that a run keeps", () => {
     expect(await asked("run", "problems", "nonesuch")).toMatchObject({ code: 3, err: words("nonesuch") });
   });
 
+  test("are filtered by whether they were cut off, and by the reason for a missing reward", async () => {
+    const run = server.client.run("unrewarded");
+    const arms = [{ id: "a", environment: "countdown", level: "T0" }];
+    await run.create({ arms, policy: { kind: "mixture" }, numGenerations: 3, promptsPerUpdate: 1 });
+    const { tasks } = await run.nextBatch();
+    const cut = { sampleIndex: 0, text: "<think>so", finishReason: "length" } as const;
+    const completions = [cut, "no answer", "x".repeat(300_000)];
+    await server.client.batchStep([{ task: tasks[0]!, completions }]);
+    const found = async (...flags: readonly string[]): Promise<readonly unknown[]> => {
+      const lines = (await ok("run", "samples", "unrewarded", "--json", ...flags))
+        .split("\n")
+        .filter((line) => line !== "");
+      return lines.map((line) => (JSON.parse(line) as { readonly sampleIndex?: number }).sampleIndex ?? 0);
+    };
+    await eventually(async () => expect(await found()).toHaveLength(3));
+    expect(await found("--truncated")).toEqual([0]);
+    expect(await found("--no-truncated")).toEqual([1]);
+    expect(await found("--missing-reward")).toEqual([2]);
+    expect(await found("--missing-reward", "too_large")).toEqual([2]);
+    expect(await found("--missing-reward", "timeout")).toEqual([]);
+    expect(await asked("run", "samples", "unrewarded", "--missing-reward", "cold")).toMatchObject({
+      code: 2,
+      err: words("too_large"),
+    });
+  });
+
   test("are deleted, and the run goes on", async () => {
     expect(await json("run", "delete-samples", "keeping")).toEqual({ deleted: "keeping" });
     expect(await ok("run", "samples", "keeping")).toContain("no completions");

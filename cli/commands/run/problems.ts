@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import {
   type ArmViolations,
+  binWords,
   type GetViolationsResponse,
   GetViolationsResponseSchema,
   lengthFigure,
@@ -106,11 +107,10 @@ function problemsTable({ sums, violations, otherViolations, missingRewards }: Ar
 }
 
 function rewardsTable({ sums: all, rewards }: ArmViolations): string {
-  const rows = rewards.flatMap(({ lower, upper, sums }) =>
-    sums === undefined
-      ? []
-      : [[`${number(lower)} to ${number(upper)}`, ...countCells(sums.scored, all?.scored ?? 0n), lengthText(sums)]],
-  );
+  const rows = rewards.flatMap((bin) => {
+    const { sums } = bin;
+    return sums === undefined ? [] : [[binWords(bin), ...countCells(sums.scored, all?.scored ?? 0n), lengthText(sums)]];
+  });
   return rows.length === 0 ? "" : table(["reward", "samples", "share", "", "mean length"], rows);
 }
 

@@ -1,6 +1,11 @@
 /** `gradus run samples` and `gradus run delete-samples`: show and delete completions that a run keeps. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
+import {
+  type KeptSample,
+  NoRewardReason,
+  RunSampleSchema,
+  type SampleFilterChoice,
+} from "../../../clients/ts/src/public.ts";
 import { escaped } from "../../../envs/lib/escape.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, jsonText, number, print, printed, printJson } from "../../print.ts";
@@ -16,10 +21,16 @@ interface Flags extends ConnectionFlags {
   readonly rewardMax?: number;
   readonly text?: string;
   readonly solved?: boolean;
+  readonly truncated?: boolean;
+  /** Reason, or true for any. */
+  readonly missingReward?: NonNullable<SampleFilterChoice["noRewardReasons"]>[number] | true;
   readonly limit: number;
   readonly json?: boolean;
 }
 
+const REASONS = Object.values(NoRewardReason)
+  .filter((name) => typeof name === "string" && name !== "UNSPECIFIED")
+  .map((name) => String(name).toLowerCase());
 const VERDICTS = ["malformed", "infeasible", "feasible", "graded"];
 
 function addVerdict(text: string, before: readonly string[] | undefined): readonly string[] {
@@ -46,6 +57,13 @@ export function addSamples(group: Command): void {
     .option("--reward-max <n>", "only completions with at most this reward", anyNumber)
     .option("--solved", "only solved completions")
     .option("--no-solved", "only completions that are not solved")
+    .option("--truncated", "only completions that were cut off")
+    .option("--no-truncated", "only scored completions that were not cut off")
+    .addOption(
+      new Option("--missing-reward [reason]", "only completions without a reward, for this or any reason").choices(
+        REASONS,
+      ),
+    )
     .option("--text <words>", "only completions that contain these words")
     .option("--limit <n>", "how many", wholeNumber(1, 1_000_000), 20)
     .option("--json", "print JSON, one of the contract's RunSample a line");
@@ -65,9 +83,12 @@ export function addSamples(group: Command): void {
 
 async function samples(id: string, flags: Flags): Promise<void> {
   const { arm: armId, group: groupId, verdict: verdicts, limit, json } = flags;
-  const { violation, rewardMin, rewardMax, solved, text } = flags;
+  const { violation, rewardMin, rewardMax, solved, truncated, missingReward, text } = flags;
+  const noReward = missingReward === undefined ? undefined : true;
+  const noRewardReasons = missingReward === undefined || missingReward === true ? [] : [missingReward];
   const updateBatch = flags.updateBatch === undefined ? undefined : BigInt(flags.updateBatch);
-  const filter = { armId, groupId, updateBatch, verdicts, violation, rewardMin, rewardMax, solved, text };
+  const ofReward = { rewardMin, rewardMax, noReward, noRewardReasons };
+  const filter = { armId, groupId, updateBatch, verdicts, violation, solved, truncated, text, ...ofReward };
   await withServer(flags, async (client) => {
     let shown = 0;
     for await (const sample of client.run(id).samples({ ...filter, pageSize: Math.min(limit, 100) })) {

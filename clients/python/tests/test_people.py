@@ -43,6 +43,8 @@ def test_what_people_ask(guarded: Server) -> None:
         kept = list(run.samples(text="NO IDEA"))
         assert [each.completion for each in kept] == ["no idea"] * 2
         assert kept[0].outcome.grpo_advantage is not None
+        assert len(list(run.samples(truncated=False))) == 4
+        assert list(run.samples(truncated=True)) == list(run.samples(no_reward_reasons=["too_large"])) == []
         counts = run.violations()
         assert (counts.counted, counts.total.sums.samples, counts.total.violations[0].verdict) == (True, 4, "malformed")
         drawn = {each.arm_id: each.sums.samples for each in counts.arms}

@@ -70,7 +70,7 @@ export { readRates, type RowRates } from "./rates.ts";
 export { recommended } from "./recommended.ts";
 export type { EpisodePosition, PlayedEpisode, PolicyTurn, RolloutOptions } from "./rollout.ts";
 export type { ArmRows, RowChoice } from "./rows.ts";
-export { signWords } from "./violations.ts";
+export { binWords, signWords } from "./violations.ts";
 export type {
   BatchChoice,
   Annotation,

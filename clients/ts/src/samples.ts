@@ -3,9 +3,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
 import type { RunSample as RunSampleMessage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { type SampleFilterSchema, Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { NoRewardReason, type SampleFilterSchema, Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ChatMessage, Task, ToolCall } from "../../../proto/gen/gradus/v1/task_pb.js";
-import { type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
+import { type NoRewardReasonName, type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
 
 /** Filter of completions. All conditions that are set must hold. */
 export interface SampleFilterChoice {
@@ -19,7 +19,11 @@ export interface SampleFilterChoice {
   readonly rewardMin?: number | undefined;
   readonly rewardMax?: number | undefined;
   readonly solved?: boolean | undefined;
+  /** Whether the score is of a completion that was cut off. */
+  readonly truncated?: boolean | undefined;
   readonly noReward?: boolean | undefined;
+  /** Reasons for a missing reward that the completion may have. */
+  readonly noRewardReasons?: readonly Exclude<NoRewardReasonName, "turn" | "unknown">[] | undefined;
   /** Text that the completion must contain, in upper or lower case. At most 1,024 bytes. */
   readonly text?: string | undefined;
 }
@@ -32,9 +36,13 @@ const verdicts = {
 } as const;
 
 export function filterOf(choice: SampleFilterChoice): MessageInitShape<typeof SampleFilterSchema> {
-  const { verdicts: names = [], ...rest } = choice;
+  const { verdicts: names = [], noRewardReasons: reasons = [], ...rest } = choice;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  return { ...given, verdicts: names.map((name) => verdicts[name]) };
+  return {
+    ...given,
+    verdicts: names.map((name) => verdicts[name]),
+    noRewardReasons: reasons.map((name) => NoRewardReason[name.toUpperCase() as Uppercase<typeof name>]),
+  };
 }
 
 /** Filter and options for a run's completions. The newest come first. */

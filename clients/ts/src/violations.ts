@@ -1,5 +1,5 @@
-/** Words for the signs that a policy exploits its reward. */
-import { type HackingSign, HackingSignKind } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+/** Words for the bins of rewards, and for the signs that a policy exploits its reward. */
+import { type HackingSign, HackingSignKind, type RewardBin } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 const figure = (value: number): string => String(Number(value.toPrecision(4)));
 
@@ -18,4 +18,13 @@ export function signWords({ kind, subject, before, now }: HackingSign): string {
     default:
       return `a sign that this version does not know (${change})`;
   }
+}
+
+/** Ends of the histogram of rewards. The bins at the ends also have the rewards beyond. */
+const [LEAST, GREATEST] = [-2.5, 2];
+
+/** Returns the bounds of a bin's rewards in words, e.g. "1 to 1.25" or "1.75 or more". */
+export function binWords({ lower, upper }: RewardBin): string {
+  if (lower <= LEAST) return `below ${upper}`;
+  return upper >= GREATEST ? `${lower} or more` : `${lower} to ${upper}`;
 }

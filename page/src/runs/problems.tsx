@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import {
   type ArmViolations,
+  binWords,
   type CompletionLengths,
   lengthFigure,
-  NoRewardReason,
   signWords,
   Verdict,
   type ViolationCount,
@@ -14,7 +14,8 @@ import { LIST_MS, useAnswer } from "../answers.ts";
 import { Answered, Panel, Select, Share, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 import { Table } from "../ui/table.tsx";
-import { count, figure, percent } from "../words.ts";
+import { count, percent } from "../words.ts";
+import { reasonChoice } from "../samples/filter.ts";
 import { ProblemsOverTime } from "./problems-chart.tsx";
 import type { ReadRun } from "./state.ts";
 
@@ -125,11 +126,10 @@ function problemsOf({ violations, otherViolations, missingRewards }: ArmViolatio
     ...violations.slice(0, SHOWN).map(problemOf),
     ...(others > 0n ? [{ words: "other violations", kind: "", count: others }] : []),
     ...missingRewards.map(({ reason, count: number }) => ({
-      words: (NoRewardReason[reason] ?? "").toLowerCase().replaceAll("_", " "),
+      words: reasonChoice(reason).replace("no reward: ", ""),
       kind: "no reward",
       count: number,
-      // The list of samples cannot be filtered by the reason.
-      ...(missingRewards.length === 1 && { query: { outcome: "no reward" } }),
+      query: { outcome: reasonChoice(reason) },
     })),
   ];
 }
@@ -142,7 +142,8 @@ function WhatGoesWrong({ counts, hrefTo }: CountsProps) {
       title="What goes wrong"
       note={
         <>
-          {count(samples)} samples: <a href={hrefTo({ outcome: "solved" })}>{solved} solved</a>, {cutOff} cut off,{" "}
+          {count(samples)} samples: <a href={hrefTo({ outcome: "solved" })}>{solved} solved</a>,{" "}
+          <a href={hrefTo({ outcome: "cut off" })}>{cutOff} cut off</a>,{" "}
           <a href={hrefTo({ outcome: "no reward" })}>{noReward} without a reward</a>
         </>
       }
@@ -167,21 +168,17 @@ function WhatGoesWrong({ counts, hrefTo }: CountsProps) {
 
 function Rewards({ counts: { sums, rewards }, hrefTo }: CountsProps) {
   return (
-    <Panel
-      title="Rewards, with the mean length of the completions"
-      note="The first row includes all lesser rewards, and the last one all greater rewards."
-    >
+    <Panel title="Rewards, with the mean length of the completions">
       <Table label="Rewards" columns={["reward", "share", "samples", "mean length"]} words={1}>
-        {rewards.map(({ lower, upper, sums: bin }, at) => {
+        {rewards.map((reward, at) => {
+          const { lower, upper, sums: bin } = reward;
           const share = shareOf(bin?.scored ?? 0n, sums?.scored ?? 0n);
           const min = at === 0 ? undefined : String(lower);
           const max = at === rewards.length - 1 ? undefined : String(upper - BELOW);
           return (
             <tr key={lower}>
               <td class="words">
-                <a href={hrefTo({ min, max })}>
-                  {figure(lower)} to {figure(upper)}
-                </a>
+                <a href={hrefTo({ min, max })}>{binWords(reward)}</a>
               </td>
               <td>
                 <Share value={share} label={percent(share)} />
@@ -229,7 +226,7 @@ function armCells(counts: ArmViolations, runId: string, hrefTo: Linking) {
     <a href={hrefOf(["runs", runId, "problems"], { arm })}>{arm}</a>,
     count(sums?.samples ?? 0n),
     <a href={hrefTo({ arm, outcome: "solved" })}>{solved}</a>,
-    cutOff,
+    <a href={hrefTo({ arm, outcome: "cut off" })}>{cutOff}</a>,
     <a href={hrefTo({ arm, outcome: "no reward" })}>{noReward}</a>,
     lengthWordsOf(sums?.lengths),
     most === undefined ? (

@@ -1,9 +1,10 @@
 /** Page of one run, with its live state. */
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
 import { SamplesOfRun } from "../samples/of-run.tsx";
 import { lostSince } from "../session.ts";
 import { Facts, Failure, Heading, Search, Share, Tabs, Tag, Waiting, Warnings } from "../ui/parts.tsx";
+import { loadPlot } from "../ui/plot.tsx";
 import { count, counted, percent } from "../words.ts";
 import { Actions } from "./actions.tsx";
 import { Arms } from "./arms.tsx";
@@ -44,6 +45,10 @@ export function RunPage({ runId }: { readonly runId: string }) {
   const followed = useRun(runId, address.value.query["q"] ?? "");
   const { run, error } = followed;
   const current = address.value.path[2] ?? "charts";
+  // The library of the charts is loaded while the run's state and history are.
+  useEffect(() => {
+    if (current === "charts") void loadPlot();
+  }, [current]);
   return (
     <>
       <p class="crumbs">

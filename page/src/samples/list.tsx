@@ -113,7 +113,7 @@ function Filters({ kindName, kinds, kind, query, onLook, children }: FiltersProp
       <Select
         label="outcome"
         value={query["outcome"] ?? ""}
-        options={named(outcomeChoices)}
+        options={named(outcomeChoices(query["outcome"] ?? ""))}
         onChoose={(value) => refine({ outcome: value })}
       />
       <Search label="what is wrong" value={query["violation"] ?? ""} onType={(violation) => refine({ violation })} />

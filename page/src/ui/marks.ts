@@ -1,11 +1,14 @@
 /**
  * Builds the marks of the page's charts. Only this file and plot.tsx call Observable Plot: every colour is an `Ink`.
  */
-import * as Plot from "@observablehq/plot";
+import type * as Observable from "@observablehq/plot";
 import type { Ink, Pen } from "./colours.ts";
 
-/** Marks of a chart, in drawing order. */
-export type Marks = readonly Plot.Markish[];
+/** Functions of the library that charts use. The build leaves out the others. */
+export type PlotLibrary = Pick<typeof Observable, "plot" | "areaY" | "dot" | "lineY" | "ruleX" | "ruleY" | "text">;
+
+/** Marks of a chart, in drawing order. They are made once the library is loaded, with the first chart. */
+export type Marks = readonly ((Plot: PlotLibrary) => Observable.Markish)[];
 
 export interface Spot {
   readonly x: number;
@@ -37,14 +40,15 @@ export function line(spots: readonly Spot[], { ink, dash, width = 1.6, opacity =
   const place = { x: "x", y: "y" } as const;
   const points = spots.map(({ x, y }) => ({ x, y: y ?? Number.NaN }));
   return [
-    Plot.lineY(points, {
-      ...place,
-      stroke: ink,
-      strokeWidth: width,
-      strokeOpacity: opacity,
-      ...(dash !== undefined && { strokeDasharray: dash }),
-    }),
-    Plot.dot(alone, { ...place, r: 3, fill: ink, fillOpacity: opacity }),
+    (Plot) =>
+      Plot.lineY(points, {
+        ...place,
+        stroke: ink,
+        strokeWidth: width,
+        strokeOpacity: opacity,
+        ...(dash !== undefined && { strokeDasharray: dash }),
+      }),
+    (Plot) => Plot.dot(alone, { ...place, r: 3, fill: ink, fillOpacity: opacity }),
   ];
 }
 
@@ -55,7 +59,7 @@ export function linesOf(curves: readonly Curve[]): Marks {
 
 /** Draws circles, each with a title. */
 export function rings(spots: readonly (Spot & { readonly title: string })[], stroke: Ink): Marks {
-  return [Plot.dot(spots, { x: "x", y: "y", title: "title", stroke, fill: "var(--panel)", r: 3.5 })];
+  return [(Plot) => Plot.dot(spots, { x: "x", y: "y", title: "title", stroke, fill: "var(--panel)", r: 3.5 })];
 }
 
 export interface Layer {
@@ -87,12 +91,12 @@ export function stack(layers: readonly Layer[]): Marks {
     title: "name",
     curve: "step-after" as const,
   };
-  return [Plot.areaY(long, options)];
+  return [(Plot) => Plot.areaY(long, options)];
 }
 
 /** Draws a horizontal line over the whole width. */
 export function level(y: number, { ink, dash = "4 3" }: Pen): Marks {
-  return [Plot.ruleY([y], { stroke: ink, strokeDasharray: dash })];
+  return [(Plot) => Plot.ruleY([y], { stroke: ink, strokeDasharray: dash })];
 }
 
 /** Draws vertical lines at changes, with their labels above the chart. */
@@ -101,14 +105,15 @@ export function changes(
   labels: readonly { readonly x: number; readonly words: string }[],
 ): Marks {
   return [
-    Plot.ruleX(at, { stroke: "var(--poor)" satisfies Ink, strokeDasharray: "3 3" }),
-    Plot.text(labels, {
-      x: "x",
-      text: "words",
-      frameAnchor: "top",
-      dy: -12,
-      fontSize: 11,
-      fill: "var(--poor)" satisfies Ink,
-    }),
+    (Plot) => Plot.ruleX(at, { stroke: "var(--poor)" satisfies Ink, strokeDasharray: "3 3" }),
+    (Plot) =>
+      Plot.text(labels, {
+        x: "x",
+        text: "words",
+        frameAnchor: "top",
+        dy: -12,
+        fontSize: 11,
+        fill: "var(--poor)" satisfies Ink,
+      }),
   ];
 }

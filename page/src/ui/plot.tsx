@@ -1,12 +1,27 @@
 /**
  * Draws a chart of Observable Plot. Charts are drawn one after the other, because many at once would block the page.
  */
-import * as Plot from "@observablehq/plot";
+import type * as Observable from "@observablehq/plot";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Figures } from "./figures.ts";
+import type { Marks, PlotLibrary } from "./marks.ts";
 import { Readable, type Scale } from "./values.tsx";
 
-export type PlotOptions = Plot.PlotOptions;
+export type PlotOptions = Omit<Observable.PlotOptions, "marks"> & { readonly marks: Marks };
+
+let library: Promise<PlotLibrary> | undefined;
+
+/** Loads the library, which has 76 KB and is not needed before the first chart. */
+export const loadPlot = (): Promise<PlotLibrary> =>
+  (library ??= import("@observablehq/plot").then(({ plot, areaY, dot, lineY, ruleX, ruleY, text }) => ({
+    plot,
+    areaY,
+    dot,
+    lineY,
+    ruleX,
+    ruleY,
+    text,
+  })));
 
 /** Axis options for shares from 0 to 1. */
 export const SHARES = { percent: true, tickFormat: (value: number) => `${value}%` } as const;
@@ -14,10 +29,10 @@ export const SHARES = { percent: true, tickFormat: (value: number) => `${value}%
 let turn: Promise<void> = Promise.resolve();
 
 /** Runs pieces of work one after the other, and lets the browser handle events in between. */
-export function inTurn(work: () => void): void {
+export function inTurn(work: () => void | Promise<void>): void {
   turn = turn.then(async () => {
     try {
-      work();
+      await work();
     } catch (error) {
       // Report the error like any other of the page, and continue with the next chart.
       reportError(error);
@@ -51,9 +66,11 @@ export function Chart({ label, height, options, inputs, figures }: ChartProps) {
   useEffect(() => {
     if (width === 0) return undefined;
     let left = false;
-    const draw = () => {
+    const draw = async () => {
+      const Plot = await loadPlot();
       if (left) return;
-      const drawn = Plot.plot({ ...options(width), width, height, className: "chart" });
+      const { marks, ...others } = options(width);
+      const drawn = Plot.plot({ ...others, marks: marks.map((mark) => mark(Plot)), width, height, className: "chart" });
       // Remove Plot's style element, which the page's content security policy refuses. style/charts.css contains its
       // rules.
       for (const style of drawn.querySelectorAll("style")) style.remove();

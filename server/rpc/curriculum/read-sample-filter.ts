@@ -3,14 +3,16 @@ import { LIMITS } from "../../../proto/limits.ts";
 import type { SampleFilter as WireFilter } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { SampleFilter } from "../../samples/sample-filter.ts";
 import { checkBytes, checkCount, invalid, required } from "../request-checks.ts";
-import { verdicts } from "../enums.ts";
+import { noRewardReasons, verdicts } from "../enums.ts";
 
 const VERDICTS_MAX = 8;
+const REASONS_MAX = 16;
 
 export function readFilter(filter: WireFilter | undefined): SampleFilter {
-  const { verdicts: asked = [], violation = "", text = "", ...others } = filter ?? {};
+  const { verdicts: asked = [], noRewardReasons: reasons = [], violation = "", text = "", ...others } = filter ?? {};
   checkCount(asked.length, VERDICTS_MAX, "filter.verdicts");
-  const { rewardMin, rewardMax, solved, noReward }: Partial<WireFilter> = others;
+  checkCount(reasons.length, REASONS_MAX, "filter.no_reward_reasons");
+  const { rewardMin, rewardMax, solved, truncated, noReward }: Partial<WireFilter> = others;
   for (const [field, value] of Object.entries({ reward_min: rewardMin, reward_max: rewardMax }))
     if (Number.isNaN(value)) throw invalid(`filter.${field}`, "must be a number; got NaN");
   return {
@@ -20,6 +22,10 @@ export function readFilter(filter: WireFilter | undefined): SampleFilter {
     rewardMin,
     rewardMax,
     solved,
+    truncated,
     noReward,
+    reasons: new Set(
+      reasons.map((reason, i) => required(noRewardReasons.fromWire(reason), `filter.no_reward_reasons[${i}]`)),
+    ),
   };
 }

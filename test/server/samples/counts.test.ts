@@ -1,12 +1,16 @@
 /** Tests of counts of samples: templates, merging, limits, and the store in which they are. */
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { binWords } from "../../../clients/ts/src/public.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Score } from "../../../envs/score.ts";
+import { RewardBinSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { violationKind } from "../../../envs/lib/violation-kind.ts";
 import { createRunCounter, totalOf } from "../../../server/samples/counted-runs.ts";
 import {
   ALL,
   BIN,
+  BINS,
   type CountedSample,
   countSample,
   emptyCounts,
@@ -157,6 +161,11 @@ test("rewards beyond the histogram are in its end bins, and missing rewards are 
     [`${BIN}17`, 2],
   ]);
   expect(counted(REASON)).toEqual([[`${REASON}too_large`, 1]]);
+  const words = [0, 10, BINS.count - 1].map((bin) => {
+    const lower = BINS.from + bin * BINS.width;
+    return binWords(create(RewardBinSchema, { lower, upper: lower + BINS.width }));
+  });
+  expect(words).toEqual(["below -2.25", "0 to 0.25", "1.75 or more"]);
 });
 
 test("an arm has its most frequent templates, and counts the others together", () => {

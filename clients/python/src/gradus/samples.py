@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from gradus._values import Derived, Named, Value, message_of
-from gradus.enums import FinishReason, Verdict, name_in, value_in
+from gradus.enums import FinishReason, NoRewardReason, Verdict, name_in, value_in
 from gradus.outcomes import Outcome
 from gradus.tasks import ChatMessage, Task, ToolCall, transcript_in
 from gradus.v1 import curriculum_pb2, environment_pb2, outcome_pb2
@@ -19,7 +19,8 @@ class SampleFilter(TypedDict, total=False):
 
     `verdicts`: accepted verdicts. `violation`, `text`: text that the violation (256 bytes) and the completion (1,024
     bytes) contain, in upper or lower case. `reward_min`, `reward_max`: bounds, which leave out samples without a
-    reward. `solved`, `no_reward`: whether the goal was reached, and whether there is no reward.
+    reward. `solved`, `truncated`, `no_reward`: whether the goal was reached, whether the score is of a completion that
+    was cut off, and whether there is no reward. `no_reward_reasons`: accepted reasons for a missing reward.
     """
 
     verdicts: Iterable[Verdict]
@@ -27,7 +28,9 @@ class SampleFilter(TypedDict, total=False):
     reward_min: float
     reward_max: float
     solved: bool
+    truncated: bool
     no_reward: bool
+    no_reward_reasons: Iterable[NoRewardReason]
     text: str
 
 
@@ -35,6 +38,8 @@ def filter_proto(options: Any) -> outcome_pb2.SampleFilter:
     """Returns the protobuf message SampleFilter with the conditions among the options."""
     given = {name: options[name] for name in SampleFilter.__annotations__ if options.get(name) is not None}
     given["verdicts"] = [value_in(outcome_pb2.Verdict.DESCRIPTOR, name) for name in given.get("verdicts", ())]
+    reasons = given.get("no_reward_reasons", ())
+    given["no_reward_reasons"] = [value_in(outcome_pb2.NoRewardReason.DESCRIPTOR, name) for name in reasons]
     return message_of(outcome_pb2.SampleFilter, **given)
 
 

@@ -3000,10 +3000,16 @@ export declare const MissingRewardsSchema: GenMessage<MissingRewards>;
 
 /** Bin of a histogram of rewards. */
 export declare type RewardBin = Message<"gradus.v1.RewardBin"> & {
-  /** Least reward of the bin. The first bin of the histogram also has lesser rewards. */
+  /**
+   * Least reward of the bin. The first bin of the histogram begins at -2.5, and also has
+   * all lesser rewards.
+   */
   lower: number;
 
-  /** Reward at which the next bin begins. The last bin also has greater rewards. */
+  /**
+   * Reward at which the next bin begins. The last bin ends at 2, and also has 2 and all
+   * greater rewards.
+   */
   upper: number;
 
   /** Samples whose rewards are in the bin. */

@@ -406,6 +406,15 @@ export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
 
   /** Text that the completion must contain, ignoring case. At most 1,024 bytes. */
   text: string;
+
+  /**
+   * Whether Score.truncated must be true or false. Unset: both pass. Samples without a
+   * reward pass only if it is unset.
+   */
+  truncated?: boolean | undefined;
+
+  /** Reasons for a missing reward that pass. Empty: samples pass with or without a reward. */
+  noRewardReasons: NoRewardReason[];
 };
 
 export declare const SampleFilterSchema: GenMessage<SampleFilter>;

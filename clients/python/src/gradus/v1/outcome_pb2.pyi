@@ -254,6 +254,8 @@ class SampleFilter(_message.Message):
     SOLVED_FIELD_NUMBER: _ClassVar[int]
     NO_REWARD_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    NO_REWARD_REASONS_FIELD_NUMBER: _ClassVar[int]
     verdicts: _containers.RepeatedScalarFieldContainer[Verdict]
     violation: str
     reward_min: float
@@ -261,4 +263,6 @@ class SampleFilter(_message.Message):
     solved: bool
     no_reward: bool
     text: str
-    def __init__(self, verdicts: _Optional[_Iterable[_Union[Verdict, str]]] = ..., violation: _Optional[str] = ..., reward_min: _Optional[float] = ..., reward_max: _Optional[float] = ..., solved: bool = ..., no_reward: bool = ..., text: _Optional[str] = ...) -> None: ...
+    truncated: bool
+    no_reward_reasons: _containers.RepeatedScalarFieldContainer[NoRewardReason]
+    def __init__(self, verdicts: _Optional[_Iterable[_Union[Verdict, str]]] = ..., violation: _Optional[str] = ..., reward_min: _Optional[float] = ..., reward_max: _Optional[float] = ..., solved: bool = ..., no_reward: bool = ..., text: _Optional[str] = ..., truncated: bool = ..., no_reward_reasons: _Optional[_Iterable[_Union[NoRewardReason, str]]] = ...) -> None: ...
