@@ -8,7 +8,8 @@
  *   [--pause 30] [--kills 0] [--seed 1]
  * ```
  *
- * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses.
+ * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses. The arms are
+ * named one by one: for a family such as `rlve-gym/*`, CreateRun would first try all levels, which takes many minutes.
  */
 import { toBinary } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
@@ -16,7 +17,16 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual, parseArgs } from "node:util";
-import { createClient, type GradusClient, GradusError, type Task } from "../../clients/ts/src/index.ts";
+import {
+  type ArmChoice,
+  createClient,
+  type GradusClient,
+  GradusError,
+  type GroupChoice,
+  type GroupOutcome,
+  type SampleChoice,
+  type Task,
+} from "../../clients/ts/src/index.ts";
 import { HistoryRecordSchema, RunSchema } from "../../clients/ts/src/public.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { savedIn } from "../../test/simulation/operator.ts";
@@ -44,13 +54,15 @@ const [batches, prompts, kills, seed] = [options.batches, options.prompts, optio
   number,
 ];
 const GENERATIONS = 4;
-/** Maximum time of a call in milliseconds: a server's start, and trials of thousands of levels. */
-const deadlineMs = 3_000_000;
+/** Maximum time of a call in milliseconds, with a server's start. */
+const deadlineMs = 1_000_000;
+/** Maximum number of times that completions are sent until each has a reward. */
+const TRIES_MAX = 5;
 /** Maximum time in milliseconds from the start of a call until the server is killed. */
 const KILL_MS_MAX = 1500;
 const env = { ...process.env, PYTHONPATH: CHECKOUT };
 const flags = ["--python", options.python, ...options.mount.flatMap((mount) => ["--mount", mount])];
-const arms = options.mount.map((mount) => ({ environment: `${mount.replace(/:.*/, "")}/*`, grow: {} }));
+const libraries = new Set(options.mount.map((mount) => mount.replace(/:.*/, "")));
 const sizes = { numGenerations: GENERATIONS, promptsPerUpdate: prompts, length: batches * prompts, seed };
 const rng = rngFor("kills of many", seed);
 const progress = createProgress("update batches", batches * (kills > 0 ? 2 : 1));
@@ -85,13 +97,26 @@ function serverIn(folder: string, deadly: ReadonlySet<number>) {
     }
     return make(await here());
   };
-  return { here, end, call };
+  /** Returns an arm for each environment of the mounts, once all are mounted. Arms grow along the first axis. */
+  const armsOf = async (): Promise<readonly ArmChoice[]> => {
+    const client = await here();
+    const isMounted = (line: string): boolean => line.includes('"msg":"mounted"');
+    while ((open?.server.lines.filter(isMounted).length ?? 0) < options.mount.length) await sleep(100);
+    const environments = await client.listEnvironments();
+    return environments
+      .filter(({ id }) => libraries.has(id.replace(/\/.*/, "")))
+      .map(({ id, levels: [first], axes: [axis] }) => {
+        const difficulty = axis ? { grow: { axis: axis.name, cap: axis.last } } : { level: first?.name ?? "" };
+        return { id, environment: id, ...difficulty };
+      });
+  };
+  return { here, end, call, armsOf };
 }
 
 type Server = ReturnType<typeof serverIn>;
 
-/** Returns the completions of a task: the reference answer in three of five, and otherwise a digit. */
-async function completionsOf(client: GradusClient, task: Task): Promise<readonly string[]> {
+/** Returns the completions of a task: the reference answer in three of five, and otherwise a digit. Games end with it. */
+async function completionsOf(client: GradusClient, task: Task): Promise<readonly SampleChoice[]> {
   const right = await client.solveTask(task).then(
     ({ completion }) => completion,
     (error: unknown) => {
@@ -102,12 +127,25 @@ async function completionsOf(client: GradusClient, task: Task): Promise<readonly
   return Array.from({ length: GENERATIONS }, (_, sample) => {
     const chance = rngFor("many mounted", task.instanceHash, sample).float();
     const other = `<think></think><answer>${Math.floor(chance * 10)}</answer>`;
-    return chance < 0.6 ? (right ?? other) : other;
+    return { sampleIndex: sample, text: chance < 0.6 ? (right ?? other) : other, end: true };
   });
 }
 
+/** Scores groups as trainers do: if a sample has no reward yet, sends them again. */
+async function scored({ call }: Server, groups: readonly GroupChoice[]): Promise<readonly GroupOutcome[]> {
+  for (let tries = 1; ; tries++) {
+    const outcomes = await call((client) => client.batchStep(groups));
+    const all = outcomes.flatMap((group) => group.outcomes);
+    const failed = all.filter((each) => each.kind === "unscored").find(({ retryDelayMs }) => retryDelayMs);
+    if (failed === undefined) return outcomes;
+    if (tries === TRIES_MAX) throw new Error(`no reward after ${tries} tries: ${failed.reason}, ${failed.detail}`);
+    await sleep(failed.retryDelayMs);
+  }
+}
+
 /** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */
-async function play({ here, call }: Server, pauseMs: number) {
+async function play(server: Server, arms: readonly ArmChoice[], pauseMs: number) {
+  const { here, call } = server;
   const [lines, waitsMs]: [string[], number[]] = [[], []];
   const beganMs = performance.now();
   const { state } = await call((client) => client.run("many").create({ arms, policy: { kind: "frontier" }, ...sizes }));
@@ -123,7 +161,7 @@ async function play({ here, call }: Server, pauseMs: number) {
     const client = await here();
     const texts = await Promise.all(tasks.map((task) => completionsOf(client, task)));
     const groups = tasks.map((task, i) => ({ task, completions: texts[i] ?? [] }));
-    const outcomes = await call((again) => again.batchStep(groups));
+    const outcomes = await scored(server, groups);
     for (const [i, { cursor: at, armId, instanceHash, prompt }] of tasks.entries()) {
       const words = createHash("sha256").update(JSON.stringify(prompt)).digest("base64url");
       const rewards = outcomes[i]?.outcomes.map((each) => (each.kind === "scored" ? each.reward : each.reason));
@@ -158,14 +196,15 @@ async function report({ call }: Server, waitsMs: readonly number[]): Promise<voi
 
 const [calm, stormy] = [temporaryFolder(), temporaryFolder()];
 const server = serverIn(calm.path, new Set());
-const first = await play(server, Number(options.pause) * 1000);
+const arms = await server.armsOf();
+const first = await play(server, arms, Number(options.pause) * 1000);
 await report(server, first.waitsMs);
 await server.end("SIGTERM");
 if (kills > 0) {
   copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));
   const points = Array.from({ length: kills }, (_, i) => 1 + Math.floor(((i + rng.float()) * 2 * batches) / kills));
   const victim = serverIn(stormy.path, new Set(points));
-  const second = await play(victim, 0);
+  const second = await play(victim, arms, 0);
   await victim.end("SIGTERM");
   const other = first.lines.filter((line, i) => second.lines[i] !== line);
   for (const line of other.slice(0, 3)) console.log(`${second.lines[first.lines.indexOf(line)]}; undisturbed: ${line}`);
