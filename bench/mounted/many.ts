@@ -13,7 +13,7 @@
  */
 import { toBinary } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
-import { copyFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual, parseArgs } from "node:util";
@@ -39,7 +39,11 @@ import { createProgress } from "../progress.ts";
 const { values: options } = parseArgs({
   options: {
     python: { type: "string", default: "python3" },
-    mount: { type: "string", multiple: true, default: ["rlve-gym", "reasoning-core", "reasoning-gym"] },
+    mount: {
+      type: "string",
+      multiple: true,
+      default: ["rlve-gym", "reasoning-core", "reasoning-gym", "textarena", "gem", "chuk-puzzles"],
+    },
     batches: { type: "string", default: "12" },
     prompts: { type: "string", default: "256" },
     pause: { type: "string", default: "30" },
@@ -56,6 +60,8 @@ const [batches, prompts, kills, seed] = [options.batches, options.prompts, optio
 const GENERATIONS = 4;
 /** Maximum time of a call in milliseconds, with a server's start. */
 const deadlineMs = 1_000_000;
+/** Number of environments whose first level is tried at the same time. */
+const TRIED_AT_ONCE = 4;
 /** Maximum number of times that completions are sent until each has a reward. */
 const TRIES_MAX = 5;
 /** Maximum time in milliseconds from the start of a call until the server is killed. */
@@ -103,12 +109,21 @@ function serverIn(folder: string, deadly: ReadonlySet<number>) {
     const isMounted = (line: string): boolean => line.includes('"msg":"mounted"');
     while ((open?.server.lines.filter(isMounted).length ?? 0) < options.mount.length) await sleep(100);
     const environments = await client.listEnvironments();
-    return environments
-      .filter(({ id }) => libraries.has(id.replace(/\/.*/, "")))
-      .map(({ id, levels: [first], axes: [axis] }) => {
-        const difficulty = axis ? { grow: { axis: axis.name, cap: axis.last } } : { level: first?.name ?? "" };
-        return { id, environment: id, ...difficulty };
-      });
+    const waiting = environments.filter(({ id }) => libraries.has(id.replace(/\/.*/, ""))).values();
+    const arms: ArmChoice[] = [];
+    const lane = async (): Promise<void> => {
+      for (const { id, levels } of waiting) {
+        const level = levels[0]?.name ?? "";
+        // A busy machine may refuse levels, of which CreateRun would refuse the arm.
+        const why = await client.reset({ environment: id, level }).then(() => undefined, String);
+        const [axis] = (await client.getEnvironment(id)).axes;
+        if (why === undefined)
+          arms.push({ id, environment: id, ...(axis ? { grow: { axis: axis.name } } : { level }) });
+        else console.log(`left out  ${why}`);
+      }
+    };
+    await Promise.all(Array.from({ length: TRIED_AT_ONCE }, lane));
+    return arms.toSorted((a, b) => (a.id ?? "").localeCompare(b.id ?? ""));
   };
   return { here, end, call, armsOf };
 }
@@ -143,15 +158,20 @@ async function scored({ call }: Server, groups: readonly GroupChoice[]): Promise
   }
 }
 
-/** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */
-async function play(server: Server, arms: readonly ArmChoice[], pauseMs: number) {
-  const { here, call } = server;
-  const [lines, waitsMs]: [string[], number[]] = [[], []];
+/** Creates the run, and prints its arms. */
+async function createRun({ armsOf, call }: Server): Promise<void> {
+  const arms = await armsOf();
   const beganMs = performance.now();
   const { state } = await call((client) => client.run("many").create({ arms, policy: { kind: "frontier" }, ...sizes }));
   const levels = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
   const counts = `${levels.length} arms, ${levels.filter((count) => count > 0).length} of them growing`;
   console.log(`${counts} over ${levels.reduce((a, b) => a + b, 0)} levels, after ${seconds(beganMs)}`);
+}
+
+/** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */
+async function play(server: Server, pauseMs: number) {
+  const { here, call } = server;
+  const [lines, waitsMs]: [string[], number[]] = [[], []];
   for (let batch = 0; batch < batches; batch++) {
     await sleep(pauseMs);
     const askedMs = performance.now();
@@ -196,15 +216,19 @@ async function report({ call }: Server, waitsMs: readonly number[]): Promise<voi
 
 const [calm, stormy] = [temporaryFolder(), temporaryFolder()];
 const server = serverIn(calm.path, new Set());
-const arms = await server.armsOf();
-const first = await play(server, arms, Number(options.pause) * 1000);
+await createRun(server);
+if (kills > 0) {
+  // Both runs begin with the same levels, whatever a busy machine refuses later.
+  await server.end("SIGTERM");
+  cpSync(calm.path, stormy.path, { recursive: true });
+}
+const first = await play(server, Number(options.pause) * 1000);
 await report(server, first.waitsMs);
 await server.end("SIGTERM");
 if (kills > 0) {
-  copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));
-  const points = Array.from({ length: kills }, (_, i) => 1 + Math.floor(((i + rng.float()) * 2 * batches) / kills));
+  const points = Array.from({ length: kills }, (_, i) => Math.floor(((i + rng.float()) * 2 * batches) / kills));
   const victim = serverIn(stormy.path, new Set(points));
-  const second = await play(victim, arms, 0);
+  const second = await play(victim, 0);
   await victim.end("SIGTERM");
   const other = first.lines.filter((line, i) => second.lines[i] !== line);
   for (const line of other.slice(0, 3)) console.log(`${second.lines[first.lines.indexOf(line)]}; undisturbed: ${line}`);
