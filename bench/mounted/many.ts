@@ -5,11 +5,12 @@
  *
  * ```
  * node bench/mounted/many.ts --python .venv-mounts/bin/python [--mount rlve-gym …] [--batches 12] [--prompts 256]
- *   [--pause 30] [--kills 0] [--seed 1]
+ *   [--pause 30] [--levels 4] [--kills 0] [--seed 1]
  * ```
  *
- * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses. The arms are
- * named one by one: for a family such as `rlve-gym/*`, CreateRun would first try all levels, which takes many minutes.
+ * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses. An arm grows
+ * over `levels` levels at most. The arms are named one by one: for a family such as `rlve-gym/*`, CreateRun would first
+ * try all levels, which takes many minutes.
  */
 import { toBinary } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
@@ -47,21 +48,17 @@ const { values: options } = parseArgs({
     batches: { type: "string", default: "12" },
     prompts: { type: "string", default: "256" },
     pause: { type: "string", default: "30" },
+    levels: { type: "string", default: "4" },
     kills: { type: "string", default: "0" },
     seed: { type: "string", default: "1" },
   },
 });
-const [batches, prompts, kills, seed] = [options.batches, options.prompts, options.kills, options.seed].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const { batches, prompts, levels, kills, seed } = Object.fromEntries(
+  (["batches", "prompts", "levels", "kills", "seed"] as const).map((name) => [name, Number(options[name])]),
+) as Record<"batches" | "prompts" | "levels" | "kills" | "seed", number>;
 const GENERATIONS = 4;
 /** Maximum time of a call in milliseconds, with a server's start. */
 const deadlineMs = 1_000_000;
-/** Number of environments whose first level is tried at the same time. */
-const TRIED_AT_ONCE = 4;
 /** Maximum number of times that completions are sent until each has a reward. */
 const TRIES_MAX = 5;
 /** Maximum time in milliseconds from the start of a call until the server is killed. */
@@ -109,21 +106,12 @@ function serverIn(folder: string, deadly: ReadonlySet<number>) {
     const isMounted = (line: string): boolean => line.includes('"msg":"mounted"');
     while ((open?.server.lines.filter(isMounted).length ?? 0) < options.mount.length) await sleep(100);
     const environments = await client.listEnvironments();
-    const waiting = environments.filter(({ id }) => libraries.has(id.replace(/\/.*/, ""))).values();
-    const arms: ArmChoice[] = [];
-    const lane = async (): Promise<void> => {
-      for (const { id, levels } of waiting) {
-        const level = levels[0]?.name ?? "";
-        // A busy machine may refuse levels, of which CreateRun would refuse the arm.
-        const why = await client.reset({ environment: id, level }).then(() => undefined, String);
-        const [axis] = (await client.getEnvironment(id)).axes;
-        if (why === undefined)
-          arms.push({ id, environment: id, ...(axis ? { grow: { axis: axis.name } } : { level }) });
-        else console.log(`left out  ${why}`);
-      }
-    };
-    await Promise.all(Array.from({ length: TRIED_AT_ONCE }, lane));
-    return arms.toSorted((a, b) => (a.id ?? "").localeCompare(b.id ?? ""));
+    return environments
+      .filter(({ id }) => libraries.has(id.replace(/\/.*/, "")))
+      .map(({ id, levels: [first], axes: [axis] }) => {
+        if (axis === undefined) return { id, environment: id, level: first?.name ?? "" };
+        return { id, environment: id, grow: { axis: axis.name, cap: Math.min(axis.last, axis.first + levels - 1) } };
+      });
   };
   return { here, end, call, armsOf };
 }
@@ -158,14 +146,25 @@ async function scored({ call }: Server, groups: readonly GroupChoice[]): Promise
   }
 }
 
-/** Creates the run, and prints its arms. */
+/** Creates the run without the arms that give no task, which a machine that is busy may have more of. Prints its arms. */
 async function createRun({ armsOf, call }: Server): Promise<void> {
-  const arms = await armsOf();
   const beganMs = performance.now();
-  const { state } = await call((client) => client.run("many").create({ arms, policy: { kind: "frontier" }, ...sizes }));
-  const levels = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
-  const counts = `${levels.length} arms, ${levels.filter((count) => count > 0).length} of them growing`;
-  console.log(`${counts} over ${levels.reduce((a, b) => a + b, 0)} levels, after ${seconds(beganMs)}`);
+  const choice = { policy: { kind: "frontier" }, ...sizes } as const;
+  for (let arms = await armsOf(); ;) {
+    try {
+      const { state } = await call((client) => client.run("many").create({ arms, ...choice }));
+      const counts = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
+      const growing = counts.filter((count) => count > 0).length;
+      const sum = counts.reduce((a, b) => a + b, 0);
+      return console.log(`${counts.length} arms, ${growing} of them growing over ${sum} levels, ${seconds(beganMs)}`);
+    } catch (error) {
+      const named = error instanceof GradusError ? [...error.message.matchAll(/config\.arms\[(\d+)\]/g)] : [];
+      if (named.length === 0) throw error;
+      console.log(`left out  ${String(error)}`);
+      const refused = new Set(named.map(([, index]) => Number(index)));
+      arms = arms.filter((_, i) => !refused.has(i));
+    }
+  }
 }
 
 /** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */

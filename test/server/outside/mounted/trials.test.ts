@@ -178,7 +178,8 @@ test("a provider that leaves while an answer is verified again is unavailable, a
 test("a level is refused for a timeout only at the second one in a row", async () => {
   const mounted = environmentWith(["starved", "slow"]);
   const { provider } = providerOf(mounted);
-  const [timeouts, most]: [Map<string, number>, Record<string, number>] = [new Map(), { starved: 1, slow: 2 }];
+  const timeouts = new Map<string, number>();
+  const most: Readonly<Record<string, number>> = { starved: 1, slow: 2 };
   const generate: Provider["generate"] = async (asked, wanted, options) => {
     const seen = timeouts.get(wanted.level) ?? 0;
     if (seen >= (most[wanted.level] ?? 0)) return provider.generate(asked, wanted, options);
