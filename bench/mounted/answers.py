@@ -1,8 +1,10 @@
 """Compares the scores of mounted libraries with the libraries' own scores, level by level.
 
 Two hosts make the same task of each level. One of them verifies 20 answers to it: the library's own answer, changed
-ones, those of other tasks, and none. The library's own scorer, called without a host, must give the same scores. With
-`--keep FOLDER` the results are kept there, so that a run that was broken off goes on. README.md says how to run it.
+ones, those of other tasks, and none. The library's own scorer, called without a host, must give the same scores. Games
+are played by moves that their texts name, until 20 moves were made. The library's own replies, rewards and ends must
+be equal. With `--keep FOLDER` the results are kept there, so that a run that was broken off goes on. README.md says
+how to run it.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ from gradus.serve.adapters import rlve_gym
 from gradus.serve.adapters._target import slug_of
 from gradus.v1 import provider_pb2 as pb
 
-TARGETS = ["rlve-gym", "reasoning-core", "reasoning-gym"]
+sys.path.append(str(Path(__file__).parents[2] / "clients/python/tests_games"))
+from playing import direct, through_host, totals
+
+TARGETS = ["rlve-gym", "reasoning-core", "reasoning-gym", "textarena", "gem", "chuk-puzzles"]
 ANSWERS = 20
 # Likely answers, of which the first are tried with each task.
 LIKELY = [
@@ -143,6 +148,26 @@ async def compare(
     return ""
 
 
+async def compare_game(asked: Asked, hosts: tuple[Host, Host]) -> str:
+    """Returns how games of a level differ from the library's, in words; empty: they are equal."""
+    seed = random.Random(f"{SEED} {asked.environment.id} {asked.level.name}").getrandbits(32)
+    games, found, moves = [], [], 0
+    while moves < ANSWERS and len(games) < ANSWERS:
+        try:
+            one, two = [await through_host(host, asked, seed + len(games)) for host in hosts]
+        except AssertionError as error:
+            return f"not played: {error}"
+        if one != two:
+            return f"another game in the second process: {two}"
+        games.append(one[0])
+        found.append(one[1])
+        moves += len(one[1]) - 1
+    for game, ours, theirs in zip(games, found, direct(games), strict=True):
+        if ours != totals(theirs):
+            return f"{game} gives {ours}, and from the library {theirs}"[:2000]
+    return ""
+
+
 def served_score(found: pb.VerifyResponse) -> float | str:
     """Returns the score that a host gave, or "none" for a failure."""
     if found.WhichOneof("result") == "failure":
@@ -190,7 +215,8 @@ async def run(target: str, asked: argparse.Namespace) -> tuple[int, int, dict[st
     terms = Terms(workers=1, generate_ms=20_000, verify_ms=10_000)
     hosts = await asyncio.gather(Host.start(target, terms), Host.start(target, terms))
     described = hosts[0].ready.described
-    native = native_of(target.partition(":")[0])
+    has_turns = any(each.HasField("turns") for each in described.environments)
+    native = None if has_turns else native_of(target.partition(":")[0])
     equal = 0
     differ = collections.defaultdict[str, list[str]](list)
     chosen = [
@@ -204,7 +230,11 @@ async def run(target: str, asked: argparse.Namespace) -> tuple[int, int, dict[st
         key = f"{environment.id}#{level.name} {environment.digest[:16]}"
         why = kept.known.get(key)
         if why is None:
-            why = await compare(Asked(environment, level), hosts, native, seen[environment.id])
+            level_asked = Asked(environment, level)
+            if native is None:
+                why = await compare_game(level_asked, hosts)
+            else:
+                why = await compare(level_asked, hosts, native, seen[environment.id])
             kept.keep(key, why)
         if not why:
             equal += 1

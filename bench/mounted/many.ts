@@ -5,18 +5,29 @@
  *
  * ```
  * node bench/mounted/many.ts --python .venv-mounts/bin/python [--mount rlve-gym …] [--batches 12] [--prompts 256]
- *   [--pause 30] [--kills 0] [--seed 1]
+ *   [--pause 30] [--levels 4] [--kills 0] [--seed 1]
  * ```
  *
- * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses.
+ * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses. An arm grows
+ * over `levels` levels at most. The arms are named one by one: for a family such as `rlve-gym/*`, CreateRun would first
+ * try all levels, which takes many minutes.
  */
 import { toBinary } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
-import { copyFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual, parseArgs } from "node:util";
-import { createClient, type GradusClient, GradusError, type Task } from "../../clients/ts/src/index.ts";
+import {
+  type ArmChoice,
+  createClient,
+  type GradusClient,
+  GradusError,
+  type GroupChoice,
+  type GroupOutcome,
+  type SampleChoice,
+  type Task,
+} from "../../clients/ts/src/index.ts";
 import { HistoryRecordSchema, RunSchema } from "../../clients/ts/src/public.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { savedIn } from "../../test/simulation/operator.ts";
@@ -29,28 +40,32 @@ import { createProgress } from "../progress.ts";
 const { values: options } = parseArgs({
   options: {
     python: { type: "string", default: "python3" },
-    mount: { type: "string", multiple: true, default: ["rlve-gym", "reasoning-core", "reasoning-gym"] },
+    mount: {
+      type: "string",
+      multiple: true,
+      default: ["rlve-gym", "reasoning-core", "reasoning-gym", "textarena", "gem", "chuk-puzzles"],
+    },
     batches: { type: "string", default: "12" },
     prompts: { type: "string", default: "256" },
     pause: { type: "string", default: "30" },
+    levels: { type: "string", default: "4" },
     kills: { type: "string", default: "0" },
     seed: { type: "string", default: "1" },
   },
 });
-const [batches, prompts, kills, seed] = [options.batches, options.prompts, options.kills, options.seed].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const { batches, prompts, levels, kills, seed } = Object.fromEntries(
+  (["batches", "prompts", "levels", "kills", "seed"] as const).map((name) => [name, Number(options[name])]),
+) as Record<"batches" | "prompts" | "levels" | "kills" | "seed", number>;
 const GENERATIONS = 4;
-/** Maximum time of a call in milliseconds: a server's start, and trials of thousands of levels. */
-const deadlineMs = 3_000_000;
+/** Maximum time of a call in milliseconds, with a server's start. */
+const deadlineMs = 1_000_000;
+/** Maximum number of times that completions are sent until each has a reward. */
+const TRIES_MAX = 5;
 /** Maximum time in milliseconds from the start of a call until the server is killed. */
 const KILL_MS_MAX = 1500;
 const env = { ...process.env, PYTHONPATH: CHECKOUT };
 const flags = ["--python", options.python, ...options.mount.flatMap((mount) => ["--mount", mount])];
-const arms = options.mount.map((mount) => ({ environment: `${mount.replace(/:.*/, "")}/*`, grow: {} }));
+const libraries = new Set(options.mount.map((mount) => mount.replace(/:.*/, "")));
 const sizes = { numGenerations: GENERATIONS, promptsPerUpdate: prompts, length: batches * prompts, seed };
 const rng = rngFor("kills of many", seed);
 const progress = createProgress("update batches", batches * (kills > 0 ? 2 : 1));
@@ -85,13 +100,26 @@ function serverIn(folder: string, deadly: ReadonlySet<number>) {
     }
     return make(await here());
   };
-  return { here, end, call };
+  /** Returns an arm for each environment of the mounts, once all are mounted. Arms grow along the first axis. */
+  const armsOf = async (): Promise<readonly ArmChoice[]> => {
+    const client = await here();
+    const isMounted = (line: string): boolean => line.includes('"msg":"mounted"');
+    while ((open?.server.lines.filter(isMounted).length ?? 0) < options.mount.length) await sleep(100);
+    const environments = await client.listEnvironments();
+    return environments
+      .filter(({ id }) => libraries.has(id.replace(/\/.*/, "")))
+      .map(({ id, levels: [first], axes: [axis] }) => {
+        if (axis === undefined) return { id, environment: id, level: first?.name ?? "" };
+        return { id, environment: id, grow: { axis: axis.name, cap: Math.min(axis.last, axis.first + levels - 1) } };
+      });
+  };
+  return { here, end, call, armsOf };
 }
 
 type Server = ReturnType<typeof serverIn>;
 
-/** Returns the completions of a task: the reference answer in three of five, and otherwise a digit. */
-async function completionsOf(client: GradusClient, task: Task): Promise<readonly string[]> {
+/** Returns the completions of a task: the reference answer in three of five, and otherwise a digit. Games end with it. */
+async function completionsOf(client: GradusClient, task: Task): Promise<readonly SampleChoice[]> {
   const right = await client.solveTask(task).then(
     ({ completion }) => completion,
     (error: unknown) => {
@@ -102,18 +130,47 @@ async function completionsOf(client: GradusClient, task: Task): Promise<readonly
   return Array.from({ length: GENERATIONS }, (_, sample) => {
     const chance = rngFor("many mounted", task.instanceHash, sample).float();
     const other = `<think></think><answer>${Math.floor(chance * 10)}</answer>`;
-    return chance < 0.6 ? (right ?? other) : other;
+    return { sampleIndex: sample, text: chance < 0.6 ? (right ?? other) : other, end: true };
   });
 }
 
-/** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */
-async function play({ here, call }: Server, pauseMs: number) {
-  const [lines, waitsMs]: [string[], number[]] = [[], []];
+/** Scores groups as trainers do: if a sample has no reward yet, sends them again. */
+async function scored({ call }: Server, groups: readonly GroupChoice[]): Promise<readonly GroupOutcome[]> {
+  for (let tries = 1; ; tries++) {
+    const outcomes = await call((client) => client.batchStep(groups));
+    const all = outcomes.flatMap((group) => group.outcomes);
+    const failed = all.filter((each) => each.kind === "unscored").find(({ retryDelayMs }) => retryDelayMs);
+    if (failed === undefined) return outcomes;
+    if (tries === TRIES_MAX) throw new Error(`no reward after ${tries} tries: ${failed.reason}, ${failed.detail}`);
+    await sleep(failed.retryDelayMs);
+  }
+}
+
+/** Creates the run without the arms that give no task, which a machine that is busy may have more of. Prints its arms. */
+async function createRun({ armsOf, call }: Server): Promise<void> {
   const beganMs = performance.now();
-  const { state } = await call((client) => client.run("many").create({ arms, policy: { kind: "frontier" }, ...sizes }));
-  const levels = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
-  const counts = `${levels.length} arms, ${levels.filter((count) => count > 0).length} of them growing`;
-  console.log(`${counts} over ${levels.reduce((a, b) => a + b, 0)} levels, after ${seconds(beganMs)}`);
+  const choice = { policy: { kind: "frontier" }, ...sizes } as const;
+  for (let arms = await armsOf(); ;) {
+    try {
+      const { state } = await call((client) => client.run("many").create({ arms, ...choice }));
+      const counts = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
+      const growing = counts.filter((count) => count > 0).length;
+      const sum = counts.reduce((a, b) => a + b, 0);
+      return console.log(`${counts.length} arms, ${growing} of them growing over ${sum} levels, ${seconds(beganMs)}`);
+    } catch (error) {
+      const named = error instanceof GradusError ? [...error.message.matchAll(/config\.arms\[(\d+)\]/g)] : [];
+      if (named.length === 0) throw error;
+      console.log(`left out  ${String(error)}`);
+      const refused = new Set(named.map(([, index]) => Number(index)));
+      arms = arms.filter((_, i) => !refused.has(i));
+    }
+  }
+}
+
+/** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */
+async function play(server: Server, pauseMs: number) {
+  const { here, call } = server;
+  const [lines, waitsMs]: [string[], number[]] = [[], []];
   for (let batch = 0; batch < batches; batch++) {
     await sleep(pauseMs);
     const askedMs = performance.now();
@@ -123,7 +180,7 @@ async function play({ here, call }: Server, pauseMs: number) {
     const client = await here();
     const texts = await Promise.all(tasks.map((task) => completionsOf(client, task)));
     const groups = tasks.map((task, i) => ({ task, completions: texts[i] ?? [] }));
-    const outcomes = await call((again) => again.batchStep(groups));
+    const outcomes = await scored(server, groups);
     for (const [i, { cursor: at, armId, instanceHash, prompt }] of tasks.entries()) {
       const words = createHash("sha256").update(JSON.stringify(prompt)).digest("base64url");
       const rewards = outcomes[i]?.outcomes.map((each) => (each.kind === "scored" ? each.reward : each.reason));
@@ -158,12 +215,17 @@ async function report({ call }: Server, waitsMs: readonly number[]): Promise<voi
 
 const [calm, stormy] = [temporaryFolder(), temporaryFolder()];
 const server = serverIn(calm.path, new Set());
+await createRun(server);
+if (kills > 0) {
+  // Both runs begin with the same levels, whatever a busy machine refuses later.
+  await server.end("SIGTERM");
+  cpSync(calm.path, stormy.path, { recursive: true });
+}
 const first = await play(server, Number(options.pause) * 1000);
 await report(server, first.waitsMs);
 await server.end("SIGTERM");
 if (kills > 0) {
-  copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));
-  const points = Array.from({ length: kills }, (_, i) => 1 + Math.floor(((i + rng.float()) * 2 * batches) / kills));
+  const points = Array.from({ length: kills }, (_, i) => Math.floor(((i + rng.float()) * 2 * batches) / kills));
   const victim = serverIn(stormy.path, new Set(points));
   const second = await play(victim, 0);
   await victim.end("SIGTERM");

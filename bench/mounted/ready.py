@@ -14,7 +14,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from serving import cpu_seconds, serving_ports
 
-TARGETS = ["rlve-gym", "reasoning-core", "reasoning-gym"]
+TARGETS = ["rlve-gym", "reasoning-core", "reasoning-gym", "textarena", "gem", "chuk-puzzles"]
 
 
 def asked(port: int, method: str, request: object) -> dict[str, Any]:

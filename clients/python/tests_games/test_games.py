@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
-import re
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from playing import direct, through_host, totals
 
 from gradus.serve._catalogue import TargetError, load
 from gradus.serve._level import Asked
 from gradus.serve._link import Host, Terms
 from gradus.serve._turns import Action
 from gradus.serve.adapters.textarena import TextArenaGame
-from gradus.v1 import outcome_pb2, provider_pb2
 
 T = TypeVar("T")
 
@@ -27,78 +24,6 @@ LIBRARIES = ("textarena", "gem", "chuk-puzzles")
 LEAST = {"textarena": 21, "gem": 8, "chuk-puzzles": 29}
 """Number of games that need no word lists."""
 WORD_GAMES = ("hangman", "word-ladder", "word-search", "wordle", "crosswords")
-MOVES = 16
-DIRECT = Path(__file__).parent / "direct.py"
-
-
-def moves_for(prompt: str, seed: int, size: int) -> list[str]:
-    """Return moves that a prompt names, and others like them."""
-    rng = random.Random(seed)
-    named = re.findall(r"\[([^\[\]\n]{1,20})\]|\\boxed\{([^{}\n]{1,20})\}|'([^'\n]{1,20})'", prompt)
-    pool = [text for groups in named for text in groups if text] + ["up", "left", "down", "right"]
-    commands = re.findall(r"^\s+(\w+) <", prompt, re.MULTILINE) or [""]
-
-    def move() -> str:
-        numbers = [str(rng.randint(0, 6)) for _ in range(rng.randint(1, 4))]
-        words = re.findall(r"\b[a-z]{3,7}\b", prompt)
-        kinds = [
-            rng.choice(pool),
-            " ".join(numbers),
-            rng.choice(words),
-            rng.choice("abcdefghijklmnopqrstuvwxyz"),
-            " ".join([rng.choice(commands), *numbers]).strip(),
-        ]
-        return rng.choice(kinds)
-
-    return [move()[:size] for _ in range(MOVES)]
-
-
-def direct(games: list[dict[str, Any]]) -> list[Any]:
-    """Return what the libraries do in a process of their own, which hashes texts as hosts do."""
-    run = subprocess.run(
-        [sys.executable, str(DIRECT)],
-        input=json.dumps(games),
-        env={"PYTHONHASHSEED": "0"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(run.stdout)
-
-
-async def through_host(
-    host: Host, level: Asked, seed: int, moves: list[str] | None = None
-) -> tuple[dict[str, Any], list[Any]]:
-    """Return a game for `direct`, and what a host shows and rewards, with the sum of rewards after each move."""
-    (made,) = await level.make(host, [seed])
-    assert made.HasField("made"), made
-    instance = made.made.instance
-    prompt = made.made.prompt[0].content
-    value = json.loads(instance)
-    seen: list[Any] = [(prompt, 0.0, False)]
-    moves = moves or moves_for(prompt, seed, level.environment.turns.action_bytes)
-    state = b""
-    for number, move in enumerate(moves):
-        request = provider_pb2.EnvironmentProviderAdvanceRequest(
-            environment=level.environment.id,
-            version=level.environment.version,
-            digest=level.environment.digest,
-            instance=instance,
-            calls=[provider_pb2.ProvidedCall(number=number, text=move, seed=number)],
-        )
-        if number > 0:
-            request.state = state
-        response = await host.advance(request)
-        assert response.HasField("turn"), (level.environment.id, level.level.name, move, response)
-        turn = response.turn
-        state = turn.state
-        assert turn.facts.verdict == outcome_pb2.VERDICT_GRADED
-        total = float(turn.facts.info["game_reward"])
-        assert turn.facts.components[0].value == pytest.approx(min(1, max(0, total)))
-        seen.append((turn.reply, total, turn.over))
-        if turn.over:
-            break
-    return {"seed": value["seed"], "parameters": value["parameters"], "moves": moves}, seen
 
 
 def with_host(target: str, ask: Callable[[Host], Awaitable[T]]) -> T:
@@ -129,9 +54,7 @@ async def play_easiest(host: Host) -> tuple[list[dict[str, Any]], list[Any]]:
     games, seen = [], []
     for environment in host.ready.described.environments:
         game, found = await through_host(host, Asked(environment, environment.levels[0]), seed=3)
-        library, _, name = environment.id.partition("/")
-        more = {"name": name.replace("-", "_")} if library == "chuk-puzzles" else {}
-        games.append({"library": library, **game, "parameters": {**game["parameters"], **more}})
+        games.append(game)
         seen.append(found)
     return games, seen
 
@@ -143,11 +66,7 @@ def test_a_host_shows_and_rewards_the_same_as_the_library(library: str) -> None:
     assert len(games) >= LEAST[library]
     assert with_host(target, play_easiest) == (games, seen)
     for game, found, expected in zip(games, seen, direct(games), strict=True):
-        totals, total = [], 0.0
-        for shown, reward, over in expected:
-            total += reward
-            totals.append((shown, total, over))
-        assert found == totals, game
+        assert found == totals(expected), game
 
 
 def moves_of_hanoi(disks: int, start: str = "A", goal: str = "C", other: str = "B") -> list[str]:

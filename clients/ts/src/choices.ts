@@ -246,6 +246,8 @@ export interface SampleChoice {
    * The run adds tokens up for people to read. Unset: the run counts characters.
    */
   readonly tokens?: number;
+  /** Whether the trainer ends the episode after this completion. Defaults to false. */
+  readonly end?: boolean;
 }
 
 /** Completions of one task. A plain string gets its position in the list as sample_index. */

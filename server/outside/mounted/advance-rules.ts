@@ -24,7 +24,8 @@ interface Made {
   readonly result: AdvanceResult;
 }
 
-interface Advancing {
+/** Evidence of an episode that the rules below judge. */
+export interface Advancing {
   readonly terms: Terms & { readonly stateBytesMax: number };
   readonly isDeterministic: boolean;
   readonly made: readonly Made[];
@@ -112,7 +113,8 @@ const callWords = ({ call }: Made): string =>
 
 function difference(made: Made | undefined, now: AdvanceResult | undefined): Breach | undefined {
   if (made === undefined || now === undefined || told(made.result) === told(now)) return undefined;
-  return `${told(made.result)} and then ${told(now)} for ${callWords(made)}`;
+  const words = `${told(made.result)} and then ${told(now)} for ${callWords(made)}`;
+  return now.kind === "failure" ? { kind: now.failure, words } : words;
 }
 
 export const ON_ADVANCING: readonly Rule<Advancing>[] = [

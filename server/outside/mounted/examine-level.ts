@@ -49,6 +49,12 @@ export const ON_DESCRIBE: readonly Rule<{ readonly change: string | undefined }>
 ];
 
 /**
+ * Number of times that a level is examined before it is refused for a timeout. Workers are also ended by elapsed time,
+ * and on a busy machine they may wait for a processor all the while.
+ */
+const TIMEOUTS_MAX = 2;
+
+/**
  * Tests a level against the provider rules. Stops after the first part of the examination in which a rule is broken.
  * Never rejects.
  */
@@ -57,12 +63,15 @@ export async function tryLevel(
   described: Described,
   level: DescribedLevel,
   signal: AbortSignal,
+  timeouts = 0,
 ): Promise<Finding> {
   const advice: string[] = [];
   for await (const { tried } of examine({ provider, described, level, signal })) {
     if (signal.aborted) return { kind: "unavailable", why: "the server stops" };
     const broken = tried.filter(({ came }) => came !== undefined);
     const refused = broken.find((each) => each.rule.isAdvice !== true);
+    if (refused?.failure === "timeout" && timeouts + 1 < TIMEOUTS_MAX)
+      return tryLevel(provider, described, level, signal, timeouts + 1);
     if (refused !== undefined) {
       const kind = refused.failure === "unavailable" ? "unavailable" : "unlawful";
       return { kind, why: breachWords(refused) };

@@ -20,32 +20,40 @@ type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source" | "grow">;
 
 /**
  * Makes the first task of each arm with generated tasks, all at once, and throws if an arm gives none. Arms that draw
- * rows of a pool were checked when they were read.
+ * rows of a pool were checked when they were read. Returns the ids of arms without tasks that are `optional`.
  */
 export async function checkArms(
   { maker }: { readonly maker: Pick<Maker, "make"> },
   { arms, seed }: { readonly arms: readonly TriedArm[] } & Pick<RunConfig, "seed">,
   { caller, signal }: Requester,
   field = "config.arms",
-): Promise<void> {
+  optional: (arm: TriedArm) => boolean = () => false,
+): Promise<ReadonlySet<string>> {
   const requester = { caller, signal };
-  const tried = await Promise.allSettled(
-    arms.map((arm, i) => checkArm(maker, arm, seed, requester, `${field}[${i}].spec`)),
-  );
+  const without = new Set<string>();
+  const check = async (arm: TriedArm, i: number): Promise<void> => {
+    const refusal = await checkArm(maker, arm, seed, requester, `${field}[${i}].spec`);
+    if (refusal === undefined) return;
+    if (!optional(arm)) throw refusal;
+    without.add(arm.id);
+  };
+  const tried = await Promise.allSettled(arms.map(check));
   const failures = tried.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
   const refusals = failures.filter((failure) => failure instanceof RpcError);
   if (refusals.length < failures.length) throw failures.find((failure) => !(failure instanceof RpcError));
   throwAll(refusals);
+  return without;
 }
 
+/** Returns an error if the arm gives no tasks. */
 async function checkArm(
   maker: Pick<Maker, "make">,
   arm: TriedArm,
   runSeed: bigint,
   requester: Requester,
   field: string,
-): Promise<void> {
-  if (arm.spec.source !== "synthetic") return;
+): Promise<RpcError | undefined> {
+  if (arm.spec.source !== "synthetic") return undefined;
   const last = arm.grow && levelCount(arm.grow) - 1;
   for (const level of new Set([arm.grow && 0, last]))
     for (let tried = 0; tried < TRIES; tried++) {
@@ -56,8 +64,9 @@ async function checkArm(
       if (result.kind === "made") break;
       if (result.kind !== "exhausted") throw makeError(result);
       if (tried === TRIES - 1)
-        throw barren(result, level === last && level ? field.replace(/spec$/, "grow.cap") : field);
+        return barren(result, level === last && level ? field.replace(/spec$/, "grow.cap") : field);
     }
+  return undefined;
 }
 
 /**

@@ -91,8 +91,7 @@ interface CheckedConfig {
 /** Returns all errors and warnings that CreateRun would give. */
 async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<CheckedConfig> {
   try {
-    const config = await readNewConfig(deps, wireConfig);
-    await checkTasks(deps, config, wireConfig.trainOnEvaluated, requesterOf(context));
+    const config = await checkTasks(deps, await readNewConfig(deps, wireConfig), wireConfig, requesterOf(context));
     const warnings = [...(await rowWarnings(deps, config)), ...growthWarnings(deps, config.arms)];
     return { problems: [], warnings, created: config };
   } catch (error) {

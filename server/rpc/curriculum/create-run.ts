@@ -24,10 +24,10 @@ export async function createRun(
   const runId = readRunId(request);
   const asked = required(request.config, "config");
   const before = await deps.runs.get(runId);
-  const config = await readConfig(deps, asked, before.kind === "ok" ? before.value.config : undefined);
+  let config = await readConfig(deps, asked, before.kind === "ok" ? before.value.config : undefined);
   // The arms of an existing run were checked when it was created.
   if (before.kind === "not_found") {
-    await checkTasks(deps, config, asked.trainOnEvaluated, requesterOf(context));
+    config = await checkTasks(deps, config, asked, requesterOf(context));
     for (const warning of [...(await rowWarnings(deps, config)), ...growthWarnings(deps, config.arms)])
       context.log.warn({ runId, warning }, "warning about the tasks of a new run");
   }
@@ -39,29 +39,36 @@ export async function createRun(
 
 /**
  * Reads a run's configuration. If a run with this id exists, `existing` is its configuration. Environment versions and
- * the levels of families are then taken from it, so that CreateRun can be repeated.
+ * the levels of families are then taken from it, so that CreateRun can be repeated. Arms of families with an id in
+ * `without` are left out.
  */
 export async function readConfig(
   deps: ServiceDeps,
   asked: wire.RunConfig,
   existing?: RunConfig<TaskSpec>,
+  without?: ReadonlySet<string>,
 ): Promise<RunConfig<TaskSpec>> {
-  const isServed = await findServedArms(asked.arms, deps.registry, existing?.arms);
+  const served = await findServedArms(asked.arms, deps.registry, existing?.arms);
+  const isServed = (armId: string): boolean => served(armId) && without?.has(armId) !== true;
   const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, existing }), existing);
   return { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
 }
 
 /**
- * Throws an error if an arm gives no tasks, or gives tasks that must not be trained on because an evaluation uses them.
+ * Returns the configuration `read` of a new run without the arms of families that give no tasks. Throws an error if
+ * another arm gives none, or gives tasks that must not be trained on because an evaluation uses them.
  */
 export async function checkTasks(
   deps: ServiceDeps,
-  config: RunConfig<TaskSpec>,
-  trainOnEvaluated: boolean,
+  read: RunConfig<TaskSpec>,
+  asked: wire.RunConfig,
   requester: Requester,
-): Promise<void> {
-  await checkArms(deps, config, requester);
+): Promise<RunConfig<TaskSpec>> {
+  const named = new Set(asked.arms.map(({ id }) => id));
+  const without = await checkArms(deps, read, requester, "config.arms", ({ id }) => !named.has(id));
+  const config = without.size === 0 ? read : await readConfig(deps, asked, undefined, without);
   const { evaluationArms: arms, seed } = config;
   await checkArms(deps, { arms, seed }, requester, "config.evaluation_arms");
-  if (!trainOnEvaluated) await checkEvaluatedRows(deps, config, "config.arms");
+  if (!asked.trainOnEvaluated) await checkEvaluatedRows(deps, config, "config.arms");
+  return config;
 }

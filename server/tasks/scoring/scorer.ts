@@ -128,8 +128,10 @@ export function createScorer(options: ScorerOptions): Scorer {
   // one.
   const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
+    // While environments are being mounted, `find` throws UNAVAILABLE. That is no failure of scoring: the caller waits.
+    const found = registry.find(token.environment, token.version);
     try {
-      const task = openToken(token, groupId, options);
+      const task = openToken(found, token, groupId, options.pools);
       // Ids of later turns are not cached, because most of them are opened only once.
       if (task.kind !== "none" && token.episode === undefined) recent.set(taskId, task);
       return task;
@@ -178,12 +180,12 @@ export function createScorer(options: ScorerOptions): Scorer {
 const NO_SETTINGS = new Uint8Array();
 
 function openToken(
+  found: ReturnType<Registry["find"]>,
   full: TaskToken,
   groupId: string,
-  { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
+  pools: ReadonlyMap<string, Pool>,
 ): OpenTask | NoReward {
   const { inline: bytes, ...token } = full;
-  const found = registry.find(token.environment, token.version);
   if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
   if (environment.asked?.digest !== token.digest) {

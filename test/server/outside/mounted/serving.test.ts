@@ -257,6 +257,44 @@ test("a file that changes is mounted again, and one that is broken leaves what w
   expect((await client.run("before").nextBatch({ cursor: 0n, count: 6 })).tasks).toHaveLength(6);
 });
 
+const FEW = `from gradus.serve import Environment
+
+
+class Few(Environment):
+    """Repeat a number. All instances of a level are equal, and so of one split."""
+
+    id = "mine/few"
+    levels = {f"only-{n}": {"n": n} for n in range(40)}
+
+    def generate(self, rng, n):
+        return n
+
+    def prompt(self, instance):
+        return f"Repeat {instance}"
+
+    def verify(self, instance, answer):
+        return answer == str(instance)
+`;
+
+test("a family leaves out levels without a task in the run's split, which refuse an arm that is named", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "few.py");
+  writeFileSync(file, FEW);
+  await using server = await openMounting(file);
+  const { client } = server;
+  const run = client.run("few");
+  const family = { ...choice, arms: [{ id: "", environment: "mine/*" }] };
+  const ids = (await run.create(family)).state?.arms.map(({ armId }) => armId) ?? [];
+  expect(ids.length).toBeGreaterThan(0);
+  const all = Array.from({ length: 40 }, (_, n) => `only-${n}`);
+  const empty = all.filter((level) => !ids.includes(`mine/few/${level}`));
+  expect(empty.length).toBeGreaterThan(0);
+  expect((await run.create(family)).state?.arms.map(({ armId }) => armId)).toEqual(ids);
+  expect((await client.checkRun(family)).problems).toEqual([]);
+  const named = { ...choice, arms: [{ id: "empty", environment: "mine/few", level: empty[0] ?? "" }] };
+  await expect(client.run("named").create(named)).rejects.toThrow(/none of 3 seeds gave a task/);
+});
+
 test("a Python without Gradus's package is named, with what to do", async () => {
   using folder = temporaryFolder();
   const bare = join(folder.path, "python");

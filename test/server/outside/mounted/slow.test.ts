@@ -108,6 +108,8 @@ test("a client waits for what is being mounted, and a run and its tasks go on af
   const { dataDir, client } = first;
   await client.run("resumed").create(choice);
   const drawn = (await client.run("resumed").nextBatch({ cursor: 0n, count: 1 })).tasks as [Task];
+  // Ids of tasks with parameters, as growing arms have them, name no level to look up.
+  const other = await client.reset({ environment: "mine/slow", parameters: {} });
   await first.server.stop();
   client.close();
   await using second = await openServer({ ...flags, dataDir, python: [PYTHON, file] }, false);
@@ -115,10 +117,12 @@ test("a client waits for what is being mounted, and a run and its tasks go on af
   expect((await called(second, "EnvironmentService/ListEnvironments", {})).mounting).toEqual([file]);
   const asked = second.client.reset({ environment: "mine/slow" });
   const again = second.client.run("resumed").nextBatch({ cursor: 0n, count: 1 });
-  const scored = second.client.step(task, "no answer");
+  const scored = second.client.batchStep([{ task: other, completions: ["no answer"] }]);
+  const alone = second.client.step(task, "no answer");
   expect((await asked).prompt[0]?.content).toMatch(/^Repeat/);
   expect((await again).tasks).toEqual(drawn);
-  expect(await scored).toMatchObject({ kind: "scored" });
+  expect(await scored).toMatchObject([{ outcomes: [{ kind: "scored" }] }]);
+  expect(await alone).toMatchObject({ kind: "scored" });
   await expect(second.client.reset({ environment: "mine/nothing" })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 

@@ -1,5 +1,8 @@
 /** Levels that are tried before their first task is given, at mounting and after it. */
+import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { ProvidedTurnSchema } from "../../../../proto/gen/gradus/v1/provider_pb.js";
+import { type Advancing, ON_ADVANCING } from "../../../../server/outside/mounted/advance-rules.ts";
 import { type Described, readDescribed } from "../../../../server/outside/mounted/read-description.ts";
 import { mountedEnvironment } from "../../../../server/outside/mounted/mounted-environment.ts";
 import type {
@@ -9,6 +12,7 @@ import type {
   VerifyResult,
 } from "../../../../server/outside/mounted/provider.ts";
 import { failure } from "../../../../server/outside/mounted/provider.ts";
+import { tryRules } from "../../../../server/outside/mounted/rules.ts";
 import { createTrials } from "../../../../server/outside/mounted/examine-levels.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
 import { PATIENCE_MS } from "../../../support/patience.ts";
@@ -169,4 +173,39 @@ test("a provider that leaves while an answer is verified again is unavailable, a
     kind: "unavailable",
     why: expect.stringContaining("and then unavailable: nobody is there") as string,
   });
+});
+
+test("a level is refused for a timeout only at the second one in a row", async () => {
+  const mounted = environmentWith(["starved", "slow"]);
+  const { provider } = providerOf(mounted);
+  const timeouts = new Map<string, number>();
+  const most: Readonly<Record<string, number>> = { starved: 1, slow: 2 };
+  const generate: Provider["generate"] = async (asked, wanted, options) => {
+    const seen = timeouts.get(wanted.level) ?? 0;
+    if (seen >= (most[wanted.level] ?? 0)) return provider.generate(asked, wanted, options);
+    timeouts.set(wanted.level, seen + 1);
+    return wanted.seeds.map(() => failure("timeout", "no answer in time"));
+  };
+  const trials = createTrials({
+    provider: { ...provider, generate },
+    environments: [mounted],
+    onLate: () => undefined,
+  });
+  await trials.begin(PATIENCE_MS);
+  const [starved, slow] = mounted.levels.map((level) => trials.found(mounted, level));
+  expect(starved).toEqual({ kind: "lawful" });
+  expect(slow).toMatchObject({ kind: "unlawful", why: expect.stringContaining("no answer in time") as string });
+});
+
+test("a host that ends while a game's calls are sent together is no broken rule, but a failed call", () => {
+  const turn = create(ProvidedTurnSchema, { reply: "go on" });
+  const made = {
+    call: { tool: "", text: "up", number: 0, seed: 1n },
+    state: undefined,
+    result: { kind: "turn", turn },
+  };
+  const sent = { made: [made], together: failure("unavailable", "the host ended") } as unknown as Advancing;
+  const isAsked = ({ name }: { readonly name: string }): boolean => name === "EnvironmentProviderAdvanceRequest.calls";
+  const [tried] = tryRules(ON_ADVANCING.filter(isAsked), sent);
+  expect(tried).toMatchObject({ failure: "unavailable", came: expect.stringContaining("the host ended") as string });
 });
