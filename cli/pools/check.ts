@@ -8,7 +8,7 @@ import type { OpenPorts } from "../../server/rows/checks.ts";
 import { readPython } from "../../server/rows/python.ts";
 import type { PoolReport } from "../../server/rows/read.ts";
 import type { PoolFile } from "../../server/rows/selection.ts";
-import type { Source } from "../../server/rows/source.ts";
+import type { Source } from "../../server/rows/pool-files.ts";
 import { fileRows } from "./stream.ts";
 
 export type CheckedRow =

@@ -5,7 +5,7 @@ import type { Split } from "../../envs/environment.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { groupCounts, levelsText, placesOf, type Pool, rowOf } from "../../envs/pool.ts";
 import { poolDigest } from "../../server/rows/digest.ts";
-import type { Source } from "../../server/rows/source.ts";
+import type { Source } from "../../server/rows/pool-files.ts";
 import { CliProblem } from "../problem.ts";
 import { fileRows, valueOf } from "./stream.ts";
 import { countRow, type RowCount } from "../evaluation/row-counts.ts";

@@ -8,7 +8,7 @@ import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
 import { instanceHash } from "../../envs/splits.ts";
 import type { ColumnChoice } from "../../server/rows/formats/parquet.ts";
 import { columnRemedy } from "../../server/rows/report.ts";
-import { columnsOf, openSource, problemText, type Source } from "../../server/rows/source.ts";
+import { columnsOf, openSource, problemText, type Source } from "../../server/rows/pool-files.ts";
 import type { Condition } from "../conditions.ts";
 import { formatOf } from "../export/write.ts";
 import { refuseSame, withOut } from "../out.ts";

@@ -2,7 +2,7 @@
 import type { RawRow } from "../../envs/pool-columns.ts";
 import { parseExact } from "../../envs/lib/exact-json.ts";
 import type { ColumnChoice } from "../../server/rows/formats/parquet.ts";
-import { batchesOf, rowsOf, type Source } from "../../server/rows/source.ts";
+import { batchesOf, rowsOf, type Source } from "../../server/rows/pool-files.ts";
 
 /**
  * Yields the rows of a file, each with its row number in the file. Blank lines count as rows. `choose` says which

@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { parquetReadObjects, type SchemaElement } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { compressors, openParquet, parquetRanges } from "../../server/rows/formats/parquet.ts";
-import type { Source } from "../../server/rows/source.ts";
+import type { Source } from "../../server/rows/pool-files.ts";
 import { fileRows, valueOf } from "./stream.ts";
 
 export interface CopyOptions {

@@ -8,7 +8,7 @@ import {
 } from "../../clients/ts/src/public.ts";
 import { isRawNumber, numberText } from "../../envs/lib/exact-json.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
-import { contentOf, openSource, problemText, type Source } from "../../server/rows/source.ts";
+import { contentOf, openSource, problemText, type Source } from "../../server/rows/pool-files.ts";
 import { fileRows, valueOf } from "../pools/stream.ts";
 import { CliProblem, fileProblem } from "../problem.ts";
 

@@ -1,6 +1,6 @@
 /** Sends the requests of views to the server, repeats them to refresh lists, and tracks which are running or failed. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Gradus, gradus, lostSince, noteFailure, returns } from "./session.ts";
+import { type Gradus, gradus, lostSince, noteFailure, returns } from "./connection.ts";
 
 export interface Answer<T> {
   /**

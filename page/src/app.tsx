@@ -6,7 +6,7 @@ import { Component, type ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
 import { type Address, address, hrefOf } from "./address.ts";
-import { forgetToken, hasToken, lostSince } from "./session.ts";
+import { forgetToken, hasToken, lostSince } from "./connection.ts";
 import { caller, mayNot, roleAtLeast } from "./caller.ts";
 import { arrive } from "./ui/arrival.ts";
 import { TokenDialog } from "./ui/token.tsx";

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
 import type { ServerInfo } from "../../proto/gen/gradus/v1/environment_pb.js";
-import { gradus, noteFailure, returns } from "./session.ts";
+import { gradus, noteFailure, returns } from "./connection.ts";
 
 interface Known {
   readonly server: ServerInfo | undefined;

@@ -1,7 +1,7 @@
 /** Renders the page into its document. */
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { watchConnection, whenThere } from "./session.ts";
+import { watchConnection, whenThere } from "./connection.ts";
 
 // Reload the page if one of its scripts cannot be loaded. A server of another version has files with other names, and a
 // server that is down has none until it returns.

@@ -3,7 +3,7 @@ import { Piscina } from "piscina";
 import { type FoundPython, readUnit, type UnitColumns } from "../../envs/pool-columns.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { type Batch, problemText, rowsOf } from "./source.ts";
+import { type Batch, problemText, rowsOf } from "./pool-files.ts";
 
 export interface BatchRequest {
   readonly batch: Batch;

@@ -7,7 +7,7 @@ import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
 import type { Examine } from "./examine.ts";
 import { columnRemedy } from "./report.ts";
 import type { PoolFile } from "./selection.ts";
-import { type Batch, batchesOf, columnsOf, type Source } from "./source.ts";
+import { type Batch, batchesOf, columnsOf, type Source } from "./pool-files.ts";
 
 /**
  * Number of rows of a Parquet file that each environment tries to read. Of other files, each environment tries a whole

@@ -15,7 +15,7 @@ import { type Examine, examineIn, startExaminers, type ThreadOptions } from "./e
 import { findOwner } from "./owner.ts";
 import { readPython } from "./python.ts";
 import type { PoolFile } from "./selection.ts";
-import { type Batch, batchesOf, contentOf, openSource, problemText, type Source, stampOf } from "./source.ts";
+import { type Batch, batchesOf, contentOf, openSource, problemText, type Source, stampOf } from "./pool-files.ts";
 
 /**
  * Stage of loading a pool. "reading": its rows are read from the file. "checking": a resource, e.g. the sandbox, checks

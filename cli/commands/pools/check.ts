@@ -104,7 +104,7 @@ async function fileOf(
 async function printRows(file: PoolFile, read: PoolReport, openPorts: OpenPorts, json: boolean): Promise<void> {
   const [{ checkedRows }, { openSource }] = await Promise.all([
     import("../../pools/check.ts"),
-    import("../../../server/rows/source.ts"),
+    import("../../../server/rows/pool-files.ts"),
   ]);
   for await (const row of checkedRows(await openSource(file.path), read, file, openPorts))
     await printed(`${json ? jsonText(row) : lineOf(row)}\n`);

@@ -85,7 +85,7 @@ async function profile(chosen: Chosen, flags: Flags, out: string): Promise<void>
     const rates = await ratesOf(evaluation);
     if (format === "csv") await writeOut("--out", out, ratesCsv(rates, digest));
     else {
-      const { openSource } = await import("../../../server/rows/source.ts");
+      const { openSource } = await import("../../../server/rows/pool-files.ts");
       const source = await openSource(path);
       await withOut("--out", out, (to) => writeRated(to, source, rates));
     }

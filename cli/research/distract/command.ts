@@ -59,7 +59,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
   ] = await Promise.all([
     import("./distract.ts"),
     import("../../../server/outside/chat-endpoint.ts"),
-    import("../../../server/rows/source.ts"),
+    import("../../../server/rows/pool-files.ts"),
     import("../../pools/stream.ts"),
   ]);
   if (!existsSync(path)) throw new CliProblem("missing", `${path}: there is no such file`);

@@ -16,7 +16,7 @@ import { ChangeDialog } from "../runs/change.tsx";
 import { Group } from "../samples/group.tsx";
 import { Samples } from "../samples/list.tsx";
 import type { Load, Row } from "../samples/pages.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { Answered, Facts, Heading, NotForRole, Panel, Tabs, Warnings } from "../ui/parts.tsx";
 import { count } from "../words.ts";
 import { Again } from "./again.tsx";

@@ -7,7 +7,7 @@ import type { RunConfig, SimulatedOutcome, SimulateRunResponse } from "../../../
 import { CurriculumService, type SimulatedPoint } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { address, refine } from "../address.ts";
 import { serverInfo } from "../caller.ts";
-import { gradus, noteFailure } from "../session.ts";
+import { gradus, noteFailure } from "../connection.ts";
 import { type Pen, pensOf } from "../ui/colours.ts";
 import { held, level, line, stack } from "../ui/marks.ts";
 import { Failure, Panel, Select } from "../ui/parts.tsx";

@@ -4,7 +4,7 @@ import type { CheckRunResponse, RunRemark } from "../../../clients/ts/src/public
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { go, hrefOf } from "../address.ts";
 import { useAnswer } from "../answers.ts";
-import { gradus, noteFailure } from "../session.ts";
+import { gradus, noteFailure } from "../connection.ts";
 import { Failure, Heading, Panel, Tag } from "../ui/parts.tsx";
 import { counted } from "../words.ts";
 import { Preview } from "./preview.tsx";

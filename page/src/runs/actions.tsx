@@ -5,7 +5,7 @@ import { type Policy, PolicySchema } from "../../../clients/ts/src/public.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { go, hrefOf } from "../address.ts";
 import { roleAtLeast } from "../caller.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { counted } from "../words.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";
 import { Notes } from "./notes.tsx";

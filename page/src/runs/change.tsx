@@ -1,7 +1,7 @@
 /** Dialog for a change of a run. Asks the server for the effect first, and shows it before the change is made. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { noteFailure } from "../session.ts";
+import { noteFailure } from "../connection.ts";
 import { Dialog, leaveDialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/parts.tsx";
 import type { Tone } from "../ui/tone.ts";

@@ -1,6 +1,6 @@
 /** Lists the changes of a run by operators and by the server itself. */
 import type { ControlRecord, HistoryRecord, RunShape } from "../../../clients/ts/src/public.ts";
-import { hasToken } from "../session.ts";
+import { hasToken } from "../connection.ts";
 import { Tag } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 import { clock, count, counted, figure } from "../words.ts";

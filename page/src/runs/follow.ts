@@ -1,7 +1,7 @@
 /** Follows one run live: its state as the server streams it, and its history. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
-import { type Gradus, gradus, noteFailure, returns, token } from "../session.ts";
+import { type Gradus, gradus, noteFailure, returns, token } from "../connection.ts";
 import { type History, readHistory, STEPS } from "./history.ts";
 import { type Line, linesOf } from "./lines.ts";
 import { type ReadRun, readRun } from "./state.ts";
@@ -62,7 +62,7 @@ export function useRun(runId: string, q: string): Followed {
     follow(client, { runId, signal, tell, watched }).catch((error: unknown) => {
       if (signal.aborted) return;
       tell({ error: noteFailure(error) });
-      // Open the stream again if the server ended it but still answers, e.g. behind a load balancer. session.ts waits
+      // Open the stream again if the server ended it but still answers, e.g. behind a load balancer. connection.ts waits
       // for a server that is down.
       if (!isFinal(error)) waiting = setTimeout(() => setBegun((times) => times + 1), AGAIN_MS);
     });

@@ -5,7 +5,7 @@ import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { Answered, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 import { count, counted, figure, span } from "../words.ts";

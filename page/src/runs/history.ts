@@ -1,7 +1,7 @@
 /** Reads a run's history for charts, in at most a few hundred steps. Reads only the changed part again. */
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { HistoryRecord, RunState } from "../../../clients/ts/src/public.ts";
-import type { Gradus } from "../session.ts";
+import type { Gradus } from "../connection.ts";
 import { groupsOf, type Line } from "./lines.ts";
 
 /** Number of steps that a chart can show. Longer histories are read in steps of several update batches. */

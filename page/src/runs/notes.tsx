@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { RunState } from "../../../clients/ts/src/public.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { visible } from "../outcomes/visible.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { Tag } from "../ui/parts.tsx";
 import { type ActionProps, ChangeDialog, type Effect } from "./change.tsx";
 

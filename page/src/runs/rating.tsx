@@ -1,7 +1,7 @@
 /** Dialog that sets pass rates of an arm's rows, from a pasted file of gradus pools profile or gradus eval. */
 import { useState } from "preact/hooks";
 import { readRates, type RowRates } from "../../../clients/ts/src/rates.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { counted } from "../words.ts";
 import { type ActionProps, ChangeDialog, type Effect } from "./change.tsx";
 

@@ -2,7 +2,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
 import { SamplesOfRun } from "../samples/of-run.tsx";
-import { lostSince } from "../session.ts";
+import { lostSince } from "../connection.ts";
 import { Facts, Failure, Heading, Search, Share, Tabs, Tag, Waiting, Warnings } from "../ui/parts.tsx";
 import { loadPlot } from "../ui/plot.tsx";
 import { count, counted, percent } from "../words.ts";

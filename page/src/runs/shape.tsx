@@ -1,7 +1,7 @@
 /** Dialog that changes the shape of a run: completions, prompts, length, and arms to remove. */
 import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";
 import { shapeOf } from "./state.ts";
 

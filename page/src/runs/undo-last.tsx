@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type HistoryRecord, PolicySchema } from "../../../clients/ts/src/public.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { roleAtLeast } from "../caller.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { ChangeDialog, type Effect } from "./change.tsx";
 import type { ReadRun } from "./state.ts";
 import { type Undo, undoOf } from "./undo.ts";

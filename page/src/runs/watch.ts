@@ -2,7 +2,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";
-import type { Gradus } from "../session.ts";
+import type { Gradus } from "../connection.ts";
 import type { WatchRequest, WatchReport } from "./watch-messages.ts";
 
 /** Minimum time between two states of a run in browsers without shared workers, in milliseconds. */

@@ -1,7 +1,7 @@
 /** Dialog that sets the weights of arms. */
 import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { figure } from "../words.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";
 

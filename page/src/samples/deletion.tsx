@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { ChangeDialog } from "../runs/change.tsx";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 
 export function Deletion({ runId }: { readonly runId: string }) {
   const [opened, setOpened] = useState(false);

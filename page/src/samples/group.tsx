@@ -10,7 +10,7 @@ import { RightAnswer } from "../tasks/best.tsx";
 import { scoreCall } from "../tasks/calls.ts";
 import { taskHref } from "../tasks/choice.ts";
 import { AnswerPicture } from "../tasks/picture.tsx";
-import { hasToken } from "../session.ts";
+import { hasToken } from "../connection.ts";
 import { CopyButton, Panel } from "../ui/parts.tsx";
 import { Steps } from "./steps.tsx";
 

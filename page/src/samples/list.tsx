@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
 import { outcomeTone, verdictWords } from "../outcomes/verdict.ts";
 import { visible } from "../outcomes/visible.ts";

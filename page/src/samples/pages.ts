@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { SampleFilter } from "../../../clients/ts/src/public.ts";
 import type { Outcome } from "../../../clients/ts/src/outcomes.ts";
 import type { Query } from "../address.ts";
-import { type Gradus, noteFailure } from "../session.ts";
+import { type Gradus, noteFailure } from "../connection.ts";
 
 export interface Row {
   readonly key: string;

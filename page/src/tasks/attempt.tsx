@@ -9,7 +9,7 @@ import { present } from "../../../clients/ts/src/reply.ts";
 import { address, refine } from "../address.ts";
 import { roleAtLeast } from "../caller.ts";
 import { OutcomeShown } from "../outcomes/outcome.tsx";
-import { gradus, noteFailure } from "../session.ts";
+import { gradus, noteFailure } from "../connection.ts";
 import { Failure, Panel, Segments } from "../ui/parts.tsx";
 import { Best, bestOf, mayReveal } from "./best.tsx";
 import { AnswerPicture, type Given, textOf } from "./picture.tsx";

@@ -5,7 +5,7 @@ import { roleAtLeast } from "../caller.ts";
 import { visible } from "../outcomes/visible.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { useAnswer } from "../answers.ts";
-import { gradus } from "../session.ts";
+import { gradus } from "../connection.ts";
 import { Failure, Facts, Panel, Waiting } from "../ui/parts.tsx";
 import { figure } from "../words.ts";
 import { type Given, Picture, textOf } from "./picture.tsx";

@@ -4,7 +4,7 @@ import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.
 import type { CallOptions } from "../../../clients/ts/src/caller.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { useAnswer } from "../answers.ts";
-import type { Gradus } from "../session.ts";
+import type { Gradus } from "../connection.ts";
 import { type ChosenTask, keyOf } from "./choice.ts";
 import { saidBy } from "./said.ts";
 

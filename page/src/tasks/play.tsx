@@ -13,7 +13,7 @@ import { roleAtLeast } from "../caller.ts";
 import { Conversation } from "../outcomes/conversation.tsx";
 import { OutcomeShown } from "../outcomes/outcome.tsx";
 import { visible } from "../outcomes/visible.ts";
-import { gradus, noteFailure } from "../session.ts";
+import { gradus, noteFailure } from "../connection.ts";
 import { Failure, Panel, Segments } from "../ui/parts.tsx";
 import { counted } from "../words.ts";
 import { Best, bestOf, mayReveal } from "./best.tsx";

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { hrefOf } from "../address.ts";
 import type { Answer } from "../answers.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
-import { lostSince } from "../session.ts";
+import { lostSince } from "../connection.ts";
 import { useArrival } from "./arrival.ts";
 import type { Tone } from "./tone.ts";
 

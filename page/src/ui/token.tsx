@@ -1,6 +1,6 @@
 /** Dialog that asks for the token. The token is kept as long as the tab is open. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { giveToken, tokenWanted } from "../session.ts";
+import { giveToken, tokenWanted } from "../connection.ts";
 
 export function TokenDialog() {
   const wanted = tokenWanted.value;

@@ -11,7 +11,7 @@ import { invalid } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
 import { decodeGrowing, encodeGrowing, type Growing, grown, growingOf, isOpen, peeksOf, topOf } from "./growing.ts";
 import { type Advance, first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
-import { decodeArm, encodeArm, expected, fresh, interestOf, type Practised, practised, riseOf } from "./practised.ts";
+import { decodeArm, encodeArm, expected, fresh, interestOf, type Practised, practised, riseOf } from "./interest.ts";
 
 const DEFAULT_EXPLORATION = 0.1;
 /**

@@ -4,7 +4,7 @@
  */
 import type { LevelPlace } from "../growth.ts";
 import { type Json, readList, readNumber, readNumbers, readObject } from "../json.ts";
-import { decodeArm, encodeArm, expected, fresh, type Practised } from "./practised.ts";
+import { decodeArm, encodeArm, expected, fresh, type Practised } from "./interest.ts";
 
 /** State of the frontier policy for an arm that grows, i.e. whose levels open one by one. */
 export interface Growing {

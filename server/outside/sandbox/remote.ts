@@ -61,7 +61,7 @@ const CLOCK_FACTOR = 2;
 const CLOCK_SECONDS_MORE = 2;
 /**
  * Time limit of all test cases of a job together, as a multiple of the limit of one case. The same value is in
- * python/watch.py.
+ * python/time_limit.py.
  */
 const JOB_FACTOR = 10;
 /** Milliseconds that sending a request and receiving its reply may take, in addition to the program's own time. */

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { policyFromWire, policyToWire } from "../../../server/rpc/curriculum/read-policy.ts";
 import { frontier, type FrontierConfig, type FrontierState } from "../../../server/curriculum/policies/frontier.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
-import type { Practised } from "../../../server/curriculum/policies/practised.ts";
+import type { Practised } from "../../../server/curriculum/policies/interest.ts";
 import { policyCodec } from "../../../server/curriculum/policies/registry.ts";
 import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { rngFor } from "../../../envs/lib/rng.ts";

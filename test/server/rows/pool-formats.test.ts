@@ -26,7 +26,7 @@ import { isRawNumber, numberText } from "../../../envs/lib/exact-json.ts";
 import { rowOf } from "../../../envs/pool.ts";
 import type { Question } from "../../../envs/qa/question.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
-import { batchesOf, openSource, problemText, rowsOf } from "../../../server/rows/source.ts";
+import { batchesOf, openSource, problemText, rowsOf } from "../../../server/rows/pool-files.ts";
 import { loadPools } from "../../../server/rows/pools.ts";
 
 const SAVED = fileURLToPath(new URL("saved", import.meta.url));

@@ -12,7 +12,7 @@ import { createRegistry, environments } from "../../../envs/registry.ts";
 import { tsp } from "../../../envs/np/tsp/index.ts";
 import { examineIn } from "../../../server/rows/examine.ts";
 import { findOwner } from "../../../server/rows/owner.ts";
-import { openSource } from "../../../server/rows/source.ts";
+import { openSource } from "../../../server/rows/pool-files.ts";
 import { loadPools, type PoolsResult } from "../../../server/rows/pools.ts";
 import { type Sum, sums } from "../../support/environments/sums.ts";
 import { judged } from "../../support/environments/slow.ts";

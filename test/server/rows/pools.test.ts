@@ -11,7 +11,7 @@ import { finishPool, rejectionText } from "../../../envs/pool-finish.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { loadPools, type PoolOptions, type PoolsResult } from "../../../server/rows/pools.ts";
-import { batchesOf, openSource, rowsOf as rawRows } from "../../../server/rows/source.ts";
+import { batchesOf, openSource, rowsOf as rawRows } from "../../../server/rows/pool-files.ts";
 
 const registry = createRegistry([countdown]);
 

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from child import SCRIPT, Case, MiB, Room
 from meter import Meter
-from watch import JOB_FACTOR, Budget, Watch
+from time_limit import JOB_FACTOR, Budget, Watch
 
 # How a test case ended. In the case of REPLY the process itself sent the result. The parent process finds out the other
 # ends.

@@ -13,7 +13,7 @@ import struct
 
 from child import CASE_HEADER, SCRIPT, Case, MiB, Room
 from process import DIED, EXCEEDED, Outcome, Process
-from watch import Budget, BusyError
+from time_limit import Budget, BusyError
 
 FRAME_HEADER = struct.Struct(">BII")
 JOB_HEADER = struct.Struct(">III")

@@ -12,7 +12,7 @@ import errno, mmap, os, sys
 import kernel, process
 from child import SCRIPT, Case, Room
 from doorman import Doorman
-from watch import Budget
+from time_limit import Budget
 
 def fail(*_): raise OSError(errno.ENOMEM, "no memory")
 step, kind = sys.argv[1], int(sys.argv[2])

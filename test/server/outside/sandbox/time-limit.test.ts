@@ -1,4 +1,4 @@
-/** Tests of how a program's time is counted (python/watch.py), with a made-up clock and a made-up kernel's account. */
+/** Tests of how a program's time is counted (python/time_limit.py), with a made-up clock and a made-up kernel's account. */
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -12,16 +12,16 @@ import json, sys, time
 asked = json.loads(sys.argv[1])
 now = [0.0]
 time.monotonic = lambda: now[0]
-import watch
+import time_limit
 class Meter:
     cpu = waited = 0.0
     def cpu_ms(self): return self.cpu
     def waited_ms(self): return self.waited if asked["told"] else None
-watch.load_of_machine = lambda: asked["load"]
-meter, budget = Meter(), watch.Budget(asked["cpuMsMax"])
+time_limit.load_of_machine = lambda: asked["load"]
+meter, budget = Meter(), time_limit.Budget(asked["cpuMsMax"])
 said, at_ms = None, 0
 for case in range(asked["cases"]):
-    begun = watch.Watch(budget, meter)
+    begun = time_limit.Watch(budget, meter)
     for tick in range(asked["ticks"]):
         pause = asked["pauses"].get(str(tick), 0)
         now[0] += 0.05 + pause
@@ -29,7 +29,7 @@ for case in range(asked["cases"]):
         meter.cpu += asked["works"]
         meter.waited += asked["waits"]
         try: said = begun.look()
-        except watch.BusyError as error: said = b"busy: " + str(error).encode()
+        except time_limit.BusyError as error: said = b"busy: " + str(error).encode()
         if said is not None: break
     if said is not None: break
     begun.settle()
