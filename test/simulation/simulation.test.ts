@@ -5,8 +5,8 @@ import { plants } from "./plants.ts";
 import { replayOf, simulate } from "./simulate.ts";
 
 const { SIMULATION_SEED: only, SIMULATION_TRACE: traced } = process.env;
-/** Twelve meet every fault of FAULTS; bench/chaos/run.ts plays thousands. */
-const SEEDS = share(48);
+/** Eighteen meet every fault of FAULTS; bench/chaos/run.ts plays thousands. */
+const SEEDS = share(80);
 /** Within so many seeds a bug must be found. */
 const PLANT_SEEDS = 60;
 /**
