@@ -5,12 +5,12 @@
  *
  * ```
  * node bench/mounted/many.ts --python .venv-mounts/bin/python [--mount rlve-gym …] [--batches 12] [--prompts 256]
- *   [--pause 30] [--levels 4] [--kills 0] [--seed 1]
+ *   [--pause 30] [--levels 2] [--kills 0] [--seed 1]
  * ```
  *
  * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses. An arm grows
- * over `levels` levels at most. The arms are named one by one: for a family such as `rlve-gym/*`, CreateRun would first
- * try all levels, which takes many minutes.
+ * over `levels` levels at most, because CreateRun tries the first and the last. The arms are named one by one. For a
+ * family such as `rlve-gym/*`, CreateRun would first try all levels, which takes many minutes.
  */
 import { toBinary } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
@@ -48,7 +48,7 @@ const { values: options } = parseArgs({
     batches: { type: "string", default: "12" },
     prompts: { type: "string", default: "256" },
     pause: { type: "string", default: "30" },
-    levels: { type: "string", default: "4" },
+    levels: { type: "string", default: "2" },
     kills: { type: "string", default: "0" },
     seed: { type: "string", default: "1" },
   },
@@ -146,7 +146,7 @@ async function scored({ call }: Server, groups: readonly GroupChoice[]): Promise
   }
 }
 
-/** Creates the run without the arms that give no task, which a machine that is busy may have more of. Prints its arms. */
+/** Creates the run without the arms that give no task. A busy machine may refuse more of them. Prints its arms. */
 async function createRun({ armsOf, call }: Server): Promise<void> {
   const beganMs = performance.now();
   const choice = { policy: { kind: "frontier" }, ...sizes } as const;

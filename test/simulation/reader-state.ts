@@ -86,8 +86,8 @@ export interface ReadBatch {
   seq: number;
   readonly epoch: number;
   readonly drawnAtMs: number;
-  readonly probabilities: Data;
-  readonly values: Data;
+  readonly probabilities: readonly number[];
+  readonly values: readonly number[];
   /** Value of each growing arm's highest open level, else 0; empty: no arm grows. */
   readonly frontiers: Data;
   readonly prompts: number;
@@ -289,15 +289,20 @@ export function readHead(bytes: Uint8Array): { readonly incarnation: string; rea
   return { incarnation: incarnations.at(-1) ?? "", version };
 }
 
-/** Returns the numbers by arm of a run of few arms, in which they stand whole. */
-export function wholeOf(numbers: ByArm | undefined): readonly number[] {
-  if (numbers === undefined || numbers.at.length > 0) throw new Error("numbers by arm that are not told whole");
-  return numbers.all;
+/** Returns numbers by arm. They stand whole, or in runs of many arms as changes from the numbers in `before`. */
+export function wholeOf(numbers: ByArm | undefined, before?: readonly number[]): readonly number[] {
+  if (numbers === undefined || (numbers.at.length > 0 && before === undefined))
+    throw new Error("numbers by arm that are not told whole");
+  if (before === undefined || numbers.all.length > 0) return numbers.all;
+  const changed = new Map(numbers.at.map((arm, i) => [arm, numbers.to[i] ?? NaN]));
+  return before.map((number, arm) => changed.get(arm) ?? number * numbers.scale);
 }
 
-function readBatch({ numGenerations: generations, ...batch }: Batch): ReadBatch {
-  const { index, cursor, seq, epoch, drawnAtMs, probabilities, values, frontiers, prompts } = batch;
-  const lists = { probabilities: wholeOf(probabilities), values: wholeOf(values), groups: [], reserve: [] };
+function readBatch({ numGenerations: generations, toldBefore: told, ...batch }: Batch, last?: ReadBatch): ReadBatch {
+  const { index, cursor, seq, epoch, drawnAtMs, frontiers, prompts } = batch;
+  const before = told.case === "told" ? told.value : told.case === "previous" ? last : undefined;
+  const probabilities = wholeOf(batch.probabilities, before?.probabilities);
+  const lists = { probabilities, values: wholeOf(batch.values, before?.values), groups: [], reserve: [] };
   return { index, cursor, seq, epoch, drawnAtMs, frontiers, prompts, generations, ...lists };
 }
 
@@ -312,7 +317,7 @@ export function readState(bytes: Uint8Array): ReadRun {
     const batch = batches.at(-1);
     if (part.case === "arm") arms.push(readArm(part.value));
     else if (part.case === "rowList") lists.push(readList(part.value));
-    else if (part.case === "batch") batches.push(readBatch(part.value));
+    else if (part.case === "batch") batches.push(readBatch(part.value, batch));
     else if (part.case === "tasks") {
       batch?.groups.push(...part.value.groups.map((group) => readGroup(group, batch.generations)));
       batch?.reserve.push(...part.value.reserve.map(taskOf));
