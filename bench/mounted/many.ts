@@ -9,7 +9,7 @@
  * ```
  *
  * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses. An arm grows
- * over `levels` levels at most, because CreateRun tries the first and the last. The arms are named one by one. For a
+ * over `levels` levels at most, because CreateRun tries the first and the last. The arms are named one by one: for a
  * family such as `rlve-gym/*`, CreateRun would first try all levels, which takes many minutes.
  */
 import { toBinary } from "@bufbuild/protobuf";

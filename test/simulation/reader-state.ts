@@ -87,7 +87,7 @@ export interface ReadBatch {
   readonly epoch: number;
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
-  readonly values: readonly number[];
+  readonly values: Data;
   /** Value of each growing arm's highest open level, else 0; empty: no arm grows. */
   readonly frontiers: Data;
   readonly prompts: number;
@@ -302,7 +302,12 @@ function readBatch({ numGenerations: generations, toldBefore: told, ...batch }: 
   const { index, cursor, seq, epoch, drawnAtMs, frontiers, prompts } = batch;
   const before = told.case === "told" ? told.value : told.case === "previous" ? last : undefined;
   const probabilities = wholeOf(batch.probabilities, before?.probabilities);
-  const lists = { probabilities, values: wholeOf(batch.values, before?.values), groups: [], reserve: [] };
+  const lists = {
+    probabilities,
+    values: wholeOf(batch.values, before?.values as readonly number[] | undefined),
+    groups: [],
+    reserve: [],
+  };
   return { index, cursor, seq, epoch, drawnAtMs, frontiers, prompts, generations, ...lists };
 }
 
