@@ -122,8 +122,11 @@ const written = new WeakMap<Message, Buffer>();
 
 /** Encodes a message whose list has only elements that were encoded ahead. Undefined: it has others, or none. */
 function joinedAhead<D extends DescMessage>(schema: D, message: MessageShape<D>, list: DescField): Buffer | undefined {
-  const elements = elementsOf(message, list).map((element) => encodedAhead.get(element));
-  if (elements.length === 0 || !elements.every((bytes) => bytes !== undefined)) return undefined;
+  const all = elementsOf(message, list);
+  // Most messages have no such element, so the first is looked up before the others.
+  if (all[0] === undefined || !encodedAhead.has(all[0])) return undefined;
+  const elements = all.map((element) => encodedAhead.get(element));
+  if (!elements.every((bytes) => bytes !== undefined)) return undefined;
   const tag = new BinaryWriter().tag(list.number, WireType.LengthDelimited).finish();
   const parts = elements.flatMap((bytes) => [tag, new BinaryWriter().uint32(bytes.length).finish(), bytes]);
   return Buffer.concat([...parts, toBinary(schema, { ...message, [list.localName]: [] })]);
