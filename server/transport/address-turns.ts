@@ -3,6 +3,7 @@
  * address rests: it gets no turn for three times as long as the work took, unless no other address calls. Otherwise a
  * call that needs several turns could wait, each time, for another address's long work.
  */
+import { LinkedQueue } from "../base/linked-queue.ts";
 
 /** Length of a rest, in lengths of the work before it. */
 const RESTS = 3;
@@ -12,64 +13,77 @@ const RESTS = 3;
  */
 const ALONE_MS = 1000;
 
-/**
- * Number of addresses with a rest at which those whose rest is over are deleted. Otherwise an entry is deleted when its
- * address has work again, which may never happen.
- */
-const RESTING_MAX = 1024;
+/** Number of known addresses at which those that neither wait nor rest are forgotten. */
+const KNOWN_MAX = 1024;
+
+interface Address {
+  readonly name: string;
+  /** Functions that do the next piece of work of its connections, in their order. */
+  readonly connections: LinkedQueue<() => void>;
+  /** Time, by performance.now(), before which it gets no turn. */
+  restsUntilMs: number;
+  /** Takes it out of the queue of addresses. */
+  leave: () => void;
+}
 
 /** Creates the queue of addresses that take turns. Work counts as long if it takes more than `longMs` milliseconds. */
 export function createAddresses(longMs: number) {
-  /**
-   * Functions that do a connection's next piece of work, by address. The first address and its first function are next.
-   */
-  const waiting = new Map<string, Set<() => void>>();
-  /** Time, by performance.now(), before which an address gets no turn. */
-  const restsUntilMs = new Map<string, number>();
+  const known = new Map<string, Address>();
+  /** Addresses that have work, in the order of their turns. */
+  const waiting = new LinkedQueue<Address>();
   /** The two addresses that worked last, the latest first, and the times of their work. */
   let [latest, before] = [
     { address: "", atMs: -Infinity },
     { address: "", atMs: -Infinity },
   ];
 
-  const rests = (address: string): boolean => {
-    const isOver = (restsUntilMs.get(address) ?? 0) <= performance.now();
-    if (isOver) restsUntilMs.delete(address);
-    return !isOver;
+  const isResting = ({ restsUntilMs }: Address): boolean => restsUntilMs > performance.now();
+  const forgetIdle = (): void => {
+    for (const each of known.values()) if (each.connections.size === 0 && !isResting(each)) known.delete(each.name);
   };
-  const isAlone = (address: string): boolean =>
-    performance.now() - (latest.address === address ? before : latest).atMs > ALONE_MS;
-  const work = (address: string, doWork: () => void): void => {
+  const addressOf = (name: string): Address => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    if (known.size >= KNOWN_MAX) forgetIdle();
+    const address = { name, connections: new LinkedQueue<() => void>(), restsUntilMs: 0, leave: () => undefined };
+    known.set(name, address);
+    return address;
+  };
+  const isAlone = (name: string): boolean =>
+    performance.now() - (latest.address === name ? before : latest).atMs > ALONE_MS;
+  const work = (name: string, doWork: () => void): void => {
     const startMs = performance.now();
     doWork();
     const endMs = performance.now();
-    if (latest.address === address) latest.atMs = endMs;
-    else [latest, before] = [{ address, atMs: endMs }, latest];
-    if (endMs - startMs <= longMs || isAlone(address)) return;
-    if (restsUntilMs.size >= RESTING_MAX) for (const each of restsUntilMs.keys()) rests(each);
-    restsUntilMs.set(address, endMs + RESTS * (endMs - startMs));
+    if (latest.address === name) latest.atMs = endMs;
+    else [latest, before] = [{ address: name, atMs: endMs }, latest];
+    if (endMs - startMs <= longMs || isAlone(name)) return;
+    addressOf(name).restsUntilMs = endMs + RESTS * (endMs - startMs);
   };
   return {
     /** Queues a connection that has work. `next` does its next piece of work. */
-    add(address: string, next: () => void): void {
-      const own = waiting.get(address) ?? new Set();
-      waiting.set(address, own.add(next));
+    add(name: string, next: () => void): void {
+      const address = addressOf(name);
+      if (address.connections.size === 0) address.leave = waiting.add(address);
+      address.connections.add(next);
     },
     /** Does the next work of the first address that is not resting. Returns whether there was one. */
     takeTurn(): boolean {
-      for (const [address, connections] of waiting) {
-        const [next] = connections;
-        if (next === undefined || rests(address)) continue;
-        connections.delete(next);
+      for (const address of waiting) {
+        if (isResting(address)) continue;
+        const next = address.connections.shift();
         // The address goes to the end of the queue.
-        waiting.delete(address);
-        if (connections.size > 0) waiting.set(address, connections);
-        work(address, next);
+        address.leave();
+        if (address.connections.size > 0) address.leave = waiting.add(address);
+        if (next !== undefined) work(address.name, next);
         return true;
       }
       return false;
     },
-    rests,
+    rests: (name: string): boolean => {
+      const address = known.get(name);
+      return address !== undefined && isResting(address);
+    },
     /** Returns whether no other address has had work in the last ALONE_MS. */
     isAlone,
     /** Does a piece of an address's work at once, and measures how long it takes. */

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type Config, isLoopback } from "../runtime/config.ts";
 import { isAtLeast, type Role, type Token, type Tokens } from "../runtime/tokens.ts";
 import { callerName } from "../base/fair-turns.ts";
+import { LinkedQueue } from "../base/linked-queue.ts";
 import { RpcError, shuttingDown } from "../base/rpc.ts";
 
 /** A call, from the arrival of its headers until its answer is sent. */
@@ -49,8 +50,8 @@ export interface AdmissionControl {
    * kept or decompressed. `role` is the role that the method requires.
    */
   admit(headers: RequestHeaders, method: { readonly path: string; readonly role: Role }): Account | RpcError;
-  opened(call: OpenCall): void;
-  closed(call: OpenCall): void;
+  /** Watches an open call. Returns a function to call when it is closed. */
+  opened(call: OpenCall): () => void;
   /**
    * Counts a call as in progress, or returns the error that refuses it. If it is counted, the caller must call `leave`
    * later.
@@ -115,15 +116,12 @@ export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens |
   // Calls in progress end too when their token is withdrawn, because streams can last for hours.
   tokens?.onChange(() => {
     const gone = accounts.withdrawn();
-    calls.forEach((call) => {
-      if (gone.has(call.account)) call.refuse(withdrawn(call.account));
-    });
+    for (const call of calls.all()) if (gone.has(call.account)) call.refuse(withdrawn(call.account));
   });
 
   return {
     admit: headerCheck(config, tokens !== undefined, accounts.of),
     opened: calls.add,
-    closed: calls.delete,
     draining: draining.signal,
     inflight: () => inflight,
     enter: (account) => {
@@ -154,7 +152,7 @@ export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens |
         });
       }
       const abandoned = inflight;
-      calls.forEach((call) => call.abort(shuttingDown()));
+      for (const call of calls.all()) call.abort(shuttingDown());
       return { abandoned };
     },
   };
@@ -303,7 +301,7 @@ const retryDelayMs = 1000;
 
 /** Checks the open calls every 50 ms. Ends calls that keep too much memory, or whose request arrives too slowly. */
 export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number) {
-  const open = new Set<OpenCall>();
+  const open = new LinkedQueue<OpenCall>();
   let timer: NodeJS.Timeout | undefined;
 
   /**
@@ -332,7 +330,7 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number) {
   };
   const endTheLate = (): void => {
     const began = performance.now() - requestTimeoutMs;
-    for (const call of open) {
+    for (const call of [...open]) {
       if ((call.receivingSinceMs ?? Infinity) < began) call.refuse(tooSlow(requestTimeoutMs));
     }
   };
@@ -346,12 +344,11 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number) {
     freeMemory();
   };
   return {
-    add: (call: OpenCall): void => {
+    add: (call: OpenCall): (() => void) => {
       timer ??= setInterval(look, lookEveryMs).unref();
-      open.add(call);
+      return open.add(call);
     },
-    delete: (call: OpenCall): void => void open.delete(call),
-    forEach: (visit: (call: OpenCall) => void): void => open.forEach(visit),
+    all: (): readonly OpenCall[] => [...open],
   };
 }
 

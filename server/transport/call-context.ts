@@ -101,6 +101,8 @@ export abstract class Call implements CallContext, OpenCall {
   protected readonly method: Method;
   /** Account of the caller's token: the state that all calls with this token share, e.g. their number. */
   abstract readonly account: Account;
+  /** Tells admission that the call is closed. */
+  readonly #leave: () => void;
   #span: CallSpan | undefined;
   #controller: AbortController | undefined;
   #log: Logger | undefined;
@@ -115,7 +117,7 @@ export abstract class Call implements CallContext, OpenCall {
     this.deadlineMs = deadlineMs;
     this.method = method;
     method.meter.started();
-    method.admission.opened(this);
+    this.#leave = method.admission.opened(this);
   }
 
   /** Begins the trace span of the call. `header` reads a header of the call; headers may name the client's trace. */
@@ -225,7 +227,7 @@ export abstract class Call implements CallContext, OpenCall {
     if (this.#closed) return;
     this.giveUp();
     this.#closed = true;
-    this.method.admission.closed(this);
+    this.#leave();
     if (this.#admitted && this.#code !== undefined) this.method.admission.leave(this.account);
     this.#record(this.#code ?? this.#abortReason?.code ?? "UNKNOWN");
   }

@@ -3,6 +3,7 @@
  * Otherwise a client could send thousands of calls at once, and all other callers would wait until they are done.
  */
 import type { Socket } from "node:net";
+import { LinkedQueue } from "../base/linked-queue.ts";
 import { createAddresses } from "./address-turns.ts";
 
 /** Time, in milliseconds, after which one round of the event loop begins no further work of calls. */
@@ -67,37 +68,38 @@ export function createTurns(roundMs = ROUND_MS): Turns {
   };
 
   const open = (address: string): Connection => {
-    const going = new Set<() => void>();
-    const coming = new Set<() => void>();
+    const going = new LinkedQueue<() => void>();
+    const coming = new LinkedQueue<() => void>();
     let unreadBytes = 0;
+    let isQueued = false;
     const next = (): void => {
-      const works = going.size > 0 ? going : coming;
-      const [work] = works;
+      isQueued = false;
+      const work = going.shift() ?? coming.shift();
       if (work === undefined) return;
-      works.delete(work);
       wait();
       work();
     };
     const wait = (): void => {
-      if (going.size + coming.size === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
+      if (isQueued || going.size + coming.size === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
+      isQueued = true;
       if (beganMs === undefined) begin();
       addresses.add(address, next);
     };
-    const take = (work: () => void, works: Set<() => void>): void => {
+    const take = (work: () => void, works: LinkedQueue<() => void>): (() => void) => {
       if (beganMs === undefined) begin();
       // New calls begin only after the calls in progress of this connection.
       const isFirst = going.size === 0 && (works === going || (coming.size === 0 && addresses.isIdle()));
-      if (isFirst && unreadBytes <= UNREAD_BYTES_MAX && hasTime() && !addresses.rests(address))
-        return addresses.work(address, work);
-      works.add(work);
+      if (isFirst && unreadBytes <= UNREAD_BYTES_MAX && hasTime() && !addresses.rests(address)) {
+        addresses.work(address, work);
+        return () => undefined;
+      }
+      const withdraw = works.add(work);
       wait();
+      return withdraw;
     };
     return {
-      take: (work) => take(work, going),
-      begin(work) {
-        take(work, coming);
-        return () => void coming.delete(work);
-      },
+      take: (work) => void take(work, going),
+      begin: (work) => take(work, coming),
       wrote(bytes) {
         unreadBytes += bytes;
         if (bytes < 0) wait();

@@ -33,9 +33,25 @@ export function screened(serve: StreamListener, context: TransportContext, metho
       // again.
       if (stream.readableEnded) stream.emit("end");
     });
-    stream.once("close", leave);
     countReset(stream, context.resets);
+    stream.once("close", () => {
+      leave();
+      forgetListeners(stream);
+    });
   };
+}
+
+const ignore = (): void => undefined;
+
+/**
+ * Removes the listeners of a closed stream, and with them what they refer to: the whole call. Node keeps its streams in
+ * a Map, and each time that V8 enlarges a Map's table, the old table keeps its streams alive until the next garbage
+ * collection of old objects. Such a collection stops all calls for 20 ms if half of the last 10,000 calls are alive.
+ */
+function forgetListeners(stream: ServerHttp2Stream): void {
+  // The listeners that wait for this `close` are still called.
+  stream.removeAllListeners();
+  stream.on("error", ignore);
 }
 
 /** Counts a stream that its caller reset. Closes the connection if the caller's address has reset too many. */

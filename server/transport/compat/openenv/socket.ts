@@ -62,8 +62,7 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
     refuse: () => client.terminate(),
     abort: () => undefined,
   };
-  admission.opened(held);
-  client.on("close", () => admission.closed(held));
+  client.on("close", admission.opened(held));
   client.on("message", () => {
     readBefore = socket.bytesRead;
   });
