@@ -57,7 +57,7 @@ def _logits(p: Parameters, x: jnp.ndarray, symbols: int) -> jnp.ndarray:
 
 
 def log_probabilities(p: Parameters, given: jnp.ndarray, answers: jnp.ndarray, symbols: int) -> jnp.ndarray:
-    """Log-probability of each digit of answers (rows, length_max), given the digits before it: (rows, length_max)."""
+    """Log-probability of each digit of answers (rows, digits), given the digits before it: (rows, digits)."""
     x = _embedded(p, jnp.concatenate([given, answers[:, :-1]], axis=1), 0)
     for w in p["layers"]:
         x = layer(w, _HEADS, x, causal)
@@ -65,11 +65,14 @@ def log_probabilities(p: Parameters, given: jnp.ndarray, answers: jnp.ndarray, s
     return jnp.take_along_axis(every, answers[..., None], axis=-1)[..., 0]
 
 
-@partial(jax.jit, static_argnames="symbols")
-def sample(p: Parameters, given: jnp.ndarray, key: jax.Array, symbols: int) -> jnp.ndarray:
-    """Answers to rows (rows, length_max + 1) at temperature 1: (rows, length_max). A task takes as many as it has."""
+@partial(jax.jit, static_argnames=("symbols", "digits"))
+def sample(p: Parameters, given: jnp.ndarray, key: jax.Array, symbols: int, digits: int) -> jnp.ndarray:
+    """Answers of so many digits to rows (rows, length_max + 1) at temperature 1: (rows, digits).
+
+    A task takes as many as it has. The first digits are the same, however many there are.
+    """
     rows, first_written = given.shape
-    places_max = 2 * first_written - 1
+    places_max = first_written + digits
     empty = jnp.zeros((rows, places_max, _HEADS, _WIDTH // _HEADS))
     cache = [(empty, empty)] * _LAYERS
 
@@ -118,7 +121,10 @@ def improve(
     symbols: int,
     rate: float,
 ) -> State:
-    """Takes one step of RLOO on rows with advantages (rows,). With right answers and advantages of 1 it imitates."""
+    """Takes one step of RLOO on answers (rows, digits) with advantages (rows,).
+
+    With right answers and advantages of 1 it imitates.
+    """
     p, kept = state
     written = jnp.arange(answers.shape[1]) < lengths[:, None]
 

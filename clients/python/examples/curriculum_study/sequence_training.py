@@ -27,6 +27,8 @@ from tqdm import tqdm
 
 from gradus import Arm, Client, GroupOutcome, Run, Task, task_spec
 
+_FEW = 5
+"""Digits of answers are computed up to a multiple of it, so that jax compiles few shapes."""
 _EVALUATED_EVERY = EVALUATE_EVERY * PROMPTS * GENERATIONS
 """Rollouts."""
 
@@ -154,15 +156,23 @@ class SequenceTrainer:
         given = given_rows(sequences, self.length_max)
         # The number of rows is constant, so that jax compiles only one shape.
         padded = np.concatenate([given, np.repeat(given[-1:], PROMPTS * GENERATIONS - len(given), axis=0)])
-        answers = self._sample(padded, self.rollouts)[: len(given)]
+        digits = self._digits(max(map(len, sequences)))
+        answers = self._sample(padded, self.rollouts, digits)[: len(given)]
         groups = self._score(tasks, sequences, answers)
         advantages = np.array([each.rloo_advantage or 0.0 for group in groups for each in group.outcomes])
         self.rollouts += len(given)
         return _Rows(given, answers, np.array([len(each) for each in sequences], np.int32), advantages)
 
-    def _sample(self, given: Rows, at: int) -> Rows:
+    def _digits(self, length: int) -> int:
+        """Returns the number of digits to compute for answers of this length."""
+        return min(-(-length // _FEW) * _FEW, self.length_max)
+
+    def _sample(self, given: Rows, at: int, digits: int) -> Rows:
+        """Returns answers to rows, (rows, length_max), with 0 from place `digits` on."""
         key = jax.random.fold_in(jax.random.key(self.seed), at)
-        return np.asarray(sample(self.state[0], given, key, self.family.symbols))
+        answers = np.zeros((len(given), self.length_max), np.int32)
+        answers[:, :digits] = sample(self.state[0], given, key, self.family.symbols, digits)
+        return answers
 
     def _score(self, tasks: Sequence[Task], sequences: Sequence[Sequence[int]], answers: Rows) -> list[GroupOutcome]:
         texts = _texts(sequences, answers)
@@ -188,7 +198,8 @@ class SequenceTrainer:
 
     def _step(self, rows: _Rows, rate: float = RATE) -> None:
         symbols = self.family.symbols
-        arrays = (jnp.asarray(each) for each in (rows.given, rows.answers, rows.lengths, rows.advantages))
+        answers = rows.answers[:, : self._digits(int(rows.lengths.max()))]
+        arrays = (jnp.asarray(each) for each in (rows.given, answers, rows.lengths, rows.advantages))
         self.state = improve(self.state, *arrays, symbols, rate)
 
     def _imitate(self) -> None:
@@ -235,7 +246,7 @@ class SequenceTrainer:
         tasks = [task for tasks in held_out for task in tasks]
         sequences = [_sequence(task) for task in tasks]
         # This seed is unlike those of all rollouts.
-        answers = self._sample(given_rows(sequences, self.length_max), (1 << 30) + self.rollouts)
+        answers = self._sample(given_rows(sequences, self.length_max), (1 << 30) + self.rollouts, self.length_max)
         groups = [task.group([text]) for task, text in zip(tasks, _texts(sequences, answers), strict=True)]
         parts = [groups[i : i + GROUPS_MAX] for i in range(0, len(groups), GROUPS_MAX)]
         solved = [group.outcomes[0].solved for part in parts for group in self.client.batch_step(part)]

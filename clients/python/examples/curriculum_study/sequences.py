@@ -104,10 +104,15 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
         def start(job: Job) -> int:
             here = ["--results", str(results), "--server", address]
             which = ["--part", job.part.name, "--only", job.condition, "--seed", str(job.seed)]
-            threads = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}"}
+            ours = {
+                "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}",
+                # Trainings share what jax has compiled.
+                "JAX_COMPILATION_CACHE_DIR": str(work / "compiled"),
+                "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            }
             with (work / f"{job.result(results).stem}.log").open("w") as log:
                 command = [sys.executable, study.script, *which, *here]
-                return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
+                return subprocess.run(command, env=os.environ | ours, stderr=log, check=False).returncode
 
         # First all that need no others' draws, then those that do.
         for needs in (False, True):
