@@ -78,7 +78,7 @@ async function onSlowNetwork(browser: Browser, view: string, url: string, data: 
   }
   return [
     figureOf(`${view}, slow network: first text, ms`, texts, 3000),
-    figureOf(`${view}, slow network: data, ms`, whole),
+    figureOf(`${view}, slow network: data, ms`, whole, 3000),
   ];
 }
 

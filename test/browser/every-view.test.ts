@@ -70,6 +70,25 @@ test.each([{ width: 380, dark: true }, { width: 1600 }])("on a screen as $width,
   }
 });
 
+test.each([
+  { view: "tasks", line: /^np\/tsp$/ },
+  { view: "runs", line: /^by-hand: done, 384 samples, 12 update batches drawn, 12 closed$/ },
+  { view: "runs/by-hand", line: /^tsp: \d+% solved lately$/ },
+])("$view shows its main figures while its code is loaded", async ({ view, line }) => {
+  await using opened = await openView(browser, "about:blank");
+  const { page } = opened;
+  const shown = page.locator(".first-sight li").filter({ hasText: line });
+  await page.route(/\/assets\/index-.*\.js$/, async (route) => {
+    await shown.waitFor();
+    await route.continue();
+  });
+  await page.goto(`${server.http}/#/${view}`);
+  await opened.whole();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  expect(await page.locator(".first-sight").count()).toBe(0);
+  expect(opened.complaints).toEqual([]);
+});
+
 test("no view's first load takes more than 200 KB", async () => {
   for (const view of views) {
     await using opened = await openView(browser, `${server.http}/#/${view}`);
