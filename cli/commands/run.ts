@@ -7,6 +7,7 @@ import { addGroups } from "./run/groups.ts";
 import { addHistory } from "./run/history.ts";
 import { addLook } from "./run/look.ts";
 import { addNotes } from "./run/notes.ts";
+import { addComparePolicy } from "./run/compare-policy.ts";
 import { addProblems } from "./run/problems.ts";
 import { addRows } from "./run/rows.ts";
 import { addSamples } from "./run/samples.ts";
@@ -40,6 +41,7 @@ Examples:
     addRows,
     addSamples,
     addProblems,
+    addComparePolicy,
     addState,
   ])
     add(command);

@@ -147,6 +147,23 @@ export const rescoredColumns: Columns<RescoredRow> = [
   ["detail", [optional(text("detail"))]],
 ];
 
+/** Probability of one arm at one draw of a run. */
+export interface ComparedRow {
+  readonly update_batch: number;
+  readonly arm: string;
+  /** Probability that the run recorded. */
+  readonly recorded: number;
+  /** Probability under another policy. Null: it can draw no arm. */
+  readonly compared: number | null;
+}
+
+export const comparedColumns: Columns<ComparedRow> = [
+  ["update_batch", [plain("update_batch", "INT32")]],
+  ["arm", [text("arm")]],
+  ["recorded", [plain("recorded", "DOUBLE")]],
+  ["compared", [optional(plain("compared", "DOUBLE"))]],
+];
+
 /** Writes row groups of a Parquet file, compressed with Snappy. */
 function parquetGroups<Row>(path: string, of: Columns<Row>): Groups<Row> {
   const schema = [{ name: "root", num_children: of.length }, ...of.flatMap(([, elements]) => elements)];

@@ -4,7 +4,7 @@
  * Maximum time of one stretch of long work, in milliseconds. A health check takes about four turns of the event loop,
  * and a NextBatch some more. Long work lengthens each of these turns by up to one stretch.
  */
-const STRETCH_MS = 1;
+export const STRETCH_MS = 1;
 
 const waiting: (() => void)[] = [];
 

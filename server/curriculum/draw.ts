@@ -126,14 +126,16 @@ function nothingToDraw(state: RunState): Refusal {
   return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS, wait: { reason: "ARMS_MASKED" } };
 }
 
-/** Plans the next update batch. The caller must have checked that it can be drawn (drawReadiness). */
-export function planDraw(state: RunState): DrawPlan | Refusal {
+/**
+ * Plans the next update batch. The caller must have checked that it can be drawn (drawReadiness). `fold` are the groups
+ * from which the policy learns at the draw.
+ */
+export function planDraw(state: RunState, fold = dueFold(state)): DrawPlan | Refusal {
   const { config, cursor, batchesDrawn: batch, policy, weights } = state;
   const definition = definitionOf(policy);
   const left = config.length === 0 ? Infinity : config.length - state.prompts;
   const prompts = Math.min(config.promptsPerUpdate, left);
   const size = slotsFor(prompts, config.dynamicSampling);
-  const fold = dueFold(state);
   const updates = takesFeedback(state) ? updatesOf(state, fold) : [];
   const view = viewOf({ ...state, arms: withFolded(state.arms, updates) });
   const observed = observe(state, updates);

@@ -154,16 +154,56 @@ export async function readOn<Spec, Key extends InstanceKey>(
     if (!isLast) coming = ask((state?.version ?? 0) + events.length);
     for (const bytes of events) {
       try {
-        const message = readEvent(bytes);
-        const written = stateIn(message);
-        const imported = written && (await readStateInTurns(written, codecs, clock));
-        state = apply(state, eventFrom(message, state, codecs, imported));
+        state = apply(state, await decodeEvent(bytes, state, codecs, clock));
       } catch (cause) {
         refuseEvent(state, cause);
       }
     }
     if (state !== undefined && events.length > 0) onEvents(state, events);
     if (isLast) return state;
+  }
+}
+
+/** Decodes an event that follows on a state of its run. */
+async function decodeEvent<Spec, Key extends InstanceKey>(
+  bytes: Uint8Array,
+  before: RunState<Spec, Key> | undefined,
+  codecs: Codecs<Spec, Key>,
+  clock: Clock,
+): Promise<RunEvent<Spec, Key>> {
+  const message = readEvent(bytes);
+  const written = stateIn(message);
+  const imported = written && (await readStateInTurns(written, codecs, clock));
+  return eventFrom(message, before, codecs, imported);
+}
+
+/** Event of a journal, with the states before and after it. */
+export interface Step<Spec, Key extends InstanceKey> {
+  readonly event: RunEvent<Spec, Key>;
+  readonly before: RunState<Spec, Key> | undefined;
+  readonly after: RunState<Spec, Key>;
+}
+
+/** Reads a journal from its first event up to the last one that is there. Ends early if the run is deleted. */
+export async function* readSteps<Spec, Key extends InstanceKey>(
+  store: Store,
+  key: number,
+  codecs: Codecs<Spec, Key>,
+  clock: Clock,
+): AsyncGenerator<Step<Spec, Key>> {
+  let before: RunState<Spec, Key> | undefined;
+  for (let events; events === undefined || events.length > 0;) {
+    events = (await store.read(key, before?.version ?? 0, STRETCH_BYTES)) ?? [];
+    for (const bytes of events) {
+      try {
+        const event = await decodeEvent(bytes, before, codecs, clock);
+        const after: RunState<Spec, Key> = apply(before, event);
+        yield { event, before, after };
+        before = after;
+      } catch (cause) {
+        refuseEvent(before, cause);
+      }
+    }
   }
 }
 

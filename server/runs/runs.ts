@@ -12,6 +12,7 @@ import { decideAdvantages, decideClose, type GroupRef, type ReportedAdvantages }
 import { type Ratings, ratedEvent, type RowsRated } from "../curriculum/row-arms.ts";
 import { rowReport } from "../curriculum/row-report.ts";
 import { rowTable } from "../curriculum/row-table.ts";
+import { type ComparedDraw, createComparison, unrecordedValue } from "../curriculum/compare-policy.ts";
 import { decideReopen } from "../curriculum/groups.ts";
 import { decideShape, type NewShape } from "../curriculum/decide-shape.ts";
 import { usefulGroups } from "../curriculum/batches.ts";
@@ -20,6 +21,7 @@ import { definitionOf } from "../curriculum/policies/registry.ts";
 import { levelCount } from "../curriculum/growth.ts";
 import {
   type InstanceKey,
+  invalid,
   notFound,
   ok,
   type Policy,
@@ -28,7 +30,7 @@ import {
   type RunConfig,
 } from "../curriculum/types.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../curriculum/run-view.ts";
-import { encodeChange, encodeSummary } from "./journal.ts";
+import { encodeChange, encodeSummary, readSteps } from "./journal.ts";
 import { preparation } from "./drawing.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { type HistoryReading, readHistory } from "./history.ts";
@@ -269,6 +271,27 @@ function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
   };
 }
 
+/**
+ * Returns the run's draws, each with the probabilities that another policy gives if it learns from the run's groups.
+ */
+async function* comparedDraws<Spec, Key extends InstanceKey>(
+  { store, source, clock }: Ports<Spec, Key>,
+  key: number,
+  policy: Policy,
+): AsyncGenerator<ComparedDraw> {
+  const compare = createComparison(policy);
+  for await (const { event, before, after } of readSteps(store, key, source, clock)) {
+    const draw = compare(event, before, after);
+    if (draw !== undefined) yield draw;
+  }
+}
+
+function refusedComparison(state: RunState, policy: Policy): Refusal | undefined {
+  const value = unrecordedValue(policy, state.policy);
+  if (value === undefined) return checkPolicy({ ...state, policy });
+  return invalid("policy", `reads "${value}" of each score, which the run's own policy does not, so no group has it`);
+}
+
 export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>) {
   const { clock } = ports;
   const registry = createRegistry(ports);
@@ -317,6 +340,12 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
       const found = await read(registry, runId, () => null);
       return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal, intervalMs)) : found;
     },
+    /** Compares the run's draws with another policy, and refuses a policy that does not fit the run. */
+    comparePolicy: async (runId: string, policy: Policy): Promise<Result<AsyncGenerator<ComparedDraw>>> =>
+      within(registry, runId, async ({ run }) => {
+        const refused = refusedComparison(run.state(), policy);
+        return refused ?? ok(comparedDraws(ports, run.key, policy));
+      }),
     /** Stops all timers. The caller closes the store. */
     close: () => registry.close(),
   };

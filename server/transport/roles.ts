@@ -39,6 +39,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   getViolations: "viewer",
   checkRun: "trainer",
   simulateRun: "trainer",
+  comparePolicy: "trainer",
   createRun: "trainer",
   nextBatch: "trainer",
   nextEvaluation: "trainer",

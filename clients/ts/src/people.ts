@@ -4,8 +4,15 @@ import type { CallOptions, Caller } from "./caller.ts";
 import { rescoreSettingsOf, runConfigOf } from "./choices.ts";
 import type { RescoreChoice, RunChoice, Seed } from "./choices.ts";
 import { seedOf } from "./choices.ts";
+import { policyOf, type PolicyChoice } from "./policies.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import type { CheckRunResponse, RunConfig, SimulateRunResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type {
+  CheckRunResponse,
+  ComparedDraw,
+  Policy,
+  RunConfig,
+  SimulateRunResponse,
+} from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { SolveTaskResponse } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
@@ -78,6 +85,15 @@ export interface PeopleCalls {
    * that draws all arms equally.
    */
   simulateRun(choice: RunChoice | RunConfig, options?: SimulationChoice): Promise<SimulateRunResponse>;
+  /**
+   * Yields the draws of a run, each with the probabilities that another policy gives if it learns from the run's
+   * groups. The run does not change.
+   */
+  comparePolicy(
+    runId: string,
+    policy: PolicyChoice | Policy,
+    options?: Pick<CallOptions, "signal">,
+  ): AsyncGenerator<ComparedDraw, void, undefined>;
 }
 
 const textOf = (text: TextChoice) =>
@@ -90,7 +106,7 @@ const none = { case: undefined } as const;
 /** Returns the calls for interactive use: tried answers, pictures, solutions, and checked or simulated runs. */
 export function peopleCalls({ unary, transport }: Caller): PeopleCalls {
   const { tryAnswer, drawTask, solveTask } = EnvironmentService.method;
-  const { checkRun, simulateRun } = CurriculumService.method;
+  const { checkRun, comparePolicy, simulateRun } = CurriculumService.method;
   return {
     tryAnswer: async ({ taskId }, given, options) => {
       const isText = "answer" in given || "completion" in given;
@@ -121,6 +137,10 @@ export function peopleCalls({ unary, transport }: Caller): PeopleCalls {
           : { source: { case: "config", value: runConfigOf(source) } },
         options,
       ),
+    async *comparePolicy(runId, policy, { signal } = {}) {
+      const request = create(comparePolicy.input, { runId, policy: policyOf(policy) });
+      for await (const { draws } of transport.serverStream(comparePolicy, request, { signal })) yield* draws;
+    },
     simulateRun: (choice, { student = "", seed = 0, updates = 0, points = 0, ...options } = {}) =>
       unary(simulateRun, { config: runConfigOf(choice), student, seed: seedOf(seed), updates, points }, options),
   };

@@ -15,6 +15,7 @@ import { feedbackToWire } from "../write-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
 import { findServedArms } from "./expand-families.ts";
 import { checkingHandlers } from "./check-run.ts";
+import { comparingHandlers } from "./compare-policy.ts";
 import { checkEvaluatedRows, checkArms } from "./check-arms.ts";
 import { countRanks } from "./rank-ranges.ts";
 import { begunRatings, rowHandlers } from "./row-handlers.ts";
@@ -58,6 +59,7 @@ export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<type
     ...stateHandlers(deps),
     ...rowHandlers(deps),
     ...checkingHandlers(deps),
+    ...comparingHandlers(deps),
     ...keptSampleHandlers(deps),
     ...violationHandlers(deps),
   });

@@ -2281,6 +2281,54 @@ export declare type UpdatePolicyResponse = Message<"gradus.v1.UpdatePolicyRespon
 
 export declare const UpdatePolicyResponseSchema: GenMessage<UpdatePolicyResponse>;
 
+/** Request of ComparePolicy. */
+export declare type ComparePolicyRequest = Message<"gradus.v1.ComparePolicyRequest"> & {
+  /** Id of the run. Required. */
+  runId: string;
+
+  /**
+   * Policy that learns from the run's groups, as UpdatePolicy takes it. A policy that
+   * reads extra values of scores, e.g. components of rewards, needs a run whose own policy
+   * reads them too, because only such runs record them. Required.
+   */
+  policy?: Policy | undefined;
+};
+
+export declare const ComparePolicyRequestSchema: GenMessage<ComparePolicyRequest>;
+
+/** Draw of an update batch, as it was and as another policy would have made it. */
+export declare type ComparedDraw = Message<"gradus.v1.ComparedDraw"> & {
+  /** Index of the update batch, counted from 0. After an import, an index may come again. */
+  updateBatch: bigint;
+
+  /** Cursor of the batch's first task. */
+  cursor: bigint;
+
+  /**
+   * Probability of each arm that the run recorded, in the configuration's order. In a run
+   * of more than 64 arms, only the arms of the batch's tasks have exact ones.
+   */
+  recorded: number[];
+
+  /**
+   * Probability of each arm under the other policy, in the same order. It has learned from
+   * the run's groups up to the same update batch, or, if the run did not wait for them, up
+   * to the last batch that was closed. An import starts it anew. Empty: it can draw none
+   * of the arms that the run could draw.
+   */
+  probabilities: number[];
+};
+
+export declare const ComparedDrawSchema: GenMessage<ComparedDraw>;
+
+/** Response of ComparePolicy: some of the draws, in order. */
+export declare type ComparePolicyResponse = Message<"gradus.v1.ComparePolicyResponse"> & {
+  /** Draws, at least one. */
+  draws: ComparedDraw[];
+};
+
+export declare const ComparePolicyResponseSchema: GenMessage<ComparePolicyResponse>;
+
 /** Request of SetWeights. */
 export declare type SetWeightsRequest = Message<"gradus.v1.SetWeightsRequest"> & {
   /** Id of the run. Required. */
@@ -3531,6 +3579,16 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof UpdatePolicyRequestSchema;
     output: typeof UpdatePolicyResponseSchema;
+  },
+  /**
+   * Compares a run's draws with another policy: returns the probabilities that the policy
+   * gives at each draw, if it learns from the groups that the run has recorded. The run
+   * does not change. The stream ends after the run's last draw. Requires the role trainer.
+   */
+  comparePolicy: {
+    methodKind: "server_streaming";
+    input: typeof ComparePolicyRequestSchema;
+    output: typeof ComparePolicyResponseSchema;
   },
   /**
    * Changes the weights of arms from the first update batch that is not issued yet. An

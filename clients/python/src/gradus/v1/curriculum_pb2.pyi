@@ -1121,6 +1121,29 @@ class UpdatePolicyResponse(_message.Message):
     no_effect: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, applies_from_cursor: _Optional[int] = ..., no_effect: _Optional[_Iterable[str]] = ...) -> None: ...
 
+class ComparePolicyRequest(_message.Message):
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    policy: Policy
+    def __init__(self, run_id: _Optional[str] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ...) -> None: ...
+
+class ComparedDraw(_message.Message):
+    UPDATE_BATCH_FIELD_NUMBER: _ClassVar[int]
+    CURSOR_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_FIELD_NUMBER: _ClassVar[int]
+    PROBABILITIES_FIELD_NUMBER: _ClassVar[int]
+    update_batch: int
+    cursor: int
+    recorded: _containers.RepeatedScalarFieldContainer[float]
+    probabilities: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, update_batch: _Optional[int] = ..., cursor: _Optional[int] = ..., recorded: _Optional[_Iterable[float]] = ..., probabilities: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class ComparePolicyResponse(_message.Message):
+    DRAWS_FIELD_NUMBER: _ClassVar[int]
+    draws: _containers.RepeatedCompositeFieldContainer[ComparedDraw]
+    def __init__(self, draws: _Optional[_Iterable[_Union[ComparedDraw, _Mapping]]] = ...) -> None: ...
+
 class SetWeightsRequest(_message.Message):
     class WeightsEntry(_message.Message):
         KEY_FIELD_NUMBER: _ClassVar[int]

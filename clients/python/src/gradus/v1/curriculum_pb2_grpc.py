@@ -128,6 +128,11 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.UpdatePolicyRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.UpdatePolicyResponse.FromString,
                 )
+        self.ComparePolicy = channel.unary_stream(
+                '/gradus.v1.CurriculumService/ComparePolicy',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.ComparePolicyRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.ComparePolicyResponse.FromString,
+                )
         self.SetWeights = channel.unary_unary(
                 '/gradus.v1.CurriculumService/SetWeights',
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.SetWeightsRequest.SerializeToString,
@@ -372,6 +377,15 @@ class CurriculumServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ComparePolicy(self, request, context):
+        """Compares a run's draws with another policy: returns the probabilities that the policy
+        gives at each draw, if it learns from the groups that the run has recorded. The run
+        does not change. The stream ends after the run's last draw. Requires the role trainer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def SetWeights(self, request, context):
         """Changes the weights of arms from the first update batch that is not issued yet. An
         arm of weight 0 is not drawn, but the policy keeps what it learned about the arm.
@@ -585,6 +599,11 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     servicer.UpdatePolicy,
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.UpdatePolicyRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.UpdatePolicyResponse.SerializeToString,
+            ),
+            'ComparePolicy': grpc.unary_stream_rpc_method_handler(
+                    servicer.ComparePolicy,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.ComparePolicyRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.ComparePolicyResponse.SerializeToString,
             ),
             'SetWeights': grpc.unary_unary_rpc_method_handler(
                     servicer.SetWeights,

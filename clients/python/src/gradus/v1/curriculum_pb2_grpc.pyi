@@ -99,6 +99,11 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.UpdatePolicyResponse,
     ]
 
+    ComparePolicy: grpc.UnaryStreamMultiCallable[
+        gradus.v1.curriculum_pb2.ComparePolicyRequest,
+        gradus.v1.curriculum_pb2.ComparePolicyResponse,
+    ]
+
     SetWeights: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.SetWeightsRequest,
         gradus.v1.curriculum_pb2.SetWeightsResponse,
@@ -238,6 +243,11 @@ class CurriculumServiceAsyncStub:
     UpdatePolicy: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.UpdatePolicyRequest,
         gradus.v1.curriculum_pb2.UpdatePolicyResponse,
+    ]
+
+    ComparePolicy: grpc.aio.UnaryStreamMultiCallable[
+        gradus.v1.curriculum_pb2.ComparePolicyRequest,
+        gradus.v1.curriculum_pb2.ComparePolicyResponse,
     ]
 
     SetWeights: grpc.aio.UnaryUnaryMultiCallable[
@@ -412,6 +422,13 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.UpdatePolicyRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.UpdatePolicyResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.UpdatePolicyResponse]]: ...
+
+    @abc.abstractmethod
+    def ComparePolicy(
+        self,
+        request: gradus.v1.curriculum_pb2.ComparePolicyRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[collections.abc.Iterator[gradus.v1.curriculum_pb2.ComparePolicyResponse], collections.abc.AsyncIterator[gradus.v1.curriculum_pb2.ComparePolicyResponse]]: ...
 
     @abc.abstractmethod
     def SetWeights(
