@@ -30,6 +30,8 @@ interface IssuedSample extends CountedSample {
 /** Row of the store: counts of some arms. */
 interface StoredCounts extends Pick<RunCounts, "width"> {
   readonly incarnation: string;
+  /** Names of series, to which the arms refer. Unset in rows of older servers. */
+  readonly names?: readonly string[];
   readonly arms: readonly FlatArm[];
 }
 
@@ -42,7 +44,7 @@ const ARMS_WAITING_MAX = 1024;
 const MERGE_ROWS = 64;
 /** Maximum number of incarnations of a run whose counts are kept, the newest. Each import begins one. */
 const INCARNATIONS_MAX = 32;
-/** Length of a row at which the counts of further arms go to the next row, in UTF-16 units. */
+/** Length of a row at which further arms go to the next row, in UTF-16 units. */
 const ROW_LENGTH = 64 * 1024;
 
 type ByIncarnation = ReadonlyMap<string, RunCounts>;
@@ -140,8 +142,8 @@ async function readRows<Key>(
 ): Promise<ReadonlyMap<Key, RunCounts>> {
   const read = new Map<Key, RunCounts>();
   await mapInSlices(rows, ({ body }) => {
-    const { incarnation, width, arms } = JSON.parse(body) as StoredCounts;
-    mergeFlat(made(read, keyOf(incarnation), emptyCounts), width, arms);
+    const { incarnation, width, names = [], arms } = JSON.parse(body) as StoredCounts;
+    mergeFlat(made(read, keyOf(incarnation), emptyCounts), width, arms, names);
   });
   return read;
 }
@@ -150,20 +152,28 @@ async function readRows<Key>(
 async function rowsOf(all: ByIncarnation): Promise<readonly string[]> {
   const rows: string[] = [];
   for (const [incarnation, { width, arms }] of all) {
-    const texts = await mapInSlices([...arms], ([index, arm]) => {
-      trimArm(arm);
-      return JSON.stringify(flatten(index, arm));
-    });
-    const head = `{"incarnation":${JSON.stringify(incarnation)},"width":${width},"arms":[`;
+    let names = new Map<string, number>();
+    let namesLength = 0;
     let row = "";
-    for (const text of texts) {
-      if (row !== "" && row.length + text.length > ROW_LENGTH) {
-        rows.push(`${head}${row}]}`);
-        row = "";
-      }
+    const indexOf = (name: string): number =>
+      made(names, name, () => {
+        namesLength += name.length;
+        return names.size;
+      });
+    const endRow = (): void => {
+      const head = JSON.stringify({ incarnation, width, names: [...names.keys()] });
+      rows.push(`${head.slice(0, -1)},"arms":[${row}]}`);
+      names = new Map();
+      namesLength = 0;
+      row = "";
+    };
+    await mapInSlices([...arms], ([index, arm]) => {
+      trimArm(arm);
+      if (namesLength + row.length > ROW_LENGTH) endRow();
+      const text = JSON.stringify(flatten(index, arm, indexOf));
       row += row === "" ? text : `,${text}`;
-    }
-    if (row !== "") rows.push(`${head}${row}]}`);
+    });
+    if (row !== "") endRow();
   }
   return rows;
 }

@@ -206,26 +206,30 @@ function widen(counts: RunCounts, cursor: number): void {
 }
 
 /**
- * Returns the arm's index and, for each series, its name, its number of stretches, the number of numbers of each, and
- * the stretches with their numbers.
+ * Returns the arm's index and, for each series, the index of its name, its number of stretches, the number of numbers of
+ * each, and the stretches with their numbers.
  */
-export function flatten(index: number, arm: ArmCounts): FlatArm {
-  const flat: (string | number)[] = [index];
+export function flatten(index: number, arm: ArmCounts, indexOf: (name: string) => number): FlatArm {
+  const flat: number[] = [index];
   for (const [name, series] of arm) {
-    flat.push(name, series.size, series.values().next().value?.length ?? 0);
+    flat.push(indexOf(name), series.size, series.values().next().value?.length ?? 0);
     for (const [stretch, numbers] of series) flat.push(stretch, ...numbers);
   }
   return flat;
 }
 
-/** Adds the counts of flattened arms, whose stretches have the given width, to others. See `trimArm`. */
-export function mergeFlat(into: RunCounts, width: number, arms: readonly FlatArm[]): void {
+/**
+ * Adds the counts of flattened arms, whose stretches have the given width, to others. Arms of older servers have the
+ * names themselves. See `trimArm`.
+ */
+export function mergeFlat(into: RunCounts, width: number, arms: readonly FlatArm[], names: readonly string[]): void {
   widen(into, width * STRETCHES_MAX - 1);
   const times = into.width / width;
   for (const flat of arms) {
     const arm = made(into.arms, flat[0] as number, emptyArm);
     for (let at = 1; at < flat.length;) {
-      const [name, size, length] = [flat[at] as string, flat[at + 1] as number, flat[at + 2] as number];
+      const [key, size, length] = [flat[at]!, flat[at + 1] as number, flat[at + 2] as number];
+      const name = typeof key === "number" ? names[key]! : key;
       const series = seriesOf(arm, name);
       const isComponent = name.startsWith(COMPONENT);
       at += 3;

@@ -15,6 +15,7 @@ import {
   countSample,
   emptyCounts,
   flatten,
+  made,
   type FlatArm,
   mergeFlat,
   OTHERS,
@@ -70,8 +71,11 @@ function countsOf(samples: readonly CountedSample[]): RunCounts {
 
 /** Adds counts to others as if they had been written to the store and read. */
 function mergeCounts(into: RunCounts, { width, arms }: RunCounts): void {
-  const text = JSON.stringify([...arms].map(([index, arm]) => flatten(index, arm)));
-  mergeFlat(into, width, JSON.parse(text) as FlatArm[]);
+  const names = new Map<string, number>();
+  const text = JSON.stringify(
+    [...arms].map(([index, arm]) => flatten(index, arm, (name) => made(names, name, () => names.size))),
+  );
+  mergeFlat(into, width, JSON.parse(text) as FlatArm[], [...names.keys()]);
 }
 
 /** Returns counts as plain data in one order, to compare them. Sums of fractions depend on their order. */
@@ -212,11 +216,14 @@ describe("counts in a store", () => {
     await store.close();
   });
 
+  /** Returns a word of letters alone, which templates keep. */
+  const wordOf = (arm: number): string => [...String(arm)].map((digit) => "abcdefghij"[Number(digit)]).join("");
+
   test("of many arms are in several rows, and those of the newest incarnations stay", async () => {
     const store = memorySampleStore();
     const counter = createRunCounter(store, log);
     const many = Array.from({ length: 900 }, (_, arm) =>
-      issued({ arm, violation: `an error ${"of words ".repeat(9)}` }),
+      issued({ arm, violation: `an error ${"of words ".repeat(9)}${wordOf(arm)}` }),
     );
     counter.add("run", many);
     expect(await samplesOf(counter, "first")).toBe(900);
