@@ -205,6 +205,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const addArms = addedArms(request.addArms, config, { ...deps, isServed });
       await checkArms(deps, { arms: addArms, seed: config.seed }, requesterOf(context), "add_arms");
       const { removeArms } = request;
+      for (const id of Object.keys(request.growArms)) checkBytes(id, ARM_ID.max, "grow_arms");
       const growArms = grownArms(request.growArms, config.arms, deps);
       await checkArms(deps, { arms: growArms, seed: config.seed }, requesterOf(context), "grow_arms");
       const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];

@@ -215,6 +215,7 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
       count: of(0, 1, 4096),
     }),
     updatePolicy: fc.record({ runId, policy }),
+    comparePolicy: fc.record({ runId, policy }),
     setWeights: fc.record({ runId, weights: fc.dictionary(of(...ARM_IDS), of(0, 1, 2.5), { maxKeys: 2 }) }),
     advance: run,
     pause: run,
