@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 test.each([{ width: 380, dark: true }, { width: 1600 }])("on a screen as $width, dark: $dark", async (look) => {
-  await using opened = await openView(browser, "about:blank", look);
+  await using opened = await openView(browser, "about:blank", { ...look, firstSight: true });
   const { page } = opened;
   for (const view of views) {
     // The page is loaded for each of them: it would be asked to show another view else, and the old one may still be there.
@@ -75,7 +75,7 @@ test.each([
   { view: "runs", line: /^by-hand: done, 384 samples, 12 update batches drawn, 12 closed$/ },
   { view: "runs/by-hand", line: /^tsp: \d+% solved lately$/ },
 ])("$view shows its main figures while its code is loaded", async ({ view, line }) => {
-  await using opened = await openView(browser, "about:blank");
+  await using opened = await openView(browser, "about:blank", { firstSight: true });
   const { page } = opened;
   const shown = page.locator(".first-sight li").filter({ hasText: line });
   await page.route(/\/assets\/index-.*\.js$/, async (route) => {
@@ -91,7 +91,7 @@ test.each([
 
 test("no view's first load takes more than 200 KB", async () => {
   for (const view of views) {
-    await using opened = await openView(browser, `${server.http}/#/${view}`);
+    await using opened = await openView(browser, `${server.http}/#/${view}`, { firstSight: true });
     await opened.page.getByRole("heading", { level: 1 }).waitFor();
     await opened.whole();
     const sent = await opened.page.evaluate<number>(SENT_BYTES);

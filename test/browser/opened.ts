@@ -40,10 +40,12 @@ export function openBrowser(): Promise<Browser> {
 export interface Look {
   readonly width?: number;
   readonly dark?: boolean;
+  /** Whether figures are shown before the view is there. Defaults to false, because texts would be there twice then. */
+  readonly firstSight?: boolean;
 }
 
 export async function openView(browser: Browser, url: string, look: Look = {}): Promise<OpenedPage> {
-  const { width = 1280, dark = false } = look;
+  const { width = 1280, dark = false, firstSight = false } = look;
   const context = await browser.newContext({
     viewport: { width, height: 860 },
     colorScheme: dark ? "dark" : "light",
@@ -54,6 +56,8 @@ export async function openView(browser: Browser, url: string, look: Look = {}): 
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints = complaintsOf(page);
+  if (!firstSight)
+    await page.route(/\/first-sight-/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
   await page.goto(url);
   const whole = () => until(() => page.evaluate<boolean>(IS_WHOLE));
   return {

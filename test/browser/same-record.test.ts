@@ -147,7 +147,7 @@ const shown: Readonly<Record<string, string>> = {
 };
 
 /** Commands that read or write a file, or play a run without a server. */
-const ofFiles = ["start", "export", "import"];
+const ofFiles = ["start", "export", "import", "compare-policy"];
 
 test("each command of gradus run has its place on the page, or needs a file", () => {
   const program = new Command();
