@@ -21,6 +21,7 @@ const ARMS_MAX = 20;
 const count = (text = "0"): string => Number(text).toLocaleString("en");
 
 async function ask(path: string, request?: object): Promise<unknown> {
+  // The place where connection.ts stores it.
   const token = sessionStorage.getItem("gradus.token");
   const headers = {
     ...(token !== null && { authorization: `Bearer ${token}` }),

@@ -27,8 +27,8 @@ from tqdm import tqdm
 
 from gradus import Arm, Client, GroupOutcome, Run, Task, task_spec
 
-_FEW = 5
-"""Digits of answers are computed up to a multiple of it, so that jax compiles few shapes."""
+_DIGITS_STEP = 5
+"""The number of digits that are computed is a multiple of it, so that jax compiles few shapes."""
 _EVALUATED_EVERY = EVALUATE_EVERY * PROMPTS * GENERATIONS
 """Rollouts."""
 
@@ -165,7 +165,7 @@ class SequenceTrainer:
 
     def _digits(self, length: int) -> int:
         """Returns the number of digits to compute for answers of this length."""
-        return min(-(-length // _FEW) * _FEW, self.length_max)
+        return min(-(-length // _DIGITS_STEP) * _DIGITS_STEP, self.length_max)
 
     def _sample(self, given: Rows, at: int, digits: int) -> Rows:
         """Returns answers to rows, (rows, length_max), with 0 from place `digits` on."""

@@ -104,7 +104,7 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
         def start(job: Job) -> int:
             here = ["--results", str(results), "--server", address]
             which = ["--part", job.part.name, "--only", job.condition, "--seed", str(job.seed)]
-            ours = {
+            variables = {
                 "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}",
                 # Trainings share what jax has compiled.
                 "JAX_COMPILATION_CACHE_DIR": str(work / "compiled"),
@@ -112,7 +112,7 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
             }
             with (work / f"{job.result(results).stem}.log").open("w") as log:
                 command = [sys.executable, study.script, *which, *here]
-                return subprocess.run(command, env=os.environ | ours, stderr=log, check=False).returncode
+                return subprocess.run(command, env=os.environ | variables, stderr=log, check=False).returncode
 
         # First all that need no others' draws, then those that do.
         for needs in (False, True):
