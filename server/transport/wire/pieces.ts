@@ -120,7 +120,7 @@ class Scanner {
       const fieldEnd = reader.pos + length;
       if (fieldEnd > end) throw new RangeError("premature EOF");
       if (field?.message !== undefined || field?.fieldKind === "map") {
-        if (++this.#messages > this.#messagesMax) throw exceeds(`${this.#messagesMax} messages within it`);
+        if (++this.#messages > this.#messagesMax) throw exceeds(`${this.#messagesMax} messages within it`, field);
         if (field.message === CompletionSchema) this.#completions++;
         if (length > longest && mayBeEntered(field)) return { field, end: fieldEnd };
         this.size += reader.pos - start;
@@ -172,8 +172,10 @@ function mayBeEntered(field: DescField): field is Entered["field"] {
   );
 }
 
-function exceeds(limit: string): RpcError {
-  return new RpcError("INVALID_ARGUMENT", `the request has more than ${limit}: send it in several requests`);
+/** Returns the error of a request beyond a limit, which `field` has exceeded, if it is known. */
+function exceeds(limit: string, field?: DescField): RpcError {
+  const place = field === undefined ? "" : `${field.name}: `;
+  return new RpcError("INVALID_ARGUMENT", `${place}the request has more than ${limit}: send it in several requests`);
 }
 
 export function mayHoldLongTexts(schema: DescMessage): boolean {

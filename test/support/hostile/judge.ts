@@ -29,8 +29,6 @@ const NAMES_FAULT = [
   /^the request ended within a message, after \d+ bytes of it$/,
   /^gradus\.v1\.\w+\/\w+ takes one request message, and /,
   /^grpc-timeout must be /,
-  // Limits of a whole request.
-  /^the request has more than \d+ .+: send it in several requests$/,
   /^the body is empty: a \w+ without fields is sent as \{\}$/,
   // Errors of protobuf-es and connect-node.
   /^cannot decode (?:field|message|enum|oneof) [\w.]+ from JSON/,
