@@ -34,7 +34,7 @@ def test_a_policy_has_a_tenth_of_a_million_parameters_and_is_its_seed_s() -> Non
 def test_what_is_sampled_with_a_cache_has_the_probabilities_that_are_learnt_from() -> None:
     p = policy.initial(1)
     given = policy.given_rows([[2, 0, 1]] * 4000)
-    answers = np.asarray(policy.sample(p, given, jax.random.key(0), 3))
+    answers = np.asarray(policy.sample(p, given, jax.random.key(0), 3, 10))
     assert answers.shape == (4000, 10)
     # Each pair of first two digits is as frequent as the policy's probability.
     pairs = [(a, b) for a in range(3) for b in range(3)]
