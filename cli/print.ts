@@ -101,8 +101,15 @@ export function word(names: Readonly<Record<number, string>>, value: number): st
 }
 
 const WIDTH_DEFAULT = 80;
+/** Narrower terminals get lines of this width, because charts have columns of names and numbers. */
+const WIDTH_MIN = 40;
 
 /** Returns the terminal's width in columns, or a default that fits everywhere. */
 export function terminalWidth(): number {
-  return process.stdout.columns || WIDTH_DEFAULT;
+  return usableWidth(process.stdout.columns);
+}
+
+/** Returns the width to lay out lines for, given a terminal's width. 0: the terminal does not tell its width. */
+export function usableWidth(columns: number | undefined): number {
+  return Math.max(WIDTH_MIN, columns || WIDTH_DEFAULT);
 }

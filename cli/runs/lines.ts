@@ -177,7 +177,7 @@ const namesWidth = (arms: readonly string[]): number =>
 
 /** Returns a text chart of what a run drew: for each arm its share of the tasks, over the axis of the series. */
 export function drawnLines(series: Series, width: number): readonly string[] {
-  const { arms, steps, tasks, drawn, axis } = topArms(series);
+  const { arms, growth, steps, tasks, drawn, axis } = topArms(series);
   const name = namesWidth(arms);
   const columns = drawnColumns(arms, width);
   const row = (id: string, line: string, count: string, share: string): string =>
@@ -203,7 +203,8 @@ export function drawnLines(series: Series, width: number): readonly string[] {
       values.map((value) => value ?? 0),
       Math.max(...known),
     );
-    return [row(arm, line, `${known[0]} → ${known.at(-1)}`, "")];
+    const { begun, axis: grown } = growth[i] ?? { begun: known[0], axis: "" };
+    return [row(arm, line, `${begun} → ${known.at(-1)} ${grown}`.trimEnd(), "")];
   });
   const end = axis === undefined ? `${tasks} tasks` : `${Math.round(axis.end)} ${axis.words}`;
   const ends = `0${end.padStart(columns - 1)}`;

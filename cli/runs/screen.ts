@@ -26,7 +26,8 @@ export function openScreen(out: ScreenOut) {
   let open = true;
   const show = (): void => {
     if (!open || last === undefined) return;
-    const { columns, rows } = out;
+    // A terminal that does not tell its size says 0.
+    const [columns, rows] = [out.columns || 80, out.rows || 24];
     const lines = fitting(last(columns), rows).map((line) => shown(line).slice(0, columns) + CLEAR_LINE);
     out.write(`${BEGIN}${HOME}${lines.join("\r\n")}${CLEAR_BELOW}${END}`);
   };

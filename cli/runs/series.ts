@@ -52,6 +52,8 @@ export interface DrawnArm {
   readonly id: string;
   /** Environment of the arm, which is its family in charts. If undefined, arms whose ids begin alike form a family. */
   readonly environment?: string | undefined;
+  /** Growth axis of an arm that grows, e.g. "vertices". Undefined: the arm does not grow. */
+  readonly axis?: string | undefined;
 }
 
 /**
@@ -74,8 +76,13 @@ export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly Histo
   for (let from = 0; from < batches.length; from += each)
     steps.push(stepOf(batches.slice(from, from + each), arms.length));
   const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
+  // The steps have frontiers only after some batches, so the levels at which arms began are taken from the batches.
+  const growth = drawnArms.map(({ axis = "" }, arm) => {
+    const begun = batches.map(({ frontiers }) => frontiers[arm]).find((frontier) => frontier);
+    return begun === undefined ? undefined : { begun, axis };
+  });
   // Families decide the arms' colours in charts. `tasks` counts all drawn tasks, and `drawn` the tasks of each arm.
-  return { arms, families, steps, changes, tasks: sum(drawn), drawn };
+  return { arms, families, growth, steps, changes, tasks: sum(drawn), drawn };
 }
 
 /**

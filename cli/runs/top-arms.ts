@@ -26,7 +26,7 @@ function byFamily(places: readonly number[], { families, drawn }: Series): reado
  * sum of their shares.
  */
 export function topArms(series: Series): Series {
-  const { arms, drawn, families, steps } = series;
+  const { arms, drawn, families, growth, steps } = series;
   if (arms.length <= SHOWN_MAX) return series;
   const shown = byFamily(topOf(drawn), series);
   const left = [...arms.keys()].filter((arm) => !shown.includes(arm));
@@ -44,6 +44,7 @@ export function topArms(series: Series): Series {
     ...series,
     arms: [...shown.map((arm) => arms[arm] ?? ""), `${left.length} others together`],
     families: [...shown.map((arm) => families[arm] ?? ""), "others"],
+    growth: [...shown.map((arm) => growth[arm]), undefined],
     drawn: [...shown.map((arm) => drawn[arm] ?? 0), sum(drawn)],
     steps: steps.map(stepOf),
   };

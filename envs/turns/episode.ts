@@ -153,7 +153,9 @@ function chained({ digest }: Episode, ...parts: readonly string[]): string {
 }
 
 function partsOf(call: AnyCall, { actionBytesMax: max }: AnyTurns): readonly string[] {
-  if (call.kind !== "tool") return [call.kind, call.text];
+  // A text that was too long was not read, so it differs from an empty one only by this mark.
+  if (call.kind === "answer") return [call.kind, call.text, ...(call.bytesMax === undefined ? [] : ["too long"])];
+  if (call.kind === "bad") return [call.kind, call.text];
   const { name, argumentsJson: text } = call;
   // Arguments that are too long are refused unread, so their beginning and length suffice: hashing takes 2 ms a megabyte.
   return [call.kind, name, ...(text.length > max ? [text.slice(0, max), `${text.length}`] : [text])];

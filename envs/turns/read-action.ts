@@ -10,7 +10,10 @@ import type { Action, AnyTurns, LoggedCall, Reply } from "./turns.ts";
 
 /** A completion of a policy, with what the trainer says about it. */
 export interface PolicyMessage {
+  /** Empty if the text was longer than the server's limit, `bytesMax`. */
   readonly text: string;
+  /** Limit, in bytes of UTF-8, that the text exceeded. Undefined: the text is within the limit. */
+  readonly bytesMax?: number;
   readonly toolCalls: readonly ToolCall[];
   /** Whether calls are read from the text in the Hermes format, i.e. JSON between <tool_call> tags. */
   readonly isHermes: boolean;
@@ -23,7 +26,7 @@ export interface PolicyMessage {
   readonly ends: boolean;
 }
 
-export type AnyCall = WrittenCall | { readonly kind: "answer"; readonly text: string };
+export type AnyCall = WrittenCall | { readonly kind: "answer"; readonly text: string; readonly bytesMax?: number };
 
 type Reader = Pick<AnyScoreTask, "environment" | "format" | "thinking"> & { readonly tools: readonly string[] };
 
@@ -32,7 +35,7 @@ type Reader = Pick<AnyScoreTask, "environment" | "format" | "thinking"> & { read
  * without tool calls counts as an answer.
  */
 export function* callsOf(
-  { text, toolCalls, isHermes, ends }: PolicyMessage,
+  { text, bytesMax, toolCalls, isHermes, ends }: PolicyMessage,
   { thinking = "required" }: Pick<Reader, "thinking">,
   made: number,
 ): Generator<AnyCall> {
@@ -46,7 +49,9 @@ export function* callsOf(
       count++;
       yield call;
     }
-  if (count === 0 && !(ends && text === "")) yield { kind: "answer", text };
+  if (count > 0) return;
+  if (bytesMax !== undefined) yield { kind: "answer", text, bytesMax };
+  else if (!(ends && text === "")) yield { kind: "answer", text };
 }
 
 const NAME_SHOWN_MAX = 64;
@@ -73,6 +78,8 @@ export function readCall(task: Reader, turns: AnyTurns, call: AnyCall, number: n
     case "tool":
       return readToolCall(task, turns, call, number);
     case "answer": {
+      if (call.bytesMax !== undefined)
+        return bad(`The message was not read: it is longer than ${call.bytesMax} bytes, the limit.`);
       const located = trusting(locateAnswers(call.text, task.format, task.thinking));
       if (located.problem !== undefined) return bad(`The message has no answer: ${located.problem}.`);
       const { verbatim, answerNames } = task.environment;

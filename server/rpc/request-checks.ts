@@ -172,12 +172,21 @@ export function checkGroups(
     checkBytes(group.groupId, LIMITS.CompletionGroup.group_id.max, `groups[${i}].group_id`);
     checkCount(group.completions.length, limits.maxCompletions, `groups[${i}].completions`, 1);
     checkDistinct(group.completions, `groups[${i}]`);
-    for (const [j, completion] of group.completions.entries()) {
-      const { tokens = 0 } = completion;
-      if (hasTurn(completion)) checkTurn(completion, `groups[${i}].completions[${j}].`);
-      if (tokens > TOKENS_MAX) checkRange(tokens, 0, TOKENS_MAX, `groups[${i}].completions[${j}].tokens`);
-    }
+    for (const [j, completion] of group.completions.entries())
+      checkCompletion(completion, `groups[${i}].completions[${j}].`);
   }
+}
+
+/** Does what `checkGroups` does, for the group that a StepRequest makes. Errors name the fields of the StepRequest. */
+export function checkStep({ groupId, completions }: CompletionGroup): void {
+  checkBytes(groupId, LIMITS.CompletionGroup.group_id.max, "group_id");
+  for (const completion of completions) checkCompletion(completion, "");
+}
+
+function checkCompletion(completion: Completion, path: string): void {
+  const { tokens = 0 } = completion;
+  if (hasTurn(completion)) checkTurn(completion, path);
+  if (tokens > TOKENS_MAX) checkRange(tokens, 0, TOKENS_MAX, `${path}tokens`);
 }
 
 function checkDistinct(completions: readonly Completion[], group: string): void {

@@ -274,9 +274,12 @@ describe("an arm that grows", () => {
       if (record.kind.case === "batch") record.kind.value.frontiers = [value, 0];
       return record;
     });
-    const lines = drawnLines(seriesOf(arms, records, 40), 80);
+    const growing = arms.map((arm, i) => (i === 0 ? { ...arm, axis: "vertices" } : arm));
+    // Of two batches in a step, the line has the last, and the text begins with the first.
+    const lines = drawnLines(seriesOf(growing, records.slice(1), 1), 80);
     const heading = lines.findIndex((line) => /^arm +highest open level/.test(line));
-    expect(lines[heading + 1]).toMatch(/^easy +▃+█+ +6 → 23$/);
+    expect(lines[heading + 1]).toMatch(/^easy +█+ +6 → 23 vertices$/);
+    expect(drawnLines(seriesOf(growing, records, 40), 80)[heading + 1]).toMatch(/^easy +▃+█+ +6 → 23 vertices$/);
     expect(lines[heading + 2]).toMatch(/^solved/);
     expect(runChart("r", seriesOf(arms, records, 40))).toContain("highest open level of each arm");
     expect(runChart("r", seriesOf(arms, history, 40))).not.toContain("highest open level");

@@ -46,6 +46,9 @@ describe("the screen", () => {
     Object.assign(terminal, { columns: 8, rows: 2 });
     terminal.emit("resize");
     expect(terminal.frame()).toEqual(["x".repeat(8), "… 2 more"]);
+    Object.assign(terminal, { columns: 0, rows: 0 });
+    terminal.emit("resize");
+    expect(terminal.frame()).toEqual(["x".repeat(80), "second", "third"]);
     screen.close();
     terminal.emit("resize");
     expect(terminal.written.endsWith("\x1b[?1049l")).toBe(true);

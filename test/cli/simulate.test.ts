@@ -39,6 +39,14 @@ interface Report {
   readonly drawn: readonly { readonly shares: readonly number[] }[];
 }
 
+test("refuses arms that grow", async () => {
+  const grown = "arms:\n  - { id: paths, spec: { environment: np/tsp }, grow: { axis: cities, start: 4 } }\n";
+  writeFileSync(join(cwd, "grown.yaml"), `run_id: grown\n${grown}policy:\n  frontier: {}\nnum_generations: 8\nprompts_per_update: 16\n`);
+  const refused = await gradus({ cwd }, "simulate", "grown.yaml", "--quiet");
+  expect(refused).toMatchObject({ code: 2, out: "" });
+  expect(refused.err).toContain("arm 'paths' grows, and simulated students know fixed levels only");
+});
+
 test("says how soon a configuration arrives beside equal shares, and charts what it draws", async () => {
   const file = write("tiers", competence);
   const flags = ["--updates", "200", "--seeds", "4"];

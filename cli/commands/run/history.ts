@@ -62,7 +62,9 @@ function chartSeries({ arms, history, isOverTokens = false }: RunHistory, stepsM
 export async function drawnBy(run: RunHandle): Promise<RunHistory> {
   const { state, config } = await run.get();
   const environments = new Map(config?.arms.map(({ id, spec }) => [id, spec?.environment]));
-  const arms = (state?.arms ?? []).map(({ armId: id }) => ({ id, environment: environments.get(id) }));
+  const arms = (state?.arms ?? []).map(({ armId: id, growth }) => {
+    return { id, environment: environments.get(id), axis: growth?.axis };
+  });
   return { arms, history: await run.history() };
 }
 

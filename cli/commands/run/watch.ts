@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { type RunConfig, type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { note } from "../../notes.ts";
-import { print, terminalWidth } from "../../print.ts";
+import { print, terminalWidth, usableWidth } from "../../print.ts";
 import { follow, type FollowedState } from "../../runs/follow.ts";
 import { plainLine, stateLines } from "../../runs/lines.ts";
 import { openScreen } from "../../runs/screen.ts";
@@ -126,7 +126,7 @@ function drawnView(config: RunConfig | undefined): View {
   let trouble = "";
   let timer: NodeJS.Timeout | undefined;
   const frame = (columns: number): readonly string[] => [
-    ...(state === undefined ? [] : stateLines(config, state, columns)),
+    ...(state === undefined ? [] : stateLines(config, state, usableWidth(columns))),
     ...(trouble === "" ? [] : ["", trouble]),
   ];
   const draw = (): void => {

@@ -107,6 +107,12 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
     const run = await local.deps.runs.get("simulated");
     if (run.kind !== "ok") throw new CliProblem("failure", "the run could not be created");
     const { config } = run.value;
+    const growing = config.arms.find(({ grow }) => grow !== undefined);
+    if (growing !== undefined)
+      throw new CliProblem(
+        "usage",
+        `<file>: arm '${growing.id}' grows, and simulated students know fixed levels only: give the arm a level`,
+      );
     const whole = Math.ceil(config.length / config.promptsPerUpdate);
     const bar = createBar({ done: 0, total: 2 * seeds, format: "{bar} {value}/{total} runs" });
     try {

@@ -69,7 +69,8 @@ function seriesOf<Spec>({ config, places, seeds }: ComparedRun<Spec>, points: re
   }));
   const drawn = config.arms.map((_, arm) => sumOf(points.map(({ counts }) => counts[arm] ?? 0)) / seeds);
   const families = places.map(({ family }) => family);
-  return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks: sumOf(drawn), drawn };
+  const arms = config.arms.map(({ id }) => id);
+  return { arms, families, growth: [], steps, changes: [], tasks: sumOf(drawn), drawn };
 }
 
 export async function compare<Spec>(asked: ComparedRun<Spec>, stepsMax: number) {

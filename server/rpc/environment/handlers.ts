@@ -44,6 +44,7 @@ import {
   checkBytes,
   checkCount,
   checkGroups,
+  checkStep,
   invalid,
   isHermes,
   pageOf,
@@ -168,7 +169,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         numGenerations: 0,
         completions: [{ $typeName: "gradus.v1.Completion", taskId: "", text, ...rest }],
       };
-      checkGroups([group], limits);
+      checkStep(group);
       const task = deps.scorer.open(taskId);
       // BatchStep reports this failure for each task (NoReward). Step has only one task, so the whole call fails.
       if (task.kind === "none" && task.reason === "failed_precondition")

@@ -113,7 +113,8 @@ function beginTurn(
   const { text, toolCalls = [], end: ends = false } = completion;
   // A text over the limit counts as a message without an answer, and not as an error of the client, because the policy
   // wrote too much.
-  const read = Buffer.byteLength(text) > completionBytesMax ? "" : text;
+  const isTooLong = Buffer.byteLength(text) > completionBytesMax;
+  const read = isTooLong ? { text: "", bytesMax: completionBytesMax } : { text };
   const finish = (played: Played): StepResult => {
     if (played.kind === "over") return { kind: "score", score: played.score, digest: played.digest };
     const { messages, reward } = played;
@@ -121,7 +122,7 @@ function beginTurn(
     const taskId = mintTurnId(keyring, settings, episode);
     return { kind: "turn", taskId, episode, replies: messages, reward, callsLeft: calls - episode.calls };
   };
-  return { kind: "begun", task, message: { ...form, text: read, toolCalls, ends }, finish };
+  return { kind: "begun", task, message: { ...form, ...read, toolCalls, ends }, finish };
 }
 
 type FoundSample = { readonly kind: "sample"; readonly sample: EpisodeSample } | NoReward;

@@ -12,6 +12,7 @@ function seriesOf(count: number): Series {
   return {
     arms: drawn.map((i) => `e${i % 2}/level${i}`),
     families: drawn.map((i) => `e${i % 2}`),
+    growth: [],
     steps: [{ ...step, rewardMean: undefined, solvedShare: undefined }],
     changes: [],
     tasks,

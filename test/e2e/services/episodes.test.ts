@@ -99,6 +99,21 @@ describe("an episode outside of runs", () => {
     expect(turn.taskId.length).toBeLessThan(600);
   });
 
+  test.each([{}, { textTools: TextTools.HERMES }, { end: true }])(
+    "answers a text over the limit with the limit, and counts it as a call (%j)",
+    async (form) => {
+      const task = await taskOf();
+      const text = `${"x".repeat(300_000)}${say([1, 1, 1])}`;
+      const outcome = await step(task, task.taskId, { ...form, text });
+      if ("end" in form) expect(outcome.result).toMatchObject({ case: "score", value: { calls: 1 } });
+      else {
+        const { messages, callsLeft } = turnOf(outcome);
+        const content = "The message was not read: it is longer than 262144 bytes, the limit.";
+        expect([messages, callsLeft]).toMatchObject([[{ role: "user", content }], 9]);
+      }
+    },
+  );
+
   test("is the same whichever request is sent twice, and to whichever port", async () => {
     const task = await taskOf();
     const other = createClient(EnvironmentService, createConnectTransport({ baseUrl: wire.http, httpVersion: "1.1" }));

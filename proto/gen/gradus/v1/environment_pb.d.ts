@@ -854,7 +854,8 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
 
   /**
    * Completion, without the prompt. At most ServerLimits.completion_bytes (256 KiB of
-   * UTF-8 unless configured). A longer one gets NO_REWARD_REASON_TOO_LARGE.
+   * UTF-8 unless configured). A longer one gets NO_REWARD_REASON_TOO_LARGE. In an
+   * episode it is a call whose reply names the limit.
    */
   completion: string;
 
