@@ -275,7 +275,7 @@ describe("an arm that grows", () => {
       return record;
     });
     const growing = arms.map((arm, i) => (i === 0 ? { ...arm, axis: "vertices" } : arm));
-    // Of two batches in a step, the line has the last, and the text begins with the first.
+    // A line of one step shows the last batch. The text beside it begins with the first.
     const lines = drawnLines(seriesOf(growing, records.slice(1), 1), 80);
     const heading = lines.findIndex((line) => /^arm +highest open level/.test(line));
     expect(lines[heading + 1]).toMatch(/^easy +█+ +6 → 23 vertices$/);
