@@ -88,6 +88,7 @@ export const LIMITS = {
   ListRunSamplesRequest: { page_size: page, arm_id: name, group_id: groupId },
   GetViolationsRequest: { arm_id: name },
   // evaluation.proto
+  RescoreRequest: { arm_ids: { max: 1024 } },
   ListSuitesRequest: { page_size: page },
   CreateEvaluationRequest: { evaluation_id: id, model: { max: 256 }, samples_per_task: { default: 1, max: 1024 } },
   ListEvaluationsRequest: { page_size: page },

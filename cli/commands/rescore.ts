@@ -2,7 +2,7 @@
  * `gradus rescore`: scores stored completions again, e.g. under other weights of the reward or by another judge. Scored
  * groups are kept, so it can be resumed.
  */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -37,6 +37,7 @@ interface Flags
     Pick<TaskFlags, "environmentVersion" | "scheme" | "schemeParam" | "answerFormat" | "thinking"> {
   readonly run?: string;
   readonly evaluationId?: string;
+  readonly arm: readonly string[];
   readonly out?: string;
   readonly json?: boolean;
 }
@@ -49,6 +50,11 @@ export function addRescore(program: Command): void {
     .argument("[file]", "JSONL, Parquet or CSV with a completion and its task in each row")
     .option("--run <id>", "completions that this run keeps; needs --server")
     .option("--evaluation-id <id>", "completions of this evaluation")
+    .addOption(
+      new Option("--arm <id>", "only completions of this arm or part of a suite; may be given several times")
+        .default([], "all")
+        .argParser((value: string, before: readonly string[]) => [...before, value]),
+    )
     .option("-o, --out <directory>", "where results go (default: out/rescore-<hash of the choices>)")
     .option("--json", "print JSON, and no progress");
   const options = [
@@ -90,12 +96,14 @@ function sourceOf(path: string | undefined, { run, evaluationId, server }: Flags
 
 async function rescore(client: GradusClient, source: Source, flags: Flags): Promise<void> {
   const settings = settingsOf(flags);
-  const out = flags.out ?? join("out", `rescore-${hashOf([source, settings, flags.server ?? ""])}`);
+  const { arm: arms, server = "" } = flags;
+  const choices = [source, settings, server, ...(arms.length === 0 ? [] : [arms])];
+  const out = flags.out ?? join("out", `rescore-${hashOf(choices)}`);
   makeDirectory("--out", out);
   const { holdFolder } = await import("../rescore/journal.ts");
   const release = await holdFolder(out);
   try {
-    const place = { out, server: flags.server ?? "", isShown: flags.json !== true };
+    const place = { out, server, arms, isShown: flags.json !== true };
     const { stored, scored } = await scoreAll(client, source, settings, place);
     await report(out, stored, scored, flags.json === true);
   } finally {
@@ -117,18 +125,22 @@ interface Place {
   readonly out: string;
   /** Address of the server. Empty: this process scores. */
   readonly server: string;
+  /** Arms whose completions are scored. Empty: all. */
+  readonly arms: readonly string[];
   readonly isShown: boolean;
 }
 
 /** Scores the groups that have no new scores yet. Returns all groups with their new scores. */
 async function scoreAll(client: GradusClient, source: Source, settings: RescoreChoice, place: Place) {
-  const { out, server, isShown } = place;
+  const { out, server, arms, isShown } = place;
   const { digestOf, readStored } = await import("../rescore/rows.ts");
   const { copyIn, openJournal } = await import("../rescore/journal.ts");
   const { batchesOf, inOrder, scoreBatch } = await import("../rescore/score.ts");
   const of = source.kind === "file" ? { sha256: await digestOf(source.path) } : source;
-  const journal = await openJournal(out, { of, settings, server });
-  const groups = await readStored(source.kind === "file" ? source.path : await copied(client, source, copyIn(out)));
+  const journal = await openJournal(out, { of, settings, server, ...(arms.length > 0 && { arms }) });
+  const all = await readStored(source.kind === "file" ? source.path : await copied(client, source, copyIn(out)));
+  const groups = arms.length === 0 ? all : all.filter(({ arm }) => arms.includes(arm));
+  if (groups.length === 0) throw new CliProblem("usage", `--arm: there are none; ${armsIn(all)}`);
   const done = journal.groups.length;
   const count = (some: readonly StoredGroup[]): number => some.reduce((sum, each) => sum + each.completions.length, 0);
   const before = count(groups.slice(0, done));
@@ -150,6 +162,17 @@ async function scoreAll(client: GradusClient, source: Source, settings: RescoreC
   }
   return { stored: groups, scored: journal.groups };
 }
+
+function armsIn(groups: readonly StoredGroup[]): string {
+  const names = [...new Set(groups.map(({ arm }) => arm))].filter((name) => name !== "");
+  const [shown, more] = [names.slice(0, ARMS_SHOWN), names.length - ARMS_SHOWN];
+  return names.length === 0
+    ? "the completions name no arms"
+    : `the arms are ${shown.join(", ")}${more > 0 ? ` and ${more} others` : ""}`;
+}
+
+/** Maximum number of arms that an error names. */
+const ARMS_SHOWN = 8;
 
 /** Copies a server's completions to a file, unless it is there. Returns its path. */
 async function copied(client: GradusClient, kept: Kept, path: string): Promise<string> {

@@ -161,8 +161,8 @@ async function tasksOf(
           settings,
         );
   for (const [i, { result }] of results.entries()) {
-    const task = result.case === "task" ? reissuedOf(result.value) : goneOf(result.value, "", 0);
-    found.set((ids[i] as (typeof ids)[number]).group, task);
+    const { group } = ids[i] as (typeof ids)[number];
+    found.set(group, result.case === "task" ? reissuedOf(result.value) : goneOf(result.value, "", 0, group.arm));
   }
   const remade = groups.flatMap((group) => (group.task.kind === "seed" ? [{ group, ...group.task }] : []));
   for (const alike of Map.groupBy(remade, ({ choice }) => JSON.stringify(choice)).values()) {
@@ -194,9 +194,10 @@ async function remake(client: GradusClient, choice: TaskChoice, seeds: readonly 
 const INVALID_ARGUMENT = 3;
 
 /** Returns a task that cannot be issued. Throws if the settings are wrong, or if a later attempt may succeed. */
-function goneOf(failure: ResetFailure | undefined, environment: string, version: number): NewTask {
+function goneOf(failure: ResetFailure | undefined, environment: string, version: number, arm = ""): NewTask {
   const { code = 0, message = "no result", retryDelayMs = 0 } = failure ?? {};
-  if (code === INVALID_ARGUMENT) throw new CliProblem("usage", message);
+  if (code === INVALID_ARGUMENT)
+    throw new CliProblem("usage", arm === "" ? message : `arm '${arm}': ${message}; --arm chooses others`);
   if (retryDelayMs > 0) throw new CliProblem("failure", `${message}: ${GOES_ON}`);
   return { kind: "gone", environment, version, level: "", why: { reason: "task_unavailable", detail: message } };
 }

@@ -85,7 +85,8 @@ function latencyOf({ method, inflight: running }: CallCounts, now: MethodReading
 }
 
 function errorsOf(method: string, now: MethodReading, then?: MethodReading) {
-  const failed = [...now.byCode].filter(([code]) => code !== "OK");
+  // Callers leave streams at any time, e.g. when a reader closes a page of a run.
+  const failed = [...now.byCode].filter(([code]) => code !== "OK" && code !== "CANCELLED");
   return failed.map(([code, count]) => ({ method, code, count, recent: count - (then?.byCode.get(code) ?? 0) }));
 }
 

@@ -224,6 +224,36 @@ test("a run's completions are scored under other parameters, with the advantages
   expect(wrongs.reduce((sum, { completions: count }) => sum + Number(count), 0)).toBe(7);
 });
 
+test("of a run of several environments, the arms that have the new settings are chosen by --arm", async () => {
+  const run = server.client.run("mixed");
+  const arms = [{ id: "numbers", ...countdown } as const, { id: "tours", environment: "np/tsp" } as const];
+  await run.create({ arms, policy: { kind: "mixture" }, numGenerations: 4, promptsPerUpdate: 6 });
+  const { tasks } = await run.nextBatch();
+  const ofNumbers = tasks.filter(({ armId }) => armId === "numbers");
+  expect([0, tasks.length]).not.toContain(ofNumbers.length);
+  await server.client.batchStep(tasks.map((task) => ({ task, completions: new Array<string>(4).fill("none") })));
+  await eventually(async () => expect(await Array.fromAsync(run.samples())).toHaveLength(24));
+  const at = ["--run", "mixed", "--server", server.address, "--scheme-param", "format_score=0.5"];
+
+  expect(await refused(...at, "--out", "mixed")).toEqual([
+    2,
+    expect.stringMatching(/arm 'tours': .*unknown parameter 'format_score'.*; --arm chooses others/),
+  ]);
+  const { arms: scored } = await rescore(...at, "--arm", "numbers", "--out", "mixed");
+  expect(scored).toMatchObject([{ arm: "numbers", completions: 4 * ofNumbers.length, without_reward: 0 }]);
+  expect(await refused(...at, "--arm", "none", "--out", "none")).toEqual([
+    2,
+    expect.stringMatching(/--arm: .*the arms are (numbers, tours|tours, numbers)/),
+  ]);
+
+  const choice = { rewardScheme: { name: "", parameters: { format_score: 0.5 } } };
+  const groups = await Array.fromAsync(server.client.rescore({ runId: "mixed", armIds: ["numbers"] }, choice));
+  expect(groups.map(({ armId }) => armId)).toEqual(ofNumbers.map(() => "numbers"));
+  await expect(Array.fromAsync(server.client.rescore({ runId: "mixed", armIds: ["none"] }))).rejects.toThrow(
+    "arm_ids: there are no completions of these arms or parts",
+  );
+});
+
 test("an evaluation's completions, also those that were cut off, keep their scores under the same settings", async () => {
   const evaluation = server.client.evaluation("stored");
   await evaluation.create({ suite: "countdown", answerFormat: "answer_line", samplesPerTask: 2 });

@@ -73,10 +73,11 @@ export interface PeopleCalls {
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
   /**
    * Scores the completions of an evaluation, or those that a run keeps, once more under other settings, and yields them
-   * group by group. Changes neither. Needs an operator's token.
+   * group by group. Changes neither. Needs an operator's token. `armIds` are the arms of the run, or the parts of the
+   * suite, to which the completions belong. Unset: all.
    */
   rescore(
-    source: { readonly evaluationId: string } | { readonly runId: string },
+    source: ({ readonly evaluationId: string } | { readonly runId: string }) & { readonly armIds?: readonly string[] },
     settings?: RescoreChoice,
     options?: Pick<CallOptions, "signal">,
   ): AsyncGenerator<RescoredGroup, void, undefined>;
@@ -126,6 +127,7 @@ export function peopleCalls({ unary, transport }: Caller): PeopleCalls {
             ? { case: "runId", value: source.runId }
             : { case: "evaluationId", value: source.evaluationId },
         settings: rescoreSettingsOf(settings),
+        armIds: [...(source.armIds ?? [])],
       });
       for await (const { groups } of transport.serverStream(method.rescore, request, { signal })) yield* groups;
     },

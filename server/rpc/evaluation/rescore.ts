@@ -62,7 +62,7 @@ type ListSamples = (request: ListSamplesRequest) => Promise<ListSamplesResponse>
 export async function* rescore(
   deps: ServiceDeps,
   listSamples: ListSamples,
-  { source, settings: asked }: RescoreRequest,
+  { source, settings: asked, armIds }: RescoreRequest,
   context: CallContext,
 ): AsyncGenerator<RescoreResponse, void, undefined> {
   if (source.case === undefined) throw invalid("source", "must be set: evaluation_id or run_id");
@@ -70,10 +70,13 @@ export async function* rescore(
   const isRun = source.case === "runId";
   const pages = isRun ? runPages(deps, source.value, context) : evaluationPages(listSamples, source.value);
   const open = new Map<string, Gathered>();
-  let held = 0;
+  const wanted = new Set(armIds);
+  let [held, isEmpty] = [0, true];
   for await (const page of pages) {
     const size = isRun ? 0 : okOrThrow(await deps.evaluations.get(source.value)).samplesPerTask;
     for (const sample of page) {
+      if (wanted.size > 0 && !wanted.has(sample.armId)) continue;
+      isEmpty = false;
       const group = open.get(sample.groupId) ?? begun(sample, reissueOne(deps, sample.taskId, settings), size);
       open.set(sample.groupId, group);
       // A run that takes reported advantages may have scored a sample more than once. The newest comes first.
@@ -90,6 +93,7 @@ export async function* rescore(
     }
     if (full.length > 0) yield await scored(deps, full, context);
   }
+  if (wanted.size > 0 && isEmpty) throw invalid("arm_ids", "there are no completions of these arms or parts");
   const rest = [...open.values()];
   for (let at = 0; at < rest.length; at += PAGE) yield await scored(deps, rest.slice(at, at + PAGE), context);
 }

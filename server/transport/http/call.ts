@@ -45,6 +45,7 @@ export class HttpCall extends Call {
   /** Bytes of the body that are in memory, compressed and decompressed, until the handler begins. */
   #receivedBytes = 0;
   #refused: RpcError | undefined;
+  #begun = false;
   /** Stops reading the body. The function that reads it then rejects with this error. */
   #stopReading: (error: RpcError) => void = () => undefined;
 
@@ -86,8 +87,9 @@ export class HttpCall extends Call {
 
   protected override get endedBy(): CodeName {
     if (this.#refused !== undefined) return this.#refused.code;
-    // If headers are sent, Connect has refused the request because of its content type, compression or timeout.
-    return this.#exchange.response.headersSent ? "INVALID_ARGUMENT" : "CANCELLED";
+    // If headers are sent before a handler began, Connect has refused the request because of its content type,
+    // compression or timeout.
+    return this.#exchange.response.headersSent && !this.#begun ? "INVALID_ARGUMENT" : "CANCELLED";
   }
 
   override refuse(error: RpcError): void {
@@ -108,6 +110,7 @@ export class HttpCall extends Call {
 
   /** Marks the handler of this call as begun. */
   begin(deadlineMs: number | undefined): void {
+    this.#begun = true;
     this.deadlineMs = deadlineMs;
     this.#receivedBytes = 0;
   }

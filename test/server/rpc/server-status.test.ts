@@ -2,7 +2,10 @@
 import { openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient as createWebClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { createClient, type GradusClient } from "../../../clients/ts/src/index.ts";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { serve, type Server } from "../../../server/main.ts";
 import { readConfig } from "../../../server/runtime/config.ts";
 import { openLog } from "../../../server/runtime/logging.ts";
@@ -107,6 +110,37 @@ test("an operator sees latencies, errors by kind, and the last errors with their
   expect(Number(status.lastErrors[0]?.time?.seconds)).toBeGreaterThan(1.7e9);
   expect(Number(status.memoryBytes)).toBeGreaterThan(1e7);
   expect(status.eventLoopUtilization).toBeGreaterThan(0);
+});
+
+/** Reads the first message of a stream, and leaves it. */
+async function firstOf(open: (options: { readonly signal: AbortSignal }) => AsyncIterable<unknown>): Promise<void> {
+  const caller = new AbortController();
+  let messages = 0;
+  const read = async (): Promise<void> => {
+    for await (const message of open({ signal: caller.signal })) {
+      if (message !== undefined) messages++;
+      caller.abort();
+    }
+  };
+  await read().catch(() => undefined);
+  expect(messages).toBe(1);
+}
+
+test("a stream whose caller leaves is no error, over either port", async () => {
+  const headers = { authorization: "Bearer token-of-a-operator" };
+  const run = clients.operator.run("watched");
+  const arms = [{ id: "a", environment: "countdown" }];
+  await run.create({ arms, policy: { kind: "mixture" }, numGenerations: 1, promptsPerUpdate: 1 });
+  await firstOf((options) => run.watch(options));
+  const http = `http://127.0.0.1:${server.httpPort}`;
+  const web = createWebClient(CurriculumService, createConnectTransport({ baseUrl: http, httpVersion: "1.1" }));
+  await firstOf((options) => web.watchRun({ runId: "watched" }, { headers, ...options }));
+  await eventually(async () => {
+    const metrics = await (await fetch(`${http}/metrics`, { headers })).text();
+    expect(metrics).toMatch(/^gradus_calls_total\{method="[^"]*\/WatchRun",code="CANCELLED"\} 2$/m);
+  });
+  const { errors } = await clients.operator.getServerStatus();
+  expect(errors.filter(({ method }) => method.endsWith("/WatchRun"))).toEqual([]);
 });
 
 test.each(["viewer", "trainer"] as const)("a %s sees the figures, and no message of an error", async (role) => {

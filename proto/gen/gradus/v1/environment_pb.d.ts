@@ -244,7 +244,10 @@ export declare type MethodStatus = Message<"gradus.v1.MethodStatus"> & {
 
 export declare const MethodStatusSchema: GenMessage<MethodStatus>;
 
-/** Calls of one method that ended with one error. */
+/**
+ * Calls of one method that ended with one error. CANCELLED is left out, because callers
+ * leave streams at any time.
+ */
 export declare type ErrorCount = Message<"gradus.v1.ErrorCount"> & {
   /** Service and method, e.g. "gradus.v1.EnvironmentService/Step". */
   method: string;

@@ -657,6 +657,12 @@ export declare type RescoreRequest = Message<"gradus.v1.RescoreRequest"> & {
 
   /** Settings of the new scores. Unset: those of the tasks. */
   settings?: RescoreSettings | undefined;
+
+  /**
+   * Arms of the run, or parts of the suite, whose completions are scored, e.g. those that
+   * have the reward scheme of `settings`. At most 1024. Empty: all.
+   */
+  armIds: string[];
 };
 
 export declare const RescoreRequestSchema: GenMessage<RescoreRequest>;

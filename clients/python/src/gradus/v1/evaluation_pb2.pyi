@@ -353,10 +353,12 @@ class RescoreRequest(_message.Message):
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    ARM_IDS_FIELD_NUMBER: _ClassVar[int]
     evaluation_id: str
     run_id: str
     settings: _environment_pb2.RescoreSettings
-    def __init__(self, evaluation_id: _Optional[str] = ..., run_id: _Optional[str] = ..., settings: _Optional[_Union[_environment_pb2.RescoreSettings, _Mapping]] = ...) -> None: ...
+    arm_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, evaluation_id: _Optional[str] = ..., run_id: _Optional[str] = ..., settings: _Optional[_Union[_environment_pb2.RescoreSettings, _Mapping]] = ..., arm_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RescoredGroup(_message.Message):
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
