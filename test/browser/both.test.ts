@@ -165,8 +165,8 @@ test("prompts that differ are both shown, and a column says that it has no sampl
     .click();
   await prompts(page).nth(1).waitFor();
   expect(await prompts(page).locator("summary").allInnerTexts()).toEqual([
-    expect.stringContaining("What was asked by one: countdown"),
-    expect.stringContaining("What was asked by boxed: countdown"),
+    expect.stringContaining("What one was asked: countdown"),
+    expect.stringContaining("What boxed was asked: countdown"),
   ]);
   await opened.whole();
   expect(await opened.findings()).toEqual([]);

@@ -1,6 +1,6 @@
 /** Compares two models task by task. Shows the tasks on which one is right and the other is wrong. */
-import { EvaluationService, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { useMemo } from "preact/hooks";
+import { EvaluationService, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";

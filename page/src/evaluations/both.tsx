@@ -18,7 +18,7 @@ interface BothProps {
   readonly pairs: readonly TaskPair[];
 }
 
-/** Returns the link from the table, or from another task of it, to a task. */
+/** Returns the link to a task. It keeps the order and the filter of the table. */
 export function bothHref({ part, instance }: TaskPair): string {
   const { path, query } = address.value;
   return hrefOf(path, { ...query, of: part, instance });
@@ -39,10 +39,12 @@ export function Both({ ids, pair, pairs }: BothProps) {
     },
     [ids.join(), part, instance],
   );
+  // The samples of the task before stay until those of this one are there, and so does its name.
+  const named = (answer.waiting && answer.value?.[0].evaluated.instance) || instance;
   return (
     <>
       <p class="crumbs">
-        <a href={hrefOf(path, rest)}>All tasks</a> / task {instance}
+        <a href={hrefOf(path, rest)}>All tasks</a> / task {named}
       </p>
       <Steps what="Tasks" beside={pairs.map((each) => ({ of: each.part, instance: each.instance }))} />
       <Answered answer={answer}>
@@ -77,7 +79,7 @@ function Prompts({ columns }: { readonly columns: readonly ColumnProps[] }) {
   const differ = two !== undefined && wordsOf(one.task) !== wordsOf(two.task);
   return (
     <div class="halves asked">
-      {differ ? asked.map(({ id, task }) => <Asked key={id} task={task} by={id} />) : <Asked task={one.task} />}
+      {differ ? asked.map(({ id, task }) => <Asked key={id} task={task} whom={id} />) : <Asked task={one.task} />}
       <RightAnswer task={one.task} />
     </div>
   );

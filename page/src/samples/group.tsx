@@ -61,16 +61,16 @@ export function Group({ title, task, samples }: GroupProps) {
 
 interface AskedProps {
   readonly task: Task;
-  /** Evaluation with this prompt, if another one's prompt of the task differs. */
-  readonly by?: string;
+  /** Evaluation with this prompt, if another evaluation has another prompt of the task. */
+  readonly whom?: string;
 }
 
-export function Asked({ task, by = "" }: AskedProps) {
+export function Asked({ task, whom = "" }: AskedProps) {
   return (
     <details class="panel" open>
       <summary>
         <h2>
-          What was asked{by !== "" && ` by ${by}`}: {task.environment} {task.level}
+          What {whom !== "" && `${whom} `}was asked: {task.environment} {task.level}
         </h2>
       </summary>
       <ol class="messages">
