@@ -19,7 +19,7 @@ import {
   type TaskPair,
 } from "../../../clients/ts/src/task-pairs.ts";
 import { counted, figure, signed } from "../words.ts";
-import { Both, bothHref, Solved } from "./both.tsx";
+import { Both, Solved } from "./both.tsx";
 import { taskSamplesHref } from "./task-samples.ts";
 
 const orders: Readonly<Record<PairOrder, string>> = {
@@ -95,7 +95,7 @@ function Pairs({ ids, first, second }: PairsProps) {
   );
   const pairs =
     pairSolvers.find((each) => each === show) === undefined ? all : all.filter((pair) => solversOf(pair) === show);
-  if (instance === undefined) return <Table ids={ids} all={all} pairs={pairs} sort={sort} show={show} />;
+  if (instance === undefined) return <Table ids={ids} all={all} pairs={pairs} />;
   const pair = all.find((each) => each.part === part && each.instance === instance);
   if (pair === undefined) return <p class="empty">Neither has a sample of task {instance}.</p>;
   return <Both ids={ids} pair={pair} pairs={pairs} />;
@@ -106,12 +106,10 @@ interface TableProps {
   readonly all: readonly TaskPair[];
   /** Tasks to show, in order. */
   readonly pairs: readonly TaskPair[];
-  readonly sort: string;
-  /** Filter of the tasks: those with these solvers, or "all". */
-  readonly show: string;
 }
 
-function Table({ ids, all, pairs, sort, show }: TableProps) {
+function Table({ ids, all, pairs }: TableProps) {
+  const { path, query } = address.value;
   const bySolvers = Map.groupBy(all, solversOf);
   const shown = pairSolvers.filter((each) => each !== "unknown" || bySolvers.has(each));
   const counts = shown.map((each) => [solvers[each], bySolvers.get(each)?.length ?? 0] as const);
@@ -123,13 +121,13 @@ function Table({ ids, all, pairs, sort, show }: TableProps) {
       <div class="toolbar">
         <Select
           label="Order"
-          value={sort}
+          value={query["sort"] ?? "gap"}
           options={Object.entries(orders).map(([value, text]) => ({ value, text }))}
           onChoose={(value) => refine({ sort: value })}
         />
         <Select
           label="Show"
-          value={show}
+          value={query["show"] ?? "all"}
           options={[
             { value: "all", text: `all ${all.length}` },
             ...shown.map((each, at) => ({ value: each, text: `${counts[at]?.[1]} ${solvers[each]}` })),
@@ -151,7 +149,7 @@ function Table({ ids, all, pairs, sort, show }: TableProps) {
           );
           const difference = rewardGap(pair);
           const words = difference === undefined ? "–" : signed(difference);
-          const task = <a href={bothHref(pair)}>{instance.slice(0, 8)}</a>;
+          const task = <a href={hrefOf(path, { ...query, of: part, instance })}>{instance.slice(0, 8)}</a>;
           return [task, part, link(0), <Solved side={sides[0]} />, link(1), <Solved side={sides[1]} />, words];
         }}
       />

@@ -1,5 +1,4 @@
 /** Shows one task of two evaluations: its prompt with a right answer, and the samples of both in two columns. */
-import type { Task } from "../../../clients/ts/src/public.ts";
 import type { Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { meanReward, type PairSide, type TaskPair } from "../../../clients/ts/src/task-pairs.ts";
 import { address, hrefOf } from "../address.ts";
@@ -16,12 +15,6 @@ interface BothProps {
   readonly pair: TaskPair;
   /** Tasks to step through, in the order of the table. */
   readonly pairs: readonly TaskPair[];
-}
-
-/** Returns the link to a task. It keeps the order and the filter of the table. */
-export function bothHref({ part, instance }: TaskPair): string {
-  const { path, query } = address.value;
-  return hrefOf(path, { ...query, of: part, instance });
 }
 
 export function Both({ ids, pair, pairs }: BothProps) {
@@ -74,19 +67,16 @@ function Prompts({ columns }: { readonly columns: readonly ColumnProps[] }) {
   const asked = columns.flatMap(({ evaluated, samples: [first] }) =>
     first?.task === undefined ? [] : [{ id: evaluated.id, task: first.task }],
   );
-  const [one, two] = asked;
+  const [one] = asked;
   if (one === undefined) return null;
-  const differ = two !== undefined && wordsOf(one.task) !== wordsOf(two.task);
+  const prompts = asked.map(({ task }) => JSON.stringify(task.prompt.map(({ role, content }) => [role, content])));
+  const differ = new Set(prompts).size > 1;
   return (
     <div class="halves asked">
       {differ ? asked.map(({ id, task }) => <Asked key={id} task={task} whom={id} />) : <Asked task={one.task} />}
       <RightAnswer task={one.task} />
     </div>
   );
-}
-
-function wordsOf({ prompt }: Task): string {
-  return JSON.stringify(prompt.map(({ role, content }) => [role, content]));
 }
 
 function Column({ evaluated, figures, samples }: ColumnProps) {
