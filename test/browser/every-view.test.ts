@@ -43,6 +43,7 @@ beforeAll(async () => {
     "evaluations/left/samples",
     `evaluations/left/samples?of=${sample?.part}&instance=${sample?.task?.instanceHash}`,
     "evaluations/left/against/right",
+    `evaluations/left/against/right?of=${sample?.part}&instance=${sample?.task?.instanceHash}`,
     "evaluations/left/again",
     "evaluations/left/again?scheme=vcc",
     "plan",

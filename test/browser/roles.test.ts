@@ -23,6 +23,8 @@ beforeAll(async () => {
   operator = createClient(server.address, { token: "token-of-a-operator" });
   await goOn(operator, await createLongRun(operator, "seen", 2), 3);
   await evaluate(operator);
+  const { value: sample } = await operator.evaluation("left").samples({ brief: true }).next();
+  views.push(`evaluations/left/against/right?of=${sample?.part}&instance=${sample?.task?.instanceHash}`);
 });
 afterAll(async () => {
   operator?.close();

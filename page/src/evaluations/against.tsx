@@ -1,16 +1,16 @@
 /** Compares two models task by task. Shows the tasks on which one is right and the other is wrong. */
+import { useMemo } from "preact/hooks";
 import { EvaluationService, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
-import { Answered, Facts, Heading, Select, Tag } from "../ui/parts.tsx";
+import { Answered, Facts, Heading, Select } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 import {
   meanReward,
   orderPairs,
   type PairOrder,
   type PairSample,
-  type PairSide,
   type PairSolvers,
   pairSolvers,
   pairTasks,
@@ -19,7 +19,8 @@ import {
   type TaskPair,
 } from "../../../clients/ts/src/task-pairs.ts";
 import { counted, figure, signed } from "../words.ts";
-import { taskSamplesHref } from "./evaluation.tsx";
+import { Both, Solved } from "./both.tsx";
+import { taskSamplesHref } from "./task-samples.ts";
 
 const orders: Readonly<Record<PairOrder, string>> = {
   gap: "where they differ most",
@@ -59,7 +60,6 @@ export function Against({ ids }: { readonly ids: readonly [string, string] }) {
       ),
     [ids.join()],
   );
-  const { sort = "gap", show = "all" } = address.value.query;
   return (
     <>
       <p class="crumbs">
@@ -70,14 +70,7 @@ export function Against({ ids }: { readonly ids: readonly [string, string] }) {
         note="Task by task: the mean reward of each, and how many of its samples with a reward are solved."
       />
       <Answered answer={answer}>
-        {([first = [], second = []]) => (
-          <Table
-            ids={ids}
-            pairs={orderPairs(pairTasks(first.map(pairSample), second.map(pairSample)), isOrder(sort) ? sort : "gap")}
-            sort={sort}
-            show={show}
-          />
-        )}
+        {([first = [], second = []]) => <Pairs ids={ids} first={first} second={second} />}
       </Answered>
     </>
   );
@@ -87,18 +80,37 @@ function isOrder(text: string): text is PairOrder {
   return text in orders;
 }
 
-interface TableProps {
+interface PairsProps {
   readonly ids: readonly [string, string];
-  readonly pairs: readonly TaskPair[];
-  readonly sort: string;
-  /** Tasks to show: those with these solvers, or "all". */
-  readonly show: string;
+  readonly first: readonly Sample[];
+  readonly second: readonly Sample[];
 }
 
-function Table({ ids, pairs: all, sort, show }: TableProps) {
-  const bySolvers = Map.groupBy(all, solversOf);
+/** Shows all tasks, or the one that the address names. */
+function Pairs({ ids, first, second }: PairsProps) {
+  const { sort = "gap", show = "all", of: part, instance } = address.value.query;
+  const all = useMemo(
+    () => orderPairs(pairTasks(first.map(pairSample), second.map(pairSample)), isOrder(sort) ? sort : "gap"),
+    [first, second, sort],
+  );
   const pairs =
     pairSolvers.find((each) => each === show) === undefined ? all : all.filter((pair) => solversOf(pair) === show);
+  if (instance === undefined) return <Table ids={ids} all={all} pairs={pairs} />;
+  const pair = all.find((each) => each.part === part && each.instance === instance);
+  if (pair === undefined) return <p class="empty">Neither has a sample of task {instance}.</p>;
+  return <Both ids={ids} pair={pair} pairs={pairs} />;
+}
+
+interface TableProps {
+  readonly ids: readonly [string, string];
+  readonly all: readonly TaskPair[];
+  /** Tasks to show, in order. */
+  readonly pairs: readonly TaskPair[];
+}
+
+function Table({ ids, all, pairs }: TableProps) {
+  const { path, query } = address.value;
+  const bySolvers = Map.groupBy(all, solversOf);
   const shown = pairSolvers.filter((each) => each !== "unknown" || bySolvers.has(each));
   const counts = shown.map((each) => [solvers[each], bySolvers.get(each)?.length ?? 0] as const);
   return (
@@ -109,13 +121,13 @@ function Table({ ids, pairs: all, sort, show }: TableProps) {
       <div class="toolbar">
         <Select
           label="Order"
-          value={sort}
+          value={query["sort"] ?? "gap"}
           options={Object.entries(orders).map(([value, text]) => ({ value, text }))}
           onChoose={(value) => refine({ sort: value })}
         />
         <Select
           label="Show"
-          value={show}
+          value={query["show"] ?? "all"}
           options={[
             { value: "all", text: `all ${all.length}` },
             ...shown.map((each, at) => ({ value: each, text: `${counts[at]?.[1]} ${solvers[each]}` })),
@@ -133,17 +145,12 @@ function Table({ ids, pairs: all, sort, show }: TableProps) {
           const pair = pairs[at] as TaskPair;
           const { part, instance, sides } = pair;
           const link = (side: 0 | 1) => (
-            <a href={taskSamplesHref(ids[side], part, instance)}>{figure(meanReward(sides[side]))}</a>
-          );
-          const solved = ({ solved, samples, rewarded }: PairSide) => (
-            <>
-              <Tag tone={solved > 0 ? "good" : "plain"}>{`${solved} of ${rewarded}`}</Tag>
-              {rewarded < samples && <small> {samples - rewarded} without a reward</small>}
-            </>
+            <a href={taskSamplesHref({ id: ids[side], part, instance })}>{figure(meanReward(sides[side]))}</a>
           );
           const difference = rewardGap(pair);
           const words = difference === undefined ? "–" : signed(difference);
-          return [instance.slice(0, 8), part, link(0), solved(sides[0]), link(1), solved(sides[1]), words];
+          const task = <a href={hrefOf(path, { ...query, of: part, instance })}>{instance.slice(0, 8)}</a>;
+          return [task, part, link(0), <Solved side={sides[0]} />, link(1), <Solved side={sides[1]} />, words];
         }}
       />
     </>

@@ -1,14 +1,8 @@
 /** Shows one evaluation: its report and its completions. */
-import { toJson } from "@bufbuild/protobuf";
 import { useState } from "preact/hooks";
-import {
-  EvaluationService,
-  type Report,
-  type Sample,
-  SampleSchema,
-} from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+import { EvaluationService, type Report, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
-import { eachOfPages, present } from "../../../clients/ts/src/reply.ts";
+import { present } from "../../../clients/ts/src/reply.ts";
 import { address, go, hrefOf } from "../address.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
 import { mayNot, roleAtLeast } from "../caller.ts";
@@ -21,6 +15,7 @@ import { Answered, Facts, Heading, NotForRole, Panel, Tabs, Warnings } from "../
 import { count } from "../words.ts";
 import { Again } from "./again.tsx";
 import { Reports } from "./compare.tsx";
+import { groupSample, loadTaskSamples } from "./task-samples.ts";
 
 const { method } = EvaluationService;
 
@@ -65,7 +60,7 @@ export function EvaluationPage({ id }: { readonly id: string }) {
               ))}
             {current === "samples" && query["instance"] === undefined && <All id={id} report={found} />}
             {current === "samples" && query["instance"] !== undefined && (
-              <OneTask id={id} report={found} instanceHash={query["instance"]} part={query["of"] ?? ""} />
+              <OneTask id={id} report={found} instance={query["instance"]} part={query["of"] ?? ""} />
             )}
           </>
         )}
@@ -89,11 +84,6 @@ function About({ report: { evaluation } }: { readonly report: Report }) {
       />
     </div>
   );
-}
-
-/** Returns the link to the samples of one task of an evaluation. */
-export function taskSamplesHref(id: string, part: string, instance: string): string {
-  return hrefOf(["evaluations", id, "samples"], { of: part, instance });
 }
 
 function rowOf({ task, sampleIndex, outcome, part, answer }: Sample): Row {
@@ -130,38 +120,19 @@ function All({ id, report }: { readonly id: string; readonly report: Report }) {
 interface OneTaskProps {
   readonly id: string;
   readonly report: Report;
-  readonly instanceHash: string;
+  readonly instance: string;
   readonly part: string;
 }
 
-function OneTask({ id, report, instanceHash, part }: OneTaskProps) {
+function OneTask({ id, report, instance, part }: OneTaskProps) {
   const most = report.evaluation?.samplesPerTask ?? 1;
   const answer = useAnswer(
-    async (client, options) => {
-      const asked = { evaluationId: id, instanceHash, part, pageSize: 1000 };
-      const read = (pageToken: string) => client.unary(method.listSamples, { ...asked, pageToken }, options);
-      const samples: Sample[] = [];
-      // Read page by page until all samples of the task are found. Pages before them may be empty, because the server
-      // skips other tasks.
-      for await (const sample of eachOfPages(read, (page) => page.samples)) if (samples.push(sample) === most) break;
-      return samples;
-    },
-    [id, instanceHash, part],
+    (client, options) => loadTaskSamples(client, options, { id, part, instance }, most),
+    [id, instance, part],
   );
   return (
     <Answered answer={answer}>
-      {(samples) => (
-        <Group
-          title={`task ${instanceHash}`}
-          task={samples[0]?.task}
-          samples={samples.map((sample) => ({
-            ...sample,
-            taskId: sample.task?.taskId ?? "",
-            outcome: outcomeOf(present(sample.outcome, "outcome")),
-            json: () => toJson(SampleSchema, sample),
-          }))}
-        />
-      )}
+      {(samples) => <Group title={`task ${instance}`} task={samples[0]?.task} samples={samples.map(groupSample)} />}
     </Answered>
   );
 }

@@ -59,12 +59,18 @@ export function Group({ title, task, samples }: GroupProps) {
   );
 }
 
-function Asked({ task }: { readonly task: Task }) {
+interface AskedProps {
+  readonly task: Task;
+  /** Evaluation with this prompt, if another evaluation has another prompt of the task. */
+  readonly whom?: string;
+}
+
+export function Asked({ task, whom = "" }: AskedProps) {
   return (
     <details class="panel" open>
       <summary>
         <h2>
-          What was asked: {task.environment} {task.level}
+          What {whom !== "" && `${whom} `}was asked: {task.environment} {task.level}
         </h2>
       </summary>
       <ol class="messages">
@@ -85,10 +91,14 @@ function Asked({ task }: { readonly task: Task }) {
 interface SideProps {
   readonly sample: GroupSample;
   readonly task: Task | undefined;
-  readonly isMeant: boolean;
+  /** Whether the address names this sample. Defaults to false. */
+  readonly isMeant?: boolean;
+  /** Evaluation of the sample and the sample's own page, if samples of several evaluations are shown. */
+  readonly own?: { readonly of: string; readonly href: string };
 }
 
-function Side({ sample, task, isMeant }: SideProps) {
+/** Shows a sample with its outcome, as an item of a list. */
+export function Side({ sample, task, isMeant = false, own }: SideProps) {
   const { sampleIndex, taskId, completion, transcript, toolCalls, outcome, note, json } = sample;
   const isEpisode = transcript.length > 0 || toolCalls.length > 0;
   const messages = isEpisode ? messagesOf(transcript, { completion, toolCalls }, task?.prompt) : undefined;
@@ -98,18 +108,22 @@ function Side({ sample, task, isMeant }: SideProps) {
   }, [isMeant]);
   return (
     <li ref={place} class={isMeant ? "meant" : ""}>
-      <Panel title={`Sample ${sampleIndex}`} note={note}>
+      <Panel title={own === undefined ? `Sample ${sampleIndex}` : `Sample ${sampleIndex} of ${own.of}`} note={note}>
         <OutcomeShown outcome={outcome} completion={completion} messages={messages} />
         <AnswerPicture taskId={taskId} completion={completion} />
         <p class="steps">
-          <button
-            type="button"
-            class="quiet"
-            aria-pressed={isMeant}
-            onClick={() => refine({ sample: String(sampleIndex) })}
-          >
-            Link to this one
-          </button>
+          {own === undefined ? (
+            <button
+              type="button"
+              class="quiet"
+              aria-pressed={isMeant}
+              onClick={() => refine({ sample: String(sampleIndex) })}
+            >
+              Link to this one
+            </button>
+          ) : (
+            <a href={own.href}>Its own page</a>
+          )}
           <CopyButton text={() => JSON.stringify(json(), undefined, 2)} what="the sample" words="as JSON" />
           {!isEpisode && (
             <CopyButton

@@ -28,11 +28,15 @@ function indexIn(places: Places, query: Query): number {
 /** Elements in which arrow keys have a meaning of their own: they move a cursor, choose or scroll. */
 const USES_ARROWS = "input, textarea, select, pre, dialog, [role=region]";
 
-/**
- * Buttons that lead to the sample before and after. `beside` are the samples on the page, which are stepped through if
- * the reader did not come from a list.
- */
-export function Steps({ beside }: { readonly beside: Places }) {
+interface StepsProps {
+  /** Samples on the page, which are stepped through if the reader did not come from a list. */
+  readonly beside: Places;
+  /** Name of the things that are stepped through. Defaults to "Samples". */
+  readonly what?: string;
+}
+
+/** Buttons that lead to the sample before and after. */
+export function Steps({ beside, what = "Samples" }: StepsProps) {
   const { query } = address.value;
   const known = listed?.at === listIn(address.value) && indexIn(listed.places, query) >= 0 ? listed.places : beside;
   const at = indexIn(known, query);
@@ -56,10 +60,10 @@ export function Steps({ beside }: { readonly beside: Places }) {
     </button>
   );
   return (
-    <div class="actions steps-to" role="group" aria-label="Samples before and after">
+    <div class="actions steps-to" role="group" aria-label={`${what} before and after`}>
       {button("← Previous", "ArrowLeft", before)}
       <span class="note" role="status">
-        {at < 0 ? `${known.length} samples` : `${at + 1} of ${known.length}`}
+        {at < 0 ? `${known.length} ${what.toLowerCase()}` : `${at + 1} of ${known.length}`}
       </span>
       {button("Next →", "ArrowRight", after)}
     </div>
