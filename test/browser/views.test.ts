@@ -120,7 +120,11 @@ test("what goes wrong most in a run, and the samples of it", async () => {
   const listed = (samples: string): Promise<void> =>
     page.getByText(Number(samples) > 50 ? "50 samples, and more" : `${samples} samples`, { exact: true }).waitFor();
   await listed(count);
-  expect(page.url()).toContain("violation=");
+  expect(page.url()).toContain("template=");
+  const chip = page.getByTitle("Removes this filter");
+  await chip.click();
+  await chip.waitFor({ state: "detached" });
+  expect(page.url()).not.toContain("template=");
   await page.goBack();
   const { total } = await client.run("by-hand").violations();
   await page.getByRole("link", { name: /cut off$/ }).click();

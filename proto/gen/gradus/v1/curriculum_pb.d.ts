@@ -3010,7 +3010,7 @@ export declare const SampleSumsSchema: GenMessage<SampleSums>;
 export declare type ViolationCount = Message<"gradus.v1.ViolationCount"> & {
   /**
    * Score.violation with "…" in place of numbers, quoted texts and names, at most 160
-   * bytes.
+   * bytes. SampleFilter.violation_template finds its samples.
    */
   template: string;
 
@@ -3027,8 +3027,8 @@ export declare type ViolationCount = Message<"gradus.v1.ViolationCount"> & {
   stretches: bigint[];
 
   /**
-   * Words that each of the violations contains, for SampleFilter.violation. Empty: they
-   * have none in common.
+   * Words that each of the violations contains, for SampleFilter.violation, which may also
+   * find samples of other templates. Empty: they have none in common.
    */
   search: string;
 };
