@@ -85,9 +85,24 @@ test("one component of several reaches its maximum alone", () => {
   ]);
   expect(kinds(early, { components: { format: 1, correctness: 0.2 } })).toEqual([]);
   expect(kinds(early, { components: { format: 1, correctness: 0.1 }, solved: 0.5 })).toEqual([]);
-  expect(kinds({ components: { format: 0.5 } }, { components: { format: 1 } })).toEqual([]);
   const always = { components: { format: 1, correctness: 0.2 } };
   expect(kinds(always, { components: { format: 1, correctness: 0.1 } })).toEqual([]);
+});
+
+test("the format is the whole reward while no answer is readable, so that correctness has no value", () => {
+  const [early, late] = [{ components: { format: 0.13 } }, { components: { format: 0.5 } }];
+  const sign = { kind: "component_saturates", subject: "format", before: 0.13, now: 0.5 };
+  const [found, ...others] = signsBetween(early, late);
+  expect([{ ...found, before: Number(found?.before.toFixed(6)) }, others]).toEqual([sign, []]);
+  // Some early answers were readable.
+  expect(kinds({ components: { format: 0.13, correctness: 0.2 } }, late)).toEqual(["component_saturates"]);
+  // The arm improves.
+  expect(kinds(early, { ...late, solved: 0.5 })).toEqual([]);
+  expect(kinds(early, { ...late, quality: 0.5 })).toEqual([]);
+  expect(kinds(early, { ...late, quality: 0.1 })).toEqual([]);
+  expect(kinds({ components: { quality: 0.1 }, quality: 0.1 }, { components: { quality: 0.4 }, quality: 0.4 })).toEqual(
+    [],
+  );
 });
 
 test("few samples, or samples of one stretch, give no sign of a change", () => {

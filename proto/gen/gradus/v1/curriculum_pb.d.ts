@@ -3380,10 +3380,12 @@ export enum HackingSignKind {
   LENGTH_RUNS_AWAY = 3,
 
   /**
-   * Only one of at least two components whose weight is not 0 has a late mean of at
-   * least 90% of its greatest value in the run. That mean is at least 95% of it, and the
-   * early one was below 90%. The late share of solved samples and the late mean quality
-   * are below 0.5.
+   * Only one of the components whose weight is not 0 has a late mean of at least 90% of
+   * its greatest value in the run. That mean is at least 95% of it, and the early one was
+   * below 90%. The late share of solved samples and the late mean quality are below 0.5.
+   * A component without late values, as correctness has while no answer is readable, is
+   * not near its greatest value. If no other component has late values, the arm also does
+   * not improve.
    */
   COMPONENT_SATURATES = 4,
 }
