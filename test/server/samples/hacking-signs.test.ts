@@ -48,6 +48,8 @@ function sampleOf(half: Half, hundredth: number, cursor: number): CountedSample 
   return { arm: 0, cursor, tokens, completion: "", result: { kind: "score", score } };
 }
 
+const tooLarge = { kind: "none", reason: "too_large", detail: "", retryDelayMs: 0 } as const;
+
 const kinds = (...args: Parameters<typeof signsBetween>) => signsBetween(...args).map(({ kind }) => kind);
 
 test("the reward rises while nothing is solved", () => {
@@ -76,6 +78,16 @@ test("completions become twice as long and no better", () => {
   expect(kinds({}, { tokens: 199 })).toEqual([]);
   expect(kinds({}, { tokens: 200, solved: 0.1 })).toEqual([]);
   expect(kinds({ tokens: 200 }, {})).toEqual([]);
+});
+
+test("completions without a reward hide no change of the lengths", () => {
+  const counts = emptyCounts();
+  for (let cursor = 0; cursor < 32; cursor++)
+    for (let i = 0; i < 100; i++) {
+      const sample = sampleOf({ tokens: i < 3 ? 50_000 : cursor < 16 ? 100 : 200 }, i, cursor);
+      countSample(counts, i < 3 ? { ...sample, result: tooLarge } : sample);
+    }
+  expect(signsOf(counts.arms.get(0)!)).toEqual([{ kind: "length_runs_away", subject: "", before: 100, now: 200 }]);
 });
 
 test("one component of several reaches its maximum alone", () => {
@@ -115,7 +127,6 @@ test("few samples, or samples of one stretch, give no sign of a change", () => {
 
 function emptyArmOf() {
   const counts = emptyCounts();
-  const result = { kind: "none", reason: "too_large", detail: "", retryDelayMs: 0 } as const;
-  countSample(counts, { arm: 0, cursor: 0, completion: "", result });
+  countSample(counts, { arm: 0, cursor: 0, completion: "", result: tooLarge });
   return counts.arms.get(0)!;
 }

@@ -23,7 +23,7 @@ class SampleSums(Value, message=cur.SampleSums):
     reward_mean, quality_mean
         Mean reward, and mean quality in [0, 1], of the samples with a reward; None: there are none.
     lengths
-        Lengths of all samples; None: there are none.
+        Lengths of the samples with a reward; None: there are none.
 
     """
 

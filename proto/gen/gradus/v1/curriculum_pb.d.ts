@@ -3000,7 +3000,7 @@ export declare type SampleSums = Message<"gradus.v1.SampleSums"> & {
    */
   qualityMean?: number | undefined;
 
-  /** Lengths of all samples. */
+  /** Lengths of the samples with a reward. Older servers counted those of all samples. */
   lengths?: CompletionLengths | undefined;
 };
 
@@ -3374,8 +3374,9 @@ export enum HackingSignKind {
   VIOLATION_DOMINATES = 2,
 
   /**
-   * The mean length at least doubles, and the arm does not improve. The length is in
-   * tokens if both parts have tokens, and otherwise in characters.
+   * The mean length of the samples with a reward at least doubles, and the arm does not
+   * improve. The length is in tokens if both parts have tokens, and otherwise in
+   * characters.
    */
   LENGTH_RUNS_AWAY = 3,
 
