@@ -4,8 +4,15 @@
  */
 import { ALL, type ArmCounts, COMPONENT, sumsOf, type Tally, tallyOf, violationsOf } from "./sample-counts.ts";
 
+export const SIGN_KINDS = [
+  "reward_without_solved",
+  "violation_dominates",
+  "length_runs_away",
+  "component_saturates",
+] as const;
+
 export interface HackingSign {
-  readonly kind: "reward_without_solved" | "violation_dominates" | "length_runs_away" | "component_saturates";
+  readonly kind: (typeof SIGN_KINDS)[number];
   /** Template of the violation, or name of the component. Empty: the sign is about neither. */
   readonly subject: string;
   readonly before: number;

@@ -268,6 +268,18 @@ describe("counts in a store", () => {
     await store.close();
   });
 
+  test("are announced with their run, once they are written", async () => {
+    const store = memorySampleStore();
+    const written: string[] = [];
+    const counter = createRunCounter(store, log, (run) => written.push(run));
+    counter.add("run", [issued({}), issued({})]);
+    expect(written).toEqual([]);
+    await counter.flush();
+    await counter.flush();
+    expect(written).toEqual(["run"]);
+    await store.close();
+  });
+
   test("of a deleted run are forgotten", async () => {
     const store = memorySampleStore();
     const counter = createRunCounter(store, log);
