@@ -32,7 +32,7 @@ export const LIMITS = {
   // task.proto, outcome.proto
   TaskSpec: { environment: { max: 128 }, level: name, pool: name, tools: { max: 32 }, reply_detail: name },
   RewardScheme: { name },
-  SampleFilter: { violation: { max: 256 }, text: { max: 1024 } },
+  SampleFilter: { violation: { max: 256 }, text: { max: 1024 }, violation_template: { max: 256 } },
   // environment.proto
   ListEnvironmentsRequest: { category: name, page_size: page },
   CompletionGroup: { group_id: groupId },

@@ -25,6 +25,7 @@ import { recordItem } from "./rpc/record-feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
 import type { SampleStore } from "./stores/sample-store.ts";
 import { createSamples, type Samples } from "./samples/kept-samples.ts";
+import { createSignWatch } from "./samples/sign-watch.ts";
 import type { Store } from "./stores/store.ts";
 import { createAsyncScorer } from "./tasks/scoring/async-scorer.ts";
 import type { Keyring } from "./tasks/keyring.ts";
@@ -98,7 +99,7 @@ const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "p
 
 /** Builds all parts. If the suites cannot be read, throws the error that `problem` makes from the message. */
 export async function assemble(parts: AssemblyParts, problem: (message: string) => Error) {
-  const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
+  const { config, registry, keyring, pools, opened, missingPorts, onFailure } = parts;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
   const spans = spansOf(parts.traces);
@@ -117,7 +118,7 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, resources, teacher });
   const ranks = createRunRanks(pools);
-  const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
+  const { samples, signs } = openSamples(parts, sampleStore, () => deps.runs);
   const replaced = createReplaced(registry, config.mounted.replacedGraceMs);
   const rows = createRunRows({ pools, ranks, replaced, loadedAtMs: clock.now() });
   const source = sourceOf(createRunSource(maker, ranks), () => deps);
@@ -163,9 +164,21 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
     teacher?.close();
     resources.close();
     runs.close();
-    for (const each of [opened, workers, background, samples, store, evaluationStore, sampleStore]) await each.close();
+    for (const each of [opened, workers, background, samples, signs, store, evaluationStore, sampleStore])
+      await each.close();
   };
-  return { deps, resources, workers, close };
+  return { deps, signs, resources, workers, close };
+}
+
+/** Opens the samples of runs, and the watch for signs in their counts. */
+function openSamples({ config, log }: AssemblyParts, store: Stores["sampleStore"], runs: () => ServiceDeps["runs"]) {
+  const countsOf = async (runId: string) => {
+    const incarnations = await runs().incarnations(runId);
+    return incarnations.kind === "ok" ? [...(await samples.counts(runId, incarnations.value)).arms.values()] : [];
+  };
+  const signs = createSignWatch(countsOf, systemClock, log);
+  const samples = createSamples({ store, clock: systemClock, log, onCounted: signs.note, ...config.keepSamples });
+  return { samples, signs };
 }
 
 type Source = RunPorts<TaskSpec, TaskKey>["source"];

@@ -20,7 +20,7 @@ import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcome-metrics.ts";
-import { registerRuns } from "./runtime/run-metrics.ts";
+import { registerRuns, registerSigns } from "./runtime/run-metrics.ts";
 import { registerSamples } from "./runtime/sampled-metrics.ts";
 import { registerLoad, registerState } from "./runtime/state-metrics.ts";
 import { openTraces, type Traces } from "./runtime/traces.ts";
@@ -204,7 +204,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
     traces,
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
-  const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
+  const { deps, signs, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
   // Nothing below can fail. From now on, `close` closes everything that was opened.
   starting.move();
   const unfollow = taskKeys.follow(log, () => deps.scorer.forget());
@@ -212,6 +212,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   const replaced = linkReplicas(fleet, { resources, runs: deps.runs }, log, health);
   registerRuns(metrics.registry, deps.runs);
+  registerSigns(metrics.registry, signs.present);
   registerSamples(metrics.registry, ...(deps.teacher?.metrics ?? []));
   const closeAll = async (): Promise<void> => {
     unfollow();

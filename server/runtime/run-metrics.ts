@@ -3,7 +3,7 @@
  * reported.
  */
 import type { Registry } from "prom-client";
-import { gauge, one, registerSamples, type Sample } from "./sampled-metrics.ts";
+import { byName, gauge, one, registerSamples, type Sample } from "./sampled-metrics.ts";
 
 export interface RunFigures {
   readonly runId: string;
@@ -88,6 +88,15 @@ export function registerRuns(
     ({ recentSolvedShare }) => recentSolvedShare,
   );
   ofArm("gradus_arm_reward_mean", "Mean reward in the arm's last groups.", ({ recentRewardMean }) => recentRewardMean);
+}
+
+/** Registers the number of signs that policies exploit their reward. `present` returns it by kind. */
+export function registerSigns(registry: Registry, present: () => ReadonlyMap<string, number>): void {
+  const help = "Signs that policies exploit their reward, in runs with samples in the last ten minutes.";
+  registerSamples(
+    registry,
+    gauge("gradus_run_hacking_signs", help, () => byName("kind", present()), "max"),
+  );
 }
 
 /**

@@ -51,7 +51,8 @@ type ByIncarnation = ReadonlyMap<string, RunCounts>;
 
 export type RunCounter = ReturnType<typeof createRunCounter>;
 
-export function createRunCounter(store: SampleStore, log: Log) {
+/** `onWritten` is called with each run whose new counts were written. */
+export function createRunCounter(store: SampleStore, log: Log, onWritten?: (run: string) => void) {
   let waiting = new Map<string, Map<string, RunCounts>>();
   let armsWaiting = 0;
   let lost = 0;
@@ -79,6 +80,7 @@ export function createRunCounter(store: SampleStore, log: Log) {
     const rows: (readonly [run: string, rows: readonly string[]])[] = [];
     for (const [run, counts] of all) rows.push([run, await rowsOf(counts)]);
     await Promise.all([beside(), ...rows.map((each) => writeRows(...each))]);
+    for (const [run] of rows) onWritten?.(run);
   };
   const flush = (beside = async (): Promise<unknown> => undefined): Promise<void> =>
     (writing = writing.then(() => write(beside)));

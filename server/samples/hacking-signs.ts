@@ -4,8 +4,15 @@
  */
 import { ALL, type ArmCounts, COMPONENT, sumsOf, type Tally, tallyOf, violationsOf } from "./sample-counts.ts";
 
+export const SIGN_KINDS = [
+  "reward_without_solved",
+  "violation_dominates",
+  "length_runs_away",
+  "component_saturates",
+] as const;
+
 export interface HackingSign {
-  readonly kind: "reward_without_solved" | "violation_dominates" | "length_runs_away" | "component_saturates";
+  readonly kind: (typeof SIGN_KINDS)[number];
   /** Template of the violation, or name of the component. Empty: the sign is about neither. */
   readonly subject: string;
   readonly before: number;
@@ -91,18 +98,27 @@ function dominates(arm: ArmCounts, { sums, stretches }: Part): readonly HackingS
   });
 }
 
+/** Values of a component in a part: their mean, 0 if there are none, and their number. */
+interface Values {
+  readonly mean: number;
+  readonly count: number;
+}
+
 function saturates(arm: ArmCounts, early: Part, late: Part): readonly HackingSign[] {
   const { scored, solved, quality } = late.sums;
   const components = [...arm].filter(([name]) => name.startsWith(COMPONENT));
-  if (components.length < 2 || Math.max(solved, quality) >= scored / 2) return [];
+  if (Math.max(solved, quality) >= scored / 2) return [];
   const shares = components.map(([name, series]) => {
     const highest = Math.max(...[...series.values()].map(([, , greatest = 0]) => greatest));
-    const meanOf = ({ stretches }: Part): number => {
+    const [was, is] = [early, late].map(({ stretches }) => {
       const [sum = 0, count = 0] = sumsOf(series, (stretch) => stretches.has(stretch));
-      return mean(sum, count);
-    };
-    return { subject: name.slice(COMPONENT.length), highest, before: meanOf(early), now: meanOf(late) };
+      return { mean: mean(sum, count), count };
+    }) as [Values, Values];
+    return { subject: name.slice(COMPONENT.length), highest, before: was.mean, now: is.mean, values: is.count };
   });
+  // A component without late values, e.g. the correctness of answers that nobody can read, is not near its maximum.
+  const isOnly = shares.filter(({ values }) => values > 0).length < 2;
+  if (isOnly && isImproved(early.sums, late.sums)) return [];
   const [high, ...others] = shares.filter(({ now, highest }) => highest > 0 && now >= UNSATURATED * highest);
   if (high === undefined || others.length > 0) return [];
   const { subject, highest, before, now } = high;

@@ -68,6 +68,8 @@ export interface SamplesOptions {
   readonly keptMs: number;
   /** Counts the samples. Defaults to a counter that keeps its counts in the store. */
   readonly counter?: RunCounter;
+  /** Called with each run whose new counts were written. */
+  readonly onCounted?: (run: string) => void;
 }
 
 export type Samples = ReturnType<typeof createSamples>;
@@ -98,7 +100,7 @@ const READ_LENGTH = 1024 ** 2;
 
 export function createSamples({ store, clock, log, bytesMax, keptMs, ...options }: SamplesOptions) {
   const writer = createWriter(store, log, bytesMax);
-  const { counter = createRunCounter(store, log) } = options;
+  const { counter = createRunCounter(store, log, options.onCounted) } = options;
   const writing = gathering(clock, GATHER_MS, writer.flush);
   const counting = gathering(clock, GATHER_COUNTS_MS, () => {
     // The samples that wait are committed together with the counts: a commit of its own costs 0.2 ms more.

@@ -45,7 +45,7 @@ export interface RunCounts {
 
 export const emptyCounts = (): RunCounts => ({ width: 1, arms: new Map() });
 
-/** Sums over samples. All but `samples` and the lengths are about samples with a reward. */
+/** Sums over samples. All but `samples` are about samples with a reward. */
 export interface Tally {
   readonly samples: number;
   readonly tokens: number;
@@ -72,14 +72,18 @@ export interface CountedSample {
 
 const emptyTally = (): number[] => [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/** Adds a sample to the numbers of a stretch, which are a `Tally` in the order of its members. */
+/**
+ * Adds a sample to the numbers of a stretch, which are a `Tally` in the order of its members. Lengths of samples without
+ * a reward are left out, because a few completions that are too large would hide a change of the others. Older servers
+ * counted them, too.
+ */
 function addSample(series: Series, stretch: number, { tokens, completion, result }: CountedSample): void {
   const sums = made(series, stretch, emptyTally);
   sums[0]! += 1;
+  if (result.kind === "none") return;
   const isInTokens = tokens !== undefined;
   sums[isInTokens ? 1 : 3]! += isInTokens ? tokens : completion.length;
   sums[isInTokens ? 2 : 4]! += 1;
-  if (result.kind === "none") return;
   const { reward, solved, truncated, quality } = result.score;
   sums[5]! += 1;
   sums[6]! += Number(solved);

@@ -1,6 +1,8 @@
 /** Filters completions by their text and score. */
+import { violationKind } from "../../envs/lib/violation-kind.ts";
 import type { Verdict } from "../../envs/score.ts";
 import type { SampleResult } from "../tasks/scoring/results.ts";
+import { templateOf } from "./violation-template.ts";
 
 /** Conditions on completions. A completion matches if it meets all that are set. */
 export interface SampleFilter {
@@ -8,6 +10,8 @@ export interface SampleFilter {
   readonly verdicts: ReadonlySet<Verdict>;
   /** Text that the completion's violation must contain, in lower case. Empty: any violation, or none. */
   readonly violation: string;
+  /** Template that the completion's violation must have (templateOf). Empty: any violation, or none. */
+  readonly violationTemplate: string;
   readonly rewardMin: number | undefined;
   readonly rewardMax: number | undefined;
   readonly solved: boolean | undefined;
@@ -20,9 +24,10 @@ export interface SampleFilter {
 }
 
 /** Returns whether no condition is set, so that every completion matches. */
-export function isOpen({ verdicts, violation, reasons, text, ...others }: SampleFilter): boolean {
+export function isOpen({ verdicts, violation, violationTemplate, reasons, text, ...others }: SampleFilter): boolean {
   const isUnset = Object.values(others).every((value) => value === undefined);
-  return isUnset && verdicts.size === 0 && reasons.size === 0 && violation === "" && text === "";
+  const texts = [violation, violationTemplate, text];
+  return isUnset && verdicts.size === 0 && reasons.size === 0 && texts.every((each) => each === "");
 }
 
 export function isMeant(filter: SampleFilter, completion: string, result: SampleResult): boolean {
@@ -30,13 +35,24 @@ export function isMeant(filter: SampleFilter, completion: string, result: Sample
 }
 
 function isMeantByResult(filter: SampleFilter, result: SampleResult): boolean {
-  const { verdicts, violation, rewardMin, rewardMax, solved, truncated, noReward, reasons } = filter;
+  const {
+    verdicts,
+    violation,
+    violationTemplate: template,
+    rewardMin,
+    rewardMax,
+    solved,
+    truncated,
+    noReward,
+    reasons,
+  } = filter;
   const isScored = result.kind === "score";
   if (noReward !== undefined && noReward === isScored) return false;
   if (reasons.size > 0 && (isScored || !reasons.has(result.reason))) return false;
   if (!isScored) {
     const bounds = [rewardMin, rewardMax, truncated];
-    const wantsScore = verdicts.size > 0 || violation !== "" || bounds.some((bound) => bound !== undefined);
+    const wantsViolation = violation !== "" || template !== "";
+    const wantsScore = verdicts.size > 0 || wantsViolation || bounds.some((bound) => bound !== undefined);
     return !wantsScore && solved !== true;
   }
   const { score } = result;
@@ -46,6 +62,7 @@ function isMeantByResult(filter: SampleFilter, result: SampleResult): boolean {
     score.reward >= (rewardMin ?? -Infinity) &&
     score.reward <= (rewardMax ?? Infinity) &&
     (solved === undefined || score.solved === solved) &&
-    (truncated === undefined || score.truncated === truncated)
+    (truncated === undefined || score.truncated === truncated) &&
+    (template === "" || templateOf(violationKind(score.violation)) === template)
   );
 }

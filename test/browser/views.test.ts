@@ -120,7 +120,11 @@ test("what goes wrong most in a run, and the samples of it", async () => {
   const listed = (samples: string): Promise<void> =>
     page.getByText(Number(samples) > 50 ? "50 samples, and more" : `${samples} samples`, { exact: true }).waitFor();
   await listed(count);
-  expect(page.url()).toContain("violation=");
+  expect(page.url()).toContain("template=");
+  const chip = page.getByTitle("Removes this filter");
+  await chip.click();
+  await chip.waitFor({ state: "detached" });
+  expect(page.url()).not.toContain("template=");
   await page.goBack();
   const { total } = await client.run("by-hand").violations();
   await page.getByRole("link", { name: /cut off$/ }).click();
@@ -309,4 +313,27 @@ test("the page says since when the server is away, and comes back with it", asyn
   client = createClient(server.address);
   await client.run("hostile").pause();
   await page.getByText("paused", { exact: true }).waitFor();
+});
+
+test("each view of a run says how many signs there are that its reward is exploited", async () => {
+  const run = client.run("exploited");
+  const arms = [{ id: "tsp", environment: "np/tsp", level: "easy" }];
+  await run.create({ arms, policy: { kind: "mixture" }, numGenerations: 4, promptsPerUpdate: 16 });
+  const { tasks } = await run.nextBatch();
+  await client.batchStep(
+    tasks.map((task) => ({ task, completions: Array.from({ length: 4 }, () => "I do not know") })),
+  );
+  await using opened = await openView(browser, `${server.httpAddress}/#/runs/exploited`);
+  const { page } = opened;
+  const sign = page.getByRole("link", { name: "1 sign that the policy exploits its reward" });
+  await sign.waitFor();
+  await opened.go("#/runs/exploited/arms");
+  await sign.click();
+  await page.getByText("of the last samples have one violation").waitFor();
+  expect(page.url()).toContain("#/runs/exploited/problems");
+  await opened.go("#/runs/hostile");
+  await page.getByRole("link", { name: "Problems" }).waitFor();
+  expect(await sign.count()).toBe(0);
+  expect(opened.complaints).toEqual([]);
+  await run.delete();
 });

@@ -108,7 +108,20 @@ describe("completions that a run keeps", () => {
     expect(shown).toMatch(/^keeping\n4 samples, \d+% solved, 0% truncated, 0% without a reward, mean reward /);
     expect(shown).toMatch(/^problems\nsamples +share +kind +problem$/m);
     expect(shown).toMatch(/^1 +25% +█████ +malformed +the thinking is never closed/m);
-    expect(shown).toContain("gradus run samples keeping --violation ");
+    const [, verdict = "", template = ""] =
+      /^gradus run samples keeping --verdict (\w+) --violation-template '(.*)'$/m.exec(shown)!;
+    const found = await ok(
+      "run",
+      "samples",
+      "keeping",
+      "--verdict",
+      verdict,
+      "--violation-template",
+      template,
+      "--json",
+    );
+    const count = Number(/^problems\n.*\n(\d+) /m.exec(shown)?.[1]);
+    expect(found.trimEnd().split("\n")).toHaveLength(count);
     expect(shown).toMatch(/^rewards\nreward +samples +share +mean length$/m);
     expect(shown).toMatch(/^arms\narm +samples +solved .*\na +4 /m);
     expect(await ok("run", "problems", "keeping", "--arm", "a")).toMatch(

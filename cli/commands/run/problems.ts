@@ -45,7 +45,7 @@ function problemsText(id: string, { total, arms, stretchTasks, counted }: GetVio
     return counted
       ? `no samples of ${arm ?? id} are counted yet`
       : "no samples are counted: a server counts them with --keep-samples";
-  const [most] = shown.violations.filter(({ search }) => search !== "");
+  const [most] = shown.violations;
   const signs = arms.flatMap((each) => each.signs.map((sign) => `${each.armId}: ${signWords(sign)}`));
   const parts = [
     [arm ?? id, sumsText(shown.sums)],
@@ -62,9 +62,12 @@ function problemsText(id: string, { total, arms, stretchTasks, counted }: GetVio
   return parts.flatMap(([head = "", text = ""]) => (text === "" ? [] : [`${head}\n${text}`])).join("\n\n");
 }
 
-/** Returns the command that shows the samples of a violation. Its words come from a verifier, so they are quoted. */
-const samplesCommand = (id: string, { search }: ViolationCount, arm?: string): string =>
-  `gradus run samples ${id} --violation '${search.replaceAll("'", "'\\''")}'${arm === undefined ? "" : ` --arm ${arm}`}`;
+/** Returns the command that shows the samples of a violation. Its template comes from a verifier, so it is quoted. */
+function samplesCommand(id: string, { verdict, template }: ViolationCount, arm?: string): string {
+  const ofArm = arm === undefined ? "" : ` --arm ${arm}`;
+  const quoted = `'${template.replaceAll("'", "'\\''")}'`;
+  return `gradus run samples ${id}${ofArm} --verdict ${word(Verdict, verdict)} --violation-template ${quoted}`;
+}
 
 const share = (part: bigint, whole: bigint): number => (whole === 0n ? 0 : Number(part) / Number(whole));
 

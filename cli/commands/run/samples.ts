@@ -17,6 +17,7 @@ interface Flags extends ConnectionFlags {
   readonly updateBatch?: number;
   readonly verdict?: NonNullable<SampleFilterChoice["verdicts"]>;
   readonly violation?: string;
+  readonly violationTemplate?: string;
   readonly rewardMin?: number;
   readonly rewardMax?: number;
   readonly text?: string;
@@ -53,6 +54,7 @@ export function addSamples(group: Command): void {
         .argParser(addVerdict),
     )
     .option("--violation <words>", "only completions whose violation contains these words")
+    .option("--violation-template <text>", "only completions whose violation has this template of run problems")
     .option("--reward-min <n>", "only completions with at least this reward", anyNumber)
     .option("--reward-max <n>", "only completions with at most this reward", anyNumber)
     .option("--solved", "only solved completions")
@@ -83,12 +85,12 @@ export function addSamples(group: Command): void {
 
 async function samples(id: string, flags: Flags): Promise<void> {
   const { arm: armId, group: groupId, verdict: verdicts, limit, json } = flags;
-  const { violation, rewardMin, rewardMax, solved, truncated, missingReward, text } = flags;
+  const { violation, violationTemplate, rewardMin, rewardMax, solved, truncated, missingReward, text } = flags;
   const noReward = missingReward === undefined ? undefined : true;
   const noRewardReasons = missingReward === undefined || missingReward === true ? [] : [missingReward];
   const updateBatch = flags.updateBatch === undefined ? undefined : BigInt(flags.updateBatch);
-  const ofReward = { rewardMin, rewardMax, noReward, noRewardReasons };
-  const filter = { armId, groupId, updateBatch, verdicts, violation, solved, truncated, text, ...ofReward };
+  const ofReward = { verdicts, rewardMin, rewardMax, noReward, noRewardReasons, solved, truncated };
+  const filter = { armId, groupId, updateBatch, violation, violationTemplate, text, ...ofReward };
   await withServer(flags, async (client) => {
     let shown = 0;
     for await (const sample of client.run(id).samples({ ...filter, pageSize: Math.min(limit, 100) })) {

@@ -47,6 +47,8 @@ def test_what_people_ask(guarded: Server) -> None:
         assert list(run.samples(truncated=True)) == list(run.samples(no_reward_reasons=["too_large"])) == []
         counts = run.violations()
         assert (counts.counted, counts.total.sums.samples, counts.total.violations[0].verdict) == (True, 4, "malformed")
+        most = counts.total.violations[0]
+        assert len(list(run.samples(verdicts=["malformed"], violation_template=most.template))) == most.count
         drawn = {each.arm_id: each.sums.samples for each in counts.arms}
         (whole,) = run.violations(counts.arms[0].arm_id).arms
         assert (whole.sums.samples, sum(each.sums.samples for each in whole.stretches)) == (drawn[whole.arm_id],) * 2

@@ -16,6 +16,11 @@ export interface SampleFilterChoice {
    * 256 bytes.
    */
   readonly violation?: string | undefined;
+  /**
+   * Template that the violation must have, as `Run.violations` returns it. With its verdict in `verdicts`, the
+   * completions are those that it counts. At most 256 bytes.
+   */
+  readonly violationTemplate?: string | undefined;
   readonly rewardMin?: number | undefined;
   readonly rewardMax?: number | undefined;
   readonly solved?: boolean | undefined;

@@ -111,13 +111,13 @@ interface Problem {
   readonly words: string;
   readonly kind: string;
   readonly count: bigint;
-  /** Filter of the samples with the problem. Unset: the list of samples has no such filter. */
+  /** Filter of the samples with the problem. Unset: there is none. */
   readonly query?: Query;
 }
 
-function problemOf({ template, verdict, search, count: number }: ViolationCount): Problem {
+function problemOf({ template, verdict, count: number }: ViolationCount): Problem {
   const kind = (Verdict[verdict] ?? "").toLowerCase();
-  return { words: template, kind, count: number, ...(search && { query: { outcome: kind, violation: search } }) };
+  return { words: template, kind, count: number, query: { outcome: kind, template } };
 }
 
 function problemsOf({ violations, otherViolations, missingRewards }: ArmViolations): readonly Problem[] {

@@ -19,6 +19,7 @@ import { WINDOWS } from "./learning.ts";
 import { ARMS_APART } from "./lines.ts";
 import { Note, Tags } from "./notes.tsx";
 import { seriesOf } from "./series.ts";
+import { SignNotice } from "./sign-notice.tsx";
 import { Smoothing } from "./smoothing.tsx";
 import { pausedWords, policyName, type ReadRun, shapeOf, standingOf, warningsOf } from "./state.ts";
 import { TopArms } from "./top-arms.tsx";
@@ -65,6 +66,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
         <>
           <Progress run={run} />
           <Warnings words={warningsOf(run.state)} />
+          <SignNotice runId={runId} />
           <Tabs
             label="Of this run"
             current={current}

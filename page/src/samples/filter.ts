@@ -32,12 +32,13 @@ export function outcomeChoices(chosen: string): readonly string[] {
 }
 
 export function filterOf(query: Readonly<Record<string, string>>): SampleFilter {
-  const { outcome = "", violation = "", min = "", max = "", text = "" } = query;
+  const { outcome = "", violation = "", template = "", min = "", max = "", text = "" } = query;
   const verdict = named(verdicts, outcome);
   const reason = named(reasons, outcome);
   return create(SampleFilterSchema, {
     verdicts: verdict === undefined ? [] : [verdict],
     violation,
+    violationTemplate: template,
     text,
     ...numberOf("rewardMin", min),
     ...numberOf("rewardMax", max),

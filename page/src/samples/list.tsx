@@ -130,8 +130,22 @@ function Filters({ kindName, kinds, kind, query, onLook, children }: FiltersProp
         </label>
       ))}
       {children}
+      <Template template={query["template"] ?? ""} />
       <button type="button" onClick={onLook}>
         Look again
+      </button>
+    </div>
+  );
+}
+
+/** Shows the template that the violations have, with a button that removes this filter. Shows nothing if there is none. */
+function Template({ template }: { readonly template: string }) {
+  if (template === "") return null;
+  return (
+    <div class="field">
+      <span>violation</span>
+      <button type="button" title="Removes this filter" onClick={() => refine({ template: "" })}>
+        <Clipped text={template} /> ✕
       </button>
     </div>
   );

@@ -38,6 +38,10 @@ async function train(client: GradusClient, runId: string, batches: number): Prom
   }
 }
 
+async function numberFound(samples: AsyncIterable<unknown>): Promise<bigint> {
+  return BigInt((await Array.fromAsync(samples)).length);
+}
+
 const numbersOf = ({ total, arms }: GetViolationsResponse) => ({
   samples: total?.sums?.samples,
   arms: arms.map(({ armId, sums }) => [armId, sums?.samples]),
@@ -76,14 +80,39 @@ test("the violations of a run are counted by template, with what else is wrong",
   expect(first?.stretches.reduce((sum, count) => sum + count, 0n)).toBe(first?.count);
   expect(first?.stretches).toHaveLength(whole[0]?.stretches.length ?? 0);
   // The words find the samples that were counted.
-  const kept = [];
-  for await (const sample of run.samples({ armId: "tours", violation: first?.search ?? "" })) kept.push(sample);
-  expect(BigInt(kept.length)).toBe(first?.count);
+  expect(await numberFound(run.samples({ armId: "tours", violation: first?.search ?? "" }))).toBe(first?.count);
 
   const unused = await run.violations("unused");
   expect(numbersOf(unused).arms).toEqual([["unused", 0n]]);
   await run.deleteSamples();
   expect(numbersOf(await run.violations())).toEqual({ samples: 0n, arms: [] });
+});
+
+test("each template finds the samples that it counts, also if another one has its words", async () => {
+  const run = server.client.run("templates");
+  await run.create({ ...choice, arms: [{ id: "sums", environment: "math/arithmetic" }], evaluationArms: [] });
+  for (let batch = 0; batch < 2; batch++) {
+    const { tasks } = await run.nextBatch();
+    // The violation of the first is a part of the second's, which also names a remedy.
+    const cut = { sampleIndex: 0, text: "no thinking", finishReason: "length" } as const;
+    const completions = [cut, "no thinking", "<think>", "<think></think><answer>one</answer>"];
+    await server.client.batchStep(tasks.map((task) => ({ task, completions })));
+  }
+  const { violations } = (await run.violations()).total!;
+  let isAmbiguous = false;
+  for (const { template, verdict, count, search } of violations) {
+    const verdicts = [Verdict[verdict].toLowerCase() as "malformed" | "infeasible" | "graded"];
+    expect(await numberFound(run.samples({ verdicts, violationTemplate: template })), template).toBe(count);
+    isAmbiguous ||= (await numberFound(run.samples({ verdicts, violation: search }))) > count;
+  }
+  expect(isAmbiguous).toBe(true);
+  const [{ template = "" } = {}] = violations;
+  expect(await numberFound(run.samples({ violationTemplate: template, noReward: true }))).toBe(0n);
+  expect(await numberFound(run.samples({ violationTemplate: template.slice(1) }))).toBe(0n);
+  await expect(numberFound(run.samples({ violationTemplate: "x".repeat(257) }))).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: expect.stringMatching(/filter\.violation_template.*256/) as string,
+  });
 });
 
 test("a completion that is sent twice is counted once, and counts outlive an import", async () => {

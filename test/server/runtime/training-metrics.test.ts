@@ -89,6 +89,7 @@ describe("runs", () => {
     expect(text).toContain('gradus_run_samples{run="metrics-1"} 28\n');
     expect(text).toContain('gradus_arm_probability{run="metrics-1",arm="real/T0"} 0.125\n');
     expect(text).toContain('reason="invalid_task_id",resource=""} 1\n');
+    expect(text).toContain('gradus_run_hacking_signs{kind="length_runs_away"} 0\n');
     const scored = lines(text, "gradus_outcomes_total").map((line) => Number(line.split(" ").at(-1)));
     expect(scored.reduce((sum, count) => sum + count, 0)).toBe(28);
     expect(lines(text, "gradus_outcomes_total").every((line) => line.includes('environment="countdown"'))).toBe(true);

@@ -146,6 +146,14 @@ test("counts of parts add up to those of all samples, in any order", () => {
   }
 });
 
+test("lengths are those of samples with a reward, and counts of older servers with all lengths still open", () => {
+  const counts = countsOf([sampleOf({ tokens: 7 }), sampleOf({}), { ...withoutReward, tokens: 900 }, withoutReward]);
+  const lengths = { tokens: 7, tokenSamples: 1, characters: 10, characterSamples: 1 };
+  expect(tallyOf(counts.arms.get(0)?.get(ALL))).toMatchObject({ samples: 4, scored: 2, ...lengths });
+  mergeFlat(counts, 1, [[0, ALL, 1, 11, 0, 3, 907, 2, 10, 1, 1, 0, 0, 0.5, 0.25, 0]], []);
+  expect(tallyOf(counts.arms.get(0)?.get(ALL))).toMatchObject({ samples: 7, scored: 3, tokens: 914, tokenSamples: 3 });
+});
+
 test("stretches stay few, and cover all cursors", () => {
   const counts = countsOf([0, 31, 32, 1_000_000, 2 ** 40].map((cursor) => sampleOf({ cursor })));
   expect(2 ** 40 / counts.width).toBeLessThan(STRETCHES_MAX);
@@ -257,6 +265,18 @@ describe("counts in a store", () => {
     sound.add("run", [issued({ arm: 5 })]);
     expect(await samplesOf(sound, "first")).toBe(1025);
     expect(warnings.splice(0)).toEqual([{ samples: 76 }]);
+    await store.close();
+  });
+
+  test("are announced with their run, once they are written", async () => {
+    const store = memorySampleStore();
+    const written: string[] = [];
+    const counter = createRunCounter(store, log, (run) => written.push(run));
+    counter.add("run", [issued({}), issued({})]);
+    expect(written).toEqual([]);
+    await counter.flush();
+    await counter.flush();
+    expect(written).toEqual(["run"]);
     await store.close();
   });
 

@@ -48,6 +48,8 @@ function sampleOf(half: Half, hundredth: number, cursor: number): CountedSample 
   return { arm: 0, cursor, tokens, completion: "", result: { kind: "score", score } };
 }
 
+const tooLarge = { kind: "none", reason: "too_large", detail: "", retryDelayMs: 0 } as const;
+
 const kinds = (...args: Parameters<typeof signsBetween>) => signsBetween(...args).map(({ kind }) => kind);
 
 test("the reward rises while nothing is solved", () => {
@@ -78,6 +80,16 @@ test("completions become twice as long and no better", () => {
   expect(kinds({ tokens: 200 }, {})).toEqual([]);
 });
 
+test("completions without a reward hide no change of the lengths", () => {
+  const counts = emptyCounts();
+  for (let cursor = 0; cursor < 32; cursor++)
+    for (let i = 0; i < 100; i++) {
+      const sample = sampleOf({ tokens: i < 3 ? 50_000 : cursor < 16 ? 100 : 200 }, i, cursor);
+      countSample(counts, i < 3 ? { ...sample, result: tooLarge } : sample);
+    }
+  expect(signsOf(counts.arms.get(0)!)).toEqual([{ kind: "length_runs_away", subject: "", before: 100, now: 200 }]);
+});
+
 test("one component of several reaches its maximum alone", () => {
   const early = { components: { format: 0.5, correctness: 0.2 } };
   expect(signsBetween(early, { components: { format: 1, correctness: 0.1 } })).toEqual([
@@ -85,9 +97,24 @@ test("one component of several reaches its maximum alone", () => {
   ]);
   expect(kinds(early, { components: { format: 1, correctness: 0.2 } })).toEqual([]);
   expect(kinds(early, { components: { format: 1, correctness: 0.1 }, solved: 0.5 })).toEqual([]);
-  expect(kinds({ components: { format: 0.5 } }, { components: { format: 1 } })).toEqual([]);
   const always = { components: { format: 1, correctness: 0.2 } };
   expect(kinds(always, { components: { format: 1, correctness: 0.1 } })).toEqual([]);
+});
+
+test("the format is the whole reward while no answer is readable, so that correctness has no value", () => {
+  const [early, late] = [{ components: { format: 0.13 } }, { components: { format: 0.5 } }];
+  const sign = { kind: "component_saturates", subject: "format", before: 0.13, now: 0.5 };
+  const [found, ...others] = signsBetween(early, late);
+  expect([{ ...found, before: Number(found?.before.toFixed(6)) }, others]).toEqual([sign, []]);
+  // Some early answers were readable.
+  expect(kinds({ components: { format: 0.13, correctness: 0.2 } }, late)).toEqual(["component_saturates"]);
+  // The arm improves.
+  expect(kinds(early, { ...late, solved: 0.5 })).toEqual([]);
+  expect(kinds(early, { ...late, quality: 0.5 })).toEqual([]);
+  expect(kinds(early, { ...late, quality: 0.1 })).toEqual([]);
+  expect(kinds({ components: { quality: 0.1 }, quality: 0.1 }, { components: { quality: 0.4 }, quality: 0.4 })).toEqual(
+    [],
+  );
 });
 
 test("few samples, or samples of one stretch, give no sign of a change", () => {
@@ -100,7 +127,6 @@ test("few samples, or samples of one stretch, give no sign of a change", () => {
 
 function emptyArmOf() {
   const counts = emptyCounts();
-  const result = { kind: "none", reason: "too_large", detail: "", retryDelayMs: 0 } as const;
-  countSample(counts, { arm: 0, cursor: 0, completion: "", result });
+  countSample(counts, { arm: 0, cursor: 0, completion: "", result: tooLarge });
   return counts.arms.get(0)!;
 }

@@ -133,7 +133,13 @@ function forged({ taskId, groupId }: KnownTask): fc.Arbitrary<KnownTask> {
   );
 }
 
-const filter = fc.record({ violation: hostileText, text: hostileText, rewardMin: of(0, NaN), solved: fc.boolean() });
+const filter = fc.record({
+  violation: hostileText,
+  violationTemplate: hostileText,
+  text: hostileText,
+  rewardMin: of(0, NaN),
+  solved: fc.boolean(),
+});
 
 function curriculumRequests({ tasks, exported }: Knowledge): Requests {
   const run = fc.record({ runId });

@@ -23,7 +23,7 @@ class SampleSums(Value, message=cur.SampleSums):
     reward_mean, quality_mean
         Mean reward, and mean quality in [0, 1], of the samples with a reward; None: there are none.
     lengths
-        Lengths of all samples; None: there are none.
+        Lengths of the samples with a reward; None: there are none.
 
     """
 
@@ -43,7 +43,8 @@ class ViolationCount(Value, message=cur.ViolationCount):
     Attributes
     ----------
     template
-        The violation with "…" in place of numbers, quoted texts and names.
+        The violation with "…" in place of numbers, quoted texts and names, for the filter `violation_template` of
+        `Run.samples`.
     verdict
         Verdict of the samples.
     count
@@ -51,7 +52,8 @@ class ViolationCount(Value, message=cur.ViolationCount):
     stretches
         Number of samples in each of `ArmViolations.stretches`.
     search
-        Words that each of the violations contains, for the filter `violation` of `Run.samples`; "": they have none.
+        Words that each of the violations contains, for the filter `violation` of `Run.samples`, which may also find
+        other templates; "": they have none.
 
     """
 

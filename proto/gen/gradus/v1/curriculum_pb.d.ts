@@ -3000,7 +3000,7 @@ export declare type SampleSums = Message<"gradus.v1.SampleSums"> & {
    */
   qualityMean?: number | undefined;
 
-  /** Lengths of all samples. */
+  /** Lengths of the samples with a reward. Older servers counted those of all samples. */
   lengths?: CompletionLengths | undefined;
 };
 
@@ -3010,7 +3010,7 @@ export declare const SampleSumsSchema: GenMessage<SampleSums>;
 export declare type ViolationCount = Message<"gradus.v1.ViolationCount"> & {
   /**
    * Score.violation with "…" in place of numbers, quoted texts and names, at most 160
-   * bytes.
+   * bytes. SampleFilter.violation_template finds its samples.
    */
   template: string;
 
@@ -3027,8 +3027,8 @@ export declare type ViolationCount = Message<"gradus.v1.ViolationCount"> & {
   stretches: bigint[];
 
   /**
-   * Words that each of the violations contains, for SampleFilter.violation. Empty: they
-   * have none in common.
+   * Words that each of the violations contains, for SampleFilter.violation, which may also
+   * find samples of other templates. Empty: they have none in common.
    */
   search: string;
 };
@@ -3374,16 +3374,19 @@ export enum HackingSignKind {
   VIOLATION_DOMINATES = 2,
 
   /**
-   * The mean length at least doubles, and the arm does not improve. The length is in
-   * tokens if both parts have tokens, and otherwise in characters.
+   * The mean length of the samples with a reward at least doubles, and the arm does not
+   * improve. The length is in tokens if both parts have tokens, and otherwise in
+   * characters.
    */
   LENGTH_RUNS_AWAY = 3,
 
   /**
-   * Only one of at least two components whose weight is not 0 has a late mean of at
-   * least 90% of its greatest value in the run. That mean is at least 95% of it, and the
-   * early one was below 90%. The late share of solved samples and the late mean quality
-   * are below 0.5.
+   * Only one of the components whose weight is not 0 has a late mean of at least 90% of
+   * its greatest value in the run. That mean is at least 95% of it, and the early one was
+   * below 90%. The late share of solved samples and the late mean quality are below 0.5.
+   * A component without late values, as correctness has while no answer is readable, is
+   * not near its greatest value. If no other component has late values, the arm also does
+   * not improve.
    */
   COMPONENT_SATURATES = 4,
 }

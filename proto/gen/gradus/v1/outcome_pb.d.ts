@@ -415,6 +415,13 @@ export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
 
   /** Reasons for a missing reward that pass. Empty: samples pass with or without a reward. */
   noRewardReasons: NoRewardReason[];
+
+  /**
+   * Template that the violation must have, as ViolationCount.template returns it. With
+   * the verdict of the ViolationCount in `verdicts`, the samples that it counts pass. At
+   * most 256 bytes. Empty: samples pass with or without a violation.
+   */
+  violationTemplate: string;
 };
 
 export declare const SampleFilterSchema: GenMessage<SampleFilter>;

@@ -256,6 +256,7 @@ class SampleFilter(_message.Message):
     TEXT_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     NO_REWARD_REASONS_FIELD_NUMBER: _ClassVar[int]
+    VIOLATION_TEMPLATE_FIELD_NUMBER: _ClassVar[int]
     verdicts: _containers.RepeatedScalarFieldContainer[Verdict]
     violation: str
     reward_min: float
@@ -265,4 +266,5 @@ class SampleFilter(_message.Message):
     text: str
     truncated: bool
     no_reward_reasons: _containers.RepeatedScalarFieldContainer[NoRewardReason]
-    def __init__(self, verdicts: _Optional[_Iterable[_Union[Verdict, str]]] = ..., violation: _Optional[str] = ..., reward_min: _Optional[float] = ..., reward_max: _Optional[float] = ..., solved: bool = ..., no_reward: bool = ..., text: _Optional[str] = ..., truncated: bool = ..., no_reward_reasons: _Optional[_Iterable[_Union[NoRewardReason, str]]] = ...) -> None: ...
+    violation_template: str
+    def __init__(self, verdicts: _Optional[_Iterable[_Union[Verdict, str]]] = ..., violation: _Optional[str] = ..., reward_min: _Optional[float] = ..., reward_max: _Optional[float] = ..., solved: bool = ..., no_reward: bool = ..., text: _Optional[str] = ..., truncated: bool = ..., no_reward_reasons: _Optional[_Iterable[_Union[NoRewardReason, str]]] = ..., violation_template: _Optional[str] = ...) -> None: ...
