@@ -18,10 +18,11 @@ class SampleFilter(TypedDict, total=False):
     """Filter of completions. All conditions that are set must hold.
 
     `verdicts`: accepted verdicts. `violation`, `text`: text that the violation (256 bytes) and the completion (1,024
-    bytes) contain, in upper or lower case. `violation_template`: template of the violation, as `Run.violations` returns
-    it; with its verdict in `verdicts`, the samples are those that it counts (256 bytes). `reward_min`, `reward_max`: bounds, which leave out samples without a
-    reward. `solved`, `truncated`, `no_reward`: whether the goal was reached, whether the score is of a completion that
-    was cut off, and whether there is no reward. `no_reward_reasons`: accepted reasons for a missing reward.
+    bytes) contain, in upper or lower case. `violation_template`: template of the violation, as `Run.violations`
+    returns it; with its verdict in `verdicts`, the samples are those that it counts (256 bytes). `reward_min`,
+    `reward_max`: bounds, which leave out samples without a reward. `solved`, `truncated`, `no_reward`: whether the
+    goal was reached, whether the score is of a completion that was cut off, and whether there is no reward.
+    `no_reward_reasons`: accepted reasons for a missing reward.
     """
 
     verdicts: Iterable[Verdict]
