@@ -41,7 +41,10 @@ interface Report {
 
 test("refuses arms that grow", async () => {
   const grown = "arms:\n  - { id: paths, spec: { environment: np/tsp }, grow: { axis: cities, start: 4 } }\n";
-  writeFileSync(join(cwd, "grown.yaml"), `run_id: grown\n${grown}policy:\n  frontier: {}\nnum_generations: 8\nprompts_per_update: 16\n`);
+  writeFileSync(
+    join(cwd, "grown.yaml"),
+    `run_id: grown\n${grown}policy:\n  frontier: {}\nnum_generations: 8\nprompts_per_update: 16\n`,
+  );
   const refused = await gradus({ cwd }, "simulate", "grown.yaml", "--quiet");
   expect(refused).toMatchObject({ code: 2, out: "" });
   expect(refused.err).toContain("arm 'paths' grows, and simulated students know fixed levels only");
