@@ -29,8 +29,8 @@ function opened(armsOf: (run: string) => Promise<readonly ArmCounts[]>) {
   const pass = async (ms: number): Promise<void> => {
     nowMs += ms;
     for (const timer of timers) if (timer.atMs <= nowMs && timers.delete(timer)) timer.call();
-    // Looks end within one turn of the event loop, because the arms of these runs are at hand.
-    await new Promise((resolve) => setImmediate(resolve));
+    // A look takes a turn of the event loop, and one more for each arm after which a slice of time is over.
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
   const present = () => [...watch.present()].filter(([, count]) => count > 0);
   return { watch, warnings, timers, pass, present };
