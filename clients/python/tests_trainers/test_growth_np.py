@@ -1,0 +1,87 @@
+"""The NP-hard part of the study of growth: its plan, its report, and a short training of each problem."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from real_server import ROOT, Server
+
+sys.path.insert(0, str(ROOT / "clients/python/examples/curriculum_study"))
+
+import growth_report as report
+import model
+import np_plan
+import sequences
+from growth import GROWTH
+from np_plan import NP_EQUAL, PILOT, PROBLEMS, WIDE, Problem
+from sequence_plan import PROMPTS
+from tokens import FIRST_NUMBER, PAD, UnreadError
+
+from gradus import Client
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_a_problem_sets_the_parameters_of_its_axis_and_reads_its_prompts(client: Client, problem: Problem) -> None:
+    (axis,) = client.get_environment(problem.environment).axes
+    assert (axis.name, axis.first) == (problem.axis, problem.first)
+    for at, value in enumerate(problem.values(WIDE)):
+        assert problem.parameters(value) == {each.name: each.values[at] for each in axis.parameters if each.values}
+        (made,) = client.batch_reset(problem.spec(value, "train"), [1])
+        task = made.result()
+        assert task.metadata[problem.axis] == str(value)
+        assert problem.language.prompt(task.prompt[-1]["content"]).shape == (problem.language.prompt_length,)
+        completion = client.solve_task(task).completion
+        written = problem.language.text(problem.language.completion(completion))
+        assert client.step(task, written).solved
+    weights = model.initial(problem.settings(1).size, seed=0)
+    assert 90_000 < sum(each.size for each in jax.tree.leaves(weights)) < 120_000
+
+
+def test_a_graph_s_pairs_have_their_places() -> None:
+    language = PROBLEMS[2].language
+    prompt = language.prompt("0: 1\n\nYour task:\n0: 2\n1: 2 3\n2: 0 1\n3: 1\n\nWrite")
+    # Number of vertices, then the pairs 01, 02, 12, 03, 13, 23.
+    expected = [4, None, 0, 1, None, 1, None]
+    assert prompt[1:8].tolist() == [PAD if each is None else FIRST_NUMBER + each for each in expected]
+    with pytest.raises(UnreadError, match="not a prompt of clique"):
+        language.prompt("Choose from 4 items")
+
+
+@pytest.mark.parametrize("part", PILOT)
+def test_a_few_updates_against_the_real_server(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setattr(np_plan, "HELD_OUT", 8)
+    monkeypatch.setattr(np_plan, "IMITATION_STEPS", 2)
+    job = sequences.Job(replace(PILOT[part], updates=3), NP_EQUAL, 0)
+    sequences.train_one(job, tmp_path, server.address, GROWTH)
+    figures = json.loads(job.result(tmp_path).read_text())
+    assert np.shape(figures["drawn"]) == (3, len(figures["curve"][0]["right"]))
+    assert [sum(each) for each in figures["drawn"]] == [PROMPTS] * 3
+    assert all(0 <= quality <= 1 for point in figures["curve"] for quality in point["right"])
+
+
+def _write(folder: Path, part: str, condition: str, seed: int, qualities: list[float]) -> None:
+    curve = [{"rollouts": 2048 * i, "right": [each] * 5} for i, each in enumerate(qualities)]
+    figures: dict[str, Any] = {"part": part, "condition": condition, "seed": seed, "curve": curve}
+    figures |= {"drawn": [[16] + [0] * 4] * 4, "seconds": 1.0}
+    (folder / f"{part}-{condition}.{seed}.json").write_text(json.dumps(figures))
+
+
+@pytest.mark.parametrize(("last", "learnt"), [((0.31, 0.3, 0.2), "yes"), ((0.31, 0.29, 0.2), "no")])
+def test_a_problem_is_learnt_if_two_of_three_seeds_rise_by_a_tenth(
+    tmp_path: Path, last: tuple[float, ...], learnt: str
+) -> None:
+    for seed, each in enumerate(last):
+        _write(tmp_path, "pilot, clique", NP_EQUAL, seed, [0.2, 0.9, each])
+    text = report.write_report(tmp_path)
+    cells = " | ".join(f"0.200 → {each:.3f} ({each - 0.2:+.3f})" for each in last)
+    assert f"| np/clique | {cells} | {learnt} |" in text
+    assert ("The first that is learnt is np/clique." if learnt == "yes" else "None is learnt") in text
