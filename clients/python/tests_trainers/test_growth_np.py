@@ -20,7 +20,19 @@ import model
 import np_plan
 import sequences
 from growth import GROWTH
-from np_plan import NP_EQUAL, PILOT, PROBLEMS, WIDE, Problem
+from np_plan import (
+    NP_CONDITIONS,
+    NP_EQUAL,
+    NP_FITTING,
+    NP_GROW,
+    NP_PARTS,
+    NP_WIDE,
+    PILOT,
+    PROBLEMS,
+    SCORED,
+    WIDE,
+    Problem,
+)
 from sequence_plan import PROMPTS
 from tokens import FIRST_NUMBER, PAD, UnreadError
 
@@ -54,24 +66,44 @@ def test_a_graph_s_pairs_have_their_places() -> None:
         language.prompt("Choose from 4 items")
 
 
-@pytest.mark.parametrize("part", PILOT)
-def test_a_few_updates_against_the_real_server(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
-) -> None:
+def _train(part: str, condition: str, server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(np_plan, "HELD_OUT", 8)
     monkeypatch.setattr(np_plan, "IMITATION_STEPS", 2)
-    job = sequences.Job(replace(PILOT[part], updates=3), NP_EQUAL, 0)
-    sequences.train_one(job, tmp_path, server.address, GROWTH)
-    figures = json.loads(job.result(tmp_path).read_text())
+    job = sequences.Job(replace({**PILOT, **NP_PARTS}[part], updates=3), condition, 0)
+    sequences.train_one(job, folder, server.address, GROWTH)
+    figures = json.loads(job.result(folder).read_text())
     assert np.shape(figures["drawn"]) == (3, len(figures["curve"][0]["right"]))
     assert [sum(each) for each in figures["drawn"]] == [PROMPTS] * 3
     assert all(0 <= quality <= 1 for point in figures["curve"] for quality in point["right"])
+    return figures
+
+
+@pytest.mark.parametrize("part", PILOT)
+def test_a_few_updates_of_each_problem_against_the_real_server(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    figures = _train(part, NP_EQUAL, server, tmp_path, monkeypatch)
+    assert len(figures["curve"][0]["right"]) == SCORED
+
+
+@pytest.mark.parametrize(
+    ("condition", "arms"), [(NP_GROW, 1), (NP_FITTING, SCORED), (NP_EQUAL, SCORED), (NP_WIDE, WIDE)]
+)
+def test_a_few_updates_of_each_condition_against_the_real_server(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str, arms: int
+) -> None:
+    (part,) = NP_PARTS.values()
+    assert len(NP_CONDITIONS[condition].arms(part.family)) == arms
+    drawn = np.sum(_train(part.name, condition, server, tmp_path, monkeypatch)["drawn"], axis=0)
+    assert len(drawn) == WIDE
+    # Only the first value is open at the start, and the next three may be tried.
+    assert set(np.flatnonzero(drawn)) <= set(range(4 if condition == NP_GROW else arms))
 
 
 def _write(folder: Path, part: str, condition: str, seed: int, qualities: list[float]) -> None:
-    curve = [{"rollouts": 2048 * i, "right": [each] * 5} for i, each in enumerate(qualities)]
+    curve = [{"rollouts": 2048 * i, "right": [each] * WIDE} for i, each in enumerate(qualities)]
     figures: dict[str, Any] = {"part": part, "condition": condition, "seed": seed, "curve": curve}
-    figures |= {"drawn": [[16] + [0] * 4] * 4, "seconds": 1.0}
+    figures |= {"drawn": [[16] + [0] * (WIDE - 1)] * 4, "seconds": 1.0}
     (folder / f"{part}-{condition}.{seed}.json").write_text(json.dumps(figures))
 
 
@@ -85,3 +117,15 @@ def test_a_problem_is_learnt_if_two_of_three_seeds_rise_by_a_tenth(
     cells = " | ".join(f"0.200 → {each:.3f} ({each - 0.2:+.3f})" for each in last)
     assert f"| np/clique | {cells} | {learnt} |" in text
     assert ("The first that is learnt is np/clique." if learnt == "yes" else "None is learnt") in text
+
+
+def test_the_part_compares_growth_with_each_other_condition(tmp_path: Path) -> None:
+    for condition, gain in ((NP_GROW, 0.3), (NP_FITTING, 0.3), (NP_WIDE, 0.1)):
+        for seed in (300, 301):
+            noise = 0.01 * (seed - 300) * (condition == NP_GROW)
+            _write(tmp_path, "knapsack", condition, seed, [gain + noise] * 3)
+    text = report.write_report(tmp_path)
+    assert f"knapsack, {NP_EQUAL}: 0 of 5 seeds" in text
+    assert f"| {NP_GROW} less {NP_FITTING} | +0.005 ± 0.064 | 2 | not told apart |" in text
+    assert f"| {NP_GROW} less {NP_WIDE} | +0.205 ± 0.064 | 2 |  |" in text
+    assert (tmp_path / "knapsack-curves.svg").exists()

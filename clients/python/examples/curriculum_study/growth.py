@@ -17,7 +17,7 @@ import np_training
 import sequences
 from growth_plan import CONDITIONS, PARTS
 from growth_report import write_report
-from np_plan import NP_CONDITIONS, PILOT, Problem
+from np_plan import NP_CONDITIONS, NP_PARTS, PILOT, Problem
 from sequence_plan import Condition
 from sequence_training import Trained
 from sequences import Job, Study, main
@@ -31,7 +31,8 @@ def _train(client: Client, job: Job, condition: Condition, shares: Sequence[floa
     return sequences.train(client, job, condition, shares)
 
 
-GROWTH = Study("growth", __file__, {**PARTS, **PILOT}, {**CONDITIONS, **NP_CONDITIONS}, write_report, _train)
+_PARTS = {**PARTS, **PILOT, **NP_PARTS}
+GROWTH = Study("growth", __file__, _PARTS, {**CONDITIONS, **NP_CONDITIONS}, write_report, _train)
 
 if __name__ == "__main__":
     sys.exit(main(study=GROWTH))

@@ -10,8 +10,9 @@ import numpy as np
 from figures import Figures, by_condition, compact_figures, percent_drawn
 from growth_plan import CAP, CONDITIONS, EQUAL, FITTING, GROW, PARTS, SCORED, WIDE
 from measures import interval
-from np_plan import NP_CONDITIONS, NP_EQUAL, PILOT, RISE, SEEDS_RISEN
+from np_plan import NP_CONDITIONS, NP_EQUAL, NP_GROW, NP_PARTS, PILOT, RISE, SEEDS_RISEN, Problem
 from np_plan import SCORED as NP_SCORED
+from np_plan import WIDE as NP_WIDE
 from plots import draw_arms, draw_curves
 from scipy import stats
 from sequence_plan import Part, arm_of
@@ -53,7 +54,7 @@ def _on_solved(right: np.ndarray, drawn: np.ndarray) -> float:
 def write_report(folder: Path) -> str:
     """Writes `report.md` and the plots into the folder of the figures; returns the report's text."""
     found = compact_figures(folder, condense)
-    parts, names = {**PARTS, **PILOT}, [*CONDITIONS, *NP_CONDITIONS]
+    parts, names = {**PARTS, **PILOT, **NP_PARTS}, [*CONDITIONS, *NP_CONDITIONS]
     every = {name: by_condition((each for each in found if each["part"] == name), names) for name in parts}
     if not any(every.values()):
         raise SystemExit(f"growth: {folder} has no figures: train some first")
@@ -69,6 +70,7 @@ def write_report(folder: Path) -> str:
             _noninferiority(there),
             *(_part(PARTS[name], results, folder) for name, results in there.items()),
             *_pilot({PILOT[name].family.environment: every[name].get(NP_EQUAL, ()) for name in PILOT}),
+            *(_np_part(part, every[name], folder) for name, part in NP_PARTS.items() if every[name]),
         ]
     )
     (folder / "report.md").write_text(text + "\n")
@@ -104,11 +106,14 @@ def _noninferiority(every: Mapping[str, Results]) -> str:
 
 
 def _part(part: Part[Any], results: Results, folder: Path) -> str:
-    arms = [arm_of(length) for length in range(1, CAP + 1)]
+    arms, noun, wide, baseline = [arm_of(length) for length in range(1, CAP + 1)], "lengths", f"1 to {CAP}", EQUAL
+    if isinstance(part.family, Problem):
+        arms = [f"{part.family.axis}-{value:02}" for value in part.family.values(NP_WIDE)]
+        noun, wide, baseline = "values", f"{NP_WIDE} values", NP_EQUAL
     draw_arms(folder / f"{part.name}-drawn.svg", {name: (arms, _drawn(seeds)) for name, seeds in results.items()})
     curves = {name: [curve(each) for each in seeds] for name, seeds in results.items()}
-    draw_curves(folder / f"{part.name}-curves.svg", "score", EQUAL, curves)
-    titles = ("", "area", "final", "final, 1 to 20", "lengths reached", "tasks of solved lengths", "seeds")
+    draw_curves(folder / f"{part.name}-curves.svg", "score", baseline, curves)
+    titles = ("", "area", "final", f"final, {wide}", f"{noun} reached", f"tasks of solved {noun}", "seeds")
     lines = [f"| {' | '.join(titles)} |", "| --- " * len(titles) + "|"]
     for name, seeds in results.items():
         measured = (
@@ -152,3 +157,15 @@ def is_learnt(trainings: Sequence[Figures]) -> bool:
 
 def _rise(figures: Figures) -> float:
     return round(final(figures) - float(figures["scores"][0]), 6)
+
+
+def _np_part(part: Part[Problem], results: Results, folder: Path) -> str:
+    """Returns a part's table, and the differences in area, which are given without a test."""
+    lines = ["| greater area | mean, 95% interval | seeds | |", "| --- " * 4 + "|"]
+    for other in results:
+        values = differences(results, NP_GROW, other)
+        if other != NP_GROW and len(values) > 1:
+            mean, half = interval(values)
+            told = "" if abs(mean) > half else "not told apart"
+            lines.append(f"| {NP_GROW} less {other} | {mean:+.3f} ± {half:.3f} | {len(values)} | {told} |")
+    return "\n\n".join([_part(part, results, folder), "\n".join(lines)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from experiment import Settings
 from model import Size
@@ -114,12 +114,31 @@ def _first(count: int) -> Callable[[Problem], list[Arm]]:
     ]
 
 
-NP_EQUAL = f"equal shares, {SCORED} values"
+def _growing(problem: Problem) -> list[Arm]:
+    growth = gradus.grow(problem.axis, start=problem.first, step=1, cap=problem.values(WIDE)[-1])
+    return [gradus.arm(problem.environment, grow=growth, arm_id=problem.name)]
+
+
+NP_GROW, NP_FITTING = "grow to 10 values", "frontier, 5 values"
+NP_EQUAL, NP_WIDE = "equal shares, 5 values", "equal shares, 10 values"
 
 NP_CONDITIONS: Mapping[str, Condition] = {
-    each.name: each for each in (Condition(NP_EQUAL, lambda _, __: gradus.mixture(), arms=_first(SCORED)),)
+    each.name: each
+    for each in (
+        Condition(NP_GROW, lambda _, __: gradus.frontier(), arms=_growing),
+        Condition(NP_FITTING, lambda _, __: gradus.frontier(), arms=_first(SCORED)),
+        Condition(NP_EQUAL, lambda _, __: gradus.mixture(), arms=_first(SCORED)),
+        Condition(NP_WIDE, lambda _, __: gradus.mixture(), arms=_first(WIDE)),
+    )
 }
 
 PILOT: Mapping[str, Part[Problem]] = {
     each.name: each for each in (Part(f"pilot, {problem.name}", problem, [NP_EQUAL], range(3)) for problem in PROBLEMS)
+}
+
+_LEARNT = PROBLEMS[1]
+"""First problem that the pilot found learnt. A training took more than 40 s of one core, so there are five seeds."""
+
+NP_PARTS: Mapping[str, Part[Problem]] = {
+    _LEARNT.name: Part(_LEARNT.name, replace(_LEARNT, held_out=WIDE), [*NP_CONDITIONS], range(300, 305))
 }
