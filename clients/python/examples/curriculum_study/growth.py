@@ -11,14 +11,15 @@ trainings are not repeated.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import np_training
 import sequences
 from growth_plan import CONDITIONS, PARTS
 from growth_report import write_report
 from np_plan import NP_CONDITIONS, NP_PARTS, PILOT, Problem
-from sequence_plan import Condition
+from sequence_plan import Condition, Part
 from sequence_training import Trained
 from sequences import Job, Study, main
 
@@ -31,7 +32,7 @@ def _train(client: Client, job: Job, condition: Condition, shares: Sequence[floa
     return sequences.train(client, job, condition, shares)
 
 
-_PARTS = {**PARTS, **PILOT, **NP_PARTS}
+_PARTS: Mapping[str, Part[Any]] = {**PARTS, **PILOT, **NP_PARTS}
 GROWTH = Study("growth", __file__, _PARTS, {**CONDITIONS, **NP_CONDITIONS}, write_report, _train)
 
 if __name__ == "__main__":

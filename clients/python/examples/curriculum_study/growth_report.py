@@ -54,7 +54,8 @@ def _on_solved(right: np.ndarray, drawn: np.ndarray) -> float:
 def write_report(folder: Path) -> str:
     """Writes `report.md` and the plots into the folder of the figures; returns the report's text."""
     found = compact_figures(folder, condense)
-    parts, names = {**PARTS, **PILOT, **NP_PARTS}, [*CONDITIONS, *NP_CONDITIONS]
+    parts: Mapping[str, Part[Any]] = {**PARTS, **PILOT, **NP_PARTS}
+    names = [*CONDITIONS, *NP_CONDITIONS]
     every = {name: by_condition((each for each in found if each["part"] == name), names) for name in parts}
     if not any(every.values()):
         raise SystemExit(f"growth: {folder} has no figures: train some first")
@@ -164,8 +165,9 @@ def _np_part(part: Part[Problem], results: Results, folder: Path) -> str:
     lines = ["| greater area | mean, 95% interval | seeds | |", "| --- " * 4 + "|"]
     for other in results:
         values = differences(results, NP_GROW, other)
-        if other != NP_GROW and len(values) > 1:
+        if other != NP_GROW and values:
             mean, half = interval(values)
+            difference = f"{mean:+.3f} ± {half:.3f}" if np.isfinite(half) else f"{mean:+.3f}"
             told = "" if abs(mean) > half else "not told apart"
-            lines.append(f"| {NP_GROW} less {other} | {mean:+.3f} ± {half:.3f} | {len(values)} | {told} |")
+            lines.append(f"| {NP_GROW} less {other} | {difference} | {len(values)} | {told} |")
     return "\n\n".join([_part(part, results, folder), "\n".join(lines)])
