@@ -152,7 +152,7 @@ study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py countdown
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py packing
 
-study-growth: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of growth (two hours of two cores; finished trainings are kept), write its report into out/
+study-growth: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of growth, with its NP-hard part (two hours of two cores; finished trainings are kept), write its report into out/
 	$(STUDY)/bin/python $(STUDY_FOLDER)/growth.py
 
 study-sequences: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of sequences (three hours of one core; finished trainings are kept), write its report into out/

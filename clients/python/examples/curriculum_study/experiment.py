@@ -155,8 +155,34 @@ def same_order(prompts: Tokens, _: np.random.Generator) -> Tokens:
     return prompts
 
 
-@dataclass(frozen=True)
-class Experiment:
+def arm_of(task: Task) -> str:
+    """Returns the id of a task's arm."""
+    return task.arm_id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """Tasks and settings of trainings, whatever is compared.
+
+    Attributes
+    ----------
+    held_out
+        Function that returns held-out sets of tasks, by name. No arm draws them.
+    kinds, kind_of
+        Kinds by which drawn tasks are counted, and the function that returns a task's kind. (): the condition's arms.
+
+    """
+
+    name: str
+    language: Language
+    settings: Mapping[str, Settings]
+    held_out: Callable[[Client, Settings], dict[str, list[Task]]]
+    kinds: Sequence[str] = ()
+    kind_of: Callable[[Task], str] = arm_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Setup):
     """One experiment: its tasks, conditions and measures.
 
     Attributes
@@ -167,8 +193,6 @@ class Experiment:
         Name of the server's pool of rows, as NAME=ENVIRONMENT. "": none.
     write_pool
         Function that writes the pool's `Settings.pool_rows` rows.
-    held_out
-        Function that returns held-out sets of tasks, by name. No arm draws them.
     twist, shuffle
         Functions that change an answer's text and the prompts before they are imitated.
     score
@@ -178,14 +202,10 @@ class Experiment:
 
     """
 
-    name: str
     question: str
-    language: Language
-    settings: Mapping[str, Settings]
     levels: Sequence[tuple[str, Sequence[str]]]
     conditions: Sequence[Condition]
     baseline: str
-    held_out: Callable[[Client, Settings], dict[str, list[Task]]]
     score: Callable[[Mapping[str, Mapping[str, float]]], float]
     score_title: str
     measures: Sequence[Measure]

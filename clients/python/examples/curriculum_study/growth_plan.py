@@ -42,7 +42,7 @@ CONDITIONS: Mapping[str, Condition] = {
 _SEEDS = range(200, 210)
 _LENGTHS = range(1, CAP + 1)
 
-PARTS: Mapping[str, Part] = {
+PARTS: Mapping[str, Part[Family]] = {
     each.name: each
     for each in (
         Part("cipher", Family("cipher", "sequence/map", 5, lengths=_LENGTHS), [*CONDITIONS], _SEEDS),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from experiment import Condition, Experiment, Measure, Raw, Settings, sizes
@@ -17,30 +18,35 @@ from gradus import Arm, Client, Policy, Task, TaskSpec
 # --- Texts. ---
 
 _ITEMS_MAX = 25
+_COMPLETION_LENGTH = 20
 _TARGET = re.compile(r"^(?:target|capacity): (\d+)$", re.MULTILINE)
 _NUMBER = re.compile(r"\b\d+=(\d+)\b")
 _ITEM = re.compile(r"^\d+: weight=(\d+) value=(\d+)$", re.MULTILINE)
 
 
-def _read_prompt(text: str) -> list[int | None]:
-    """Returns the target or capacity, and 25 pairs of number and None, or of weight and value."""
+def _read_prompt(items_max: int, text: str) -> list[int | None]:
+    """Returns the target or capacity, and pairs of number and None, or of weight and value."""
     task = text[text.rfind("Your task:") :]
     target = _TARGET.search(task)
     items: list[tuple[int, int | None]] = [(int(w), int(v)) for w, v in _ITEM.findall(task)]
     items = items or [(int(each), None) for each in _NUMBER.findall(task)]
     if target is None or not items:
         raise UnreadError(f"not a prompt of subset sum or knapsack: {text[:80]!r}")
-    empty: list[int | None] = [None] * (2 * (_ITEMS_MAX - len(items)))
+    empty: list[int | None] = [None] * (2 * (items_max - len(items)))
     return [int(target[1]), *(each for item in items for each in item), *empty]
 
 
-LANGUAGE = Language(
-    prompt_length=2 + 2 * _ITEMS_MAX,
-    completion_length=20,
-    written=FIRST_NUMBER + _ITEMS_MAX,
-    read_prompt=_read_prompt,
-    between_numbers=", ",
-)
+def list_language(places: int, indices: int, read_prompt: Callable[[str], Sequence[int | None]]) -> Language:
+    """Returns a language of prompts with at most so many places, whose answers are lists of indices."""
+    return Language(1 + places, _COMPLETION_LENGTH, FIRST_NUMBER + indices, read_prompt, between_numbers=", ")
+
+
+def items_language(items_max: int) -> Language:
+    """Returns the language of subset sum and knapsack with at most so many items."""
+    return list_language(1 + 2 * items_max, items_max, partial(_read_prompt, items_max))
+
+
+LANGUAGE = items_language(_ITEMS_MAX)
 
 # --- Tasks: three levels of each environment; knapsack's are parts of its easy one, for its others are long. ---
 

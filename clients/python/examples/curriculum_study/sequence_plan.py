@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sequence_policy import LENGTH_MAX
 
@@ -74,7 +74,7 @@ class Condition:
     options
         More options of the run.
     arms
-        Returns the run's arms.
+        Returns the run's arms, from the family of the part.
 
     """
 
@@ -82,7 +82,7 @@ class Condition:
     policy: Callable[[int, Sequence[float]], Policy]
     needs: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    arms: Callable[[Family], list[Arm]] = Family.arms
+    arms: Callable[[Any], list[Arm]] = Family.arms
 
 
 def _until_mastered(lengths: Sequence[int]) -> Policy:
@@ -125,12 +125,16 @@ CONDITIONS: Mapping[str, Condition] = {
 }
 
 
+Tasks = TypeVar("Tasks")
+"""A part's family of tasks."""
+
+
 @dataclass(frozen=True)
-class Part:
+class Part(Generic[Tasks]):
     """Conditions of one family that are compared with each other."""
 
     name: str
-    family: Family
+    family: Tasks
     conditions: Sequence[str]
     seeds: Sequence[int]
     updates: int = UPDATES
@@ -145,7 +149,7 @@ _CIPHER = Family("cipher", "sequence/map", 5)
 _FOUR = (EQUAL, FRONTIER, OLD, "staged")
 _TEN, _FIVE = range(100, 110), range(100, 105)
 
-PARTS: Mapping[str, Part] = {
+PARTS: Mapping[str, Part[Family]] = {
     each.name: each
     for each in (
         Part("cipher", _CIPHER, [*CONDITIONS], _TEN),

@@ -108,7 +108,7 @@ def write_report(folder: Path) -> str:
     return text
 
 
-def missing_seeds(every: Mapping[str, Results], parts: Mapping[str, Part]) -> list[str]:
+def missing_seeds(every: Mapping[str, Results], parts: Mapping[str, Part[Any]]) -> list[str]:
     """Returns the conditions of which seeds are missing, each with how many of them there are."""
     return [
         f"{name}, {condition}: {len(every[name].get(condition, ()))} of {len(part.seeds)} seeds"
@@ -139,7 +139,7 @@ def _hypotheses(every: Mapping[str, Results]) -> str:
     return "\n".join(lines) if rows else "None has two seeds of both conditions yet."
 
 
-def _part(part: Part, results: Results, folder: Path) -> str:
+def _part(part: Part[Any], results: Results, folder: Path) -> str:
     stem = "-".join(part.name.replace(",", "").split())
     arms = [arm_of(length) for length in LENGTHS]
     draw_arms(folder / f"{stem}-drawn.svg", {name: (arms, _drawn(seeds)) for name, seeds in results.items()})

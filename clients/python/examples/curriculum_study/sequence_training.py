@@ -20,6 +20,7 @@ from sequence_plan import (
     PROMPTS,
     RATE,
     Condition,
+    Family,
     Part,
 )
 from sequence_policy import Rows, State, given_rows, improve, initial, optimizer, sample
@@ -89,7 +90,9 @@ class _Rows:
 class SequenceTrainer:
     """Trains one policy, from start to end."""
 
-    def __init__(self, client: Client, part: Part, condition: Condition, seed: int, shares: Sequence[float]) -> None:
+    def __init__(
+        self, client: Client, part: Part[Family], condition: Condition, seed: int, shares: Sequence[float]
+    ) -> None:
         self.client, self.part, self.family = client, part, part.family
         self.condition, self.seed, self.shares = condition, seed, shares
         self.length_max = max(part.family.lengths)

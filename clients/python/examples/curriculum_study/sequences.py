@@ -19,10 +19,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from sequence_plan import CONDITIONS, PARTS, Condition, Part
 from sequence_report import write_report
-from sequence_training import SequenceTrainer, shares_of
+from sequence_training import SequenceTrainer, Trained, shares_of
 from server import REPOSITORY, serving
 from study import ONE_THREAD
 from tqdm import tqdm
@@ -31,24 +32,10 @@ from gradus import Client
 
 
 @dataclass(frozen=True)
-class Study:
-    """A study of trainings on sequences: its plan, its script, and how its report is written."""
-
-    name: str
-    script: str
-    parts: Mapping[str, Part]
-    conditions: Mapping[str, Condition]
-    write_report: Callable[[Path], str]
-
-
-SEQUENCES = Study("sequences", __file__, PARTS, CONDITIONS, write_report)
-
-
-@dataclass(frozen=True)
 class Job:
     """One training to do."""
 
-    part: Part
+    part: Part[Any]
     condition: str
     seed: int
 
@@ -56,6 +43,26 @@ class Job:
         """Path of its figures."""
         words = f"{self.part.name} {self.condition}".replace(",", " ").replace("'", "").split()
         return results / f"{'-'.join(words)}.{self.seed}.json"
+
+
+def train(client: Client, job: Job, condition: Condition, shares: Sequence[float]) -> Trained:
+    """Does one training on sequences."""
+    return SequenceTrainer(client, job.part, condition, job.seed, shares).train()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study of trainings: its plan, its script, how its report is written, and what does one of its trainings."""
+
+    name: str
+    script: str
+    parts: Mapping[str, Part[Any]]
+    conditions: Mapping[str, Condition]
+    write_report: Callable[[Path], str]
+    train: Callable[[Client, Job, Condition, Sequence[float]], Trained] = train
+
+
+SEQUENCES = Study("sequences", __file__, PARTS, CONDITIONS, write_report)
 
 
 def jobs_of(parts: Sequence[str], conditions: Sequence[str], seeds: int | None, study: Study = SEQUENCES) -> list[Job]:
@@ -88,7 +95,7 @@ def train_one(job: Job, results: Path, address: str, study: Study = SEQUENCES) -
     """Does one training, and writes its figures at the end. A killed one leaves no figures."""
     with Client(address) as client:
         shares = drawn_by_needed(job, results, study)
-        trained = SequenceTrainer(client, job.part, study.conditions[job.condition], job.seed, shares).train()
+        trained = study.train(client, job, study.conditions[job.condition], shares)
     path = job.result(results)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from experiment import Experiment, Settings
+from experiment import Experiment, Settings, same_order
 from model import Parameters, Size, initial, log_probabilities
 from tokens import PAD, Tokens, UnreadError
 from tqdm import tqdm, trange
@@ -40,8 +41,20 @@ def read_answers(experiment: Experiment, exported: Path) -> tuple[Tokens, Tokens
 
 def make_start(experiment: Experiment, settings: Settings, exported: Path, out: Path) -> None:
     """Imitates the solver's answers, and writes the weights to `out`."""
-    prompts, completions = read_answers(experiment, exported)
-    p = initial(settings.size, seed=0)
+    p = imitate(settings, *read_answers(experiment, exported), shuffle=experiment.shuffle)
+    out.write_bytes(pickle.dumps(jax.tree.map(np.asarray, p)))
+
+
+def imitate(
+    settings: Settings,
+    prompts: Tokens,
+    completions: Tokens,
+    *,
+    seed: int = 0,
+    shuffle: Callable[[Tokens, np.random.Generator], Tokens] = same_order,
+) -> Parameters:
+    """Returns weights of a seed after `settings.start_steps` steps of imitation of completions, (rows, tokens)."""
+    p = initial(settings.size, seed)
     rate = optax.warmup_cosine_decay_schedule(
         0, settings.start_rate, max(1, settings.start_steps // 10), settings.start_steps, settings.start_rate / 20
     )
@@ -56,7 +69,7 @@ def make_start(experiment: Experiment, settings: Settings, exported: Path, out: 
         return optax.apply_updates(p, change), state, loss
 
     compiled = jax.jit(step)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     # A few long answers would make every step as slow as they are. So seven of eight steps cut completions to the
     # usual length.
     usual = int(np.percentile((completions != PAD).sum(axis=1), 85))
@@ -64,11 +77,11 @@ def make_start(experiment: Experiment, settings: Settings, exported: Path, out: 
     for i in progress:
         rows = rng.integers(len(prompts), size=settings.start_batch)
         width = completions.shape[1] if i % 8 == 0 else usual
-        tokens = np.concatenate([experiment.shuffle(prompts[rows], rng), completions[rows, :width]], axis=1)
+        tokens = np.concatenate([shuffle(prompts[rows], rng), completions[rows, :width]], axis=1)
         p, state, loss = compiled(p, state, tokens)
         if i % 20 == 0:
             progress.set_postfix(loss=f"{loss:.3f}")
-    out.write_bytes(pickle.dumps(jax.tree.map(np.asarray, p)))
+    return p
 
 
 def imitation(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:

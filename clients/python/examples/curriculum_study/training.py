@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from experiment import Condition, Experiment, Settings, slug
+from experiment import Condition, Settings, Setup, slug
 from learning import Objective, improve, pairs_of, without_empty_columns
 from measures import curve_of
 from model import sample
@@ -21,8 +21,8 @@ from tqdm import tqdm
 
 from gradus import Client, GroupOutcome, Outcome, Run, Task
 
-_CHUNK = 1024
-"""Rows that are sampled at a time in evaluation."""
+_CHUNK, _ROWS_STEP = 1024, 64
+"""Maximum rows that are sampled at a time in evaluation; their number is a multiple of the step."""
 
 Facts = Mapping[str, float]
 """Means over all samples of a held-out set: "solved", "feasible", and "quality", which is 0 if none is feasible."""
@@ -48,7 +48,7 @@ class Trained:
     start
         Name of the weights at the start. Figures of different starts are not compared.
     drawn
-        Tasks that each arm gave in each update, (updates, arms).
+        Tasks of each arm, or of each of `Setup.kinds`, in each update, (updates, arms).
     seconds, waiting
         Seconds of training without evaluations, and the part of them that was spent on scoring.
 
@@ -74,7 +74,7 @@ class Trainer:
     def __init__(
         self,
         client: Client,
-        experiment: Experiment,
+        experiment: Setup,
         size: str,
         condition: Condition,
         seed: int,
@@ -94,12 +94,12 @@ class Trainer:
         """Trains, with evaluations on the way and at the end."""
         settings, run = self.settings, self._create_run()
         held_out = self.experiment.held_out(self.client, settings)
-        arms = [arm.arm_id for arm in self.condition.arms()]
+        arms = self.experiment.kinds or [arm.arm_id for arm in self.condition.arms()]
         curve = [self._point(0, held_out, settings)]
         drawn, seconds, began = [], 0.0, time.monotonic()
         label = f"{self.condition.name}, seed {self.seed}"
         for update, batch in enumerate(tqdm(run.batches(), desc=label, total=settings.updates, unit="update"), start=1):
-            given = [task.arm_id for task in batch.tasks]
+            given = [self.experiment.kind_of(task) for task in batch.tasks]
             drawn.append([given.count(arm) for arm in arms])
             self._update(update, batch.tasks)
             if update % settings.evaluate_every == 0:
@@ -171,12 +171,14 @@ class Trainer:
     def _evaluate(self, tasks: Sequence[Task], samples: int) -> list[Sequence[Outcome]]:
         """Returns outcomes of each held-out prompt. The tasks belong to no run, so no curriculum learns from them."""
         prompts = np.repeat(self._prompts(tasks), samples, axis=0)
-        padding = np.repeat(prompts[-1:], -len(prompts) % _CHUNK, axis=0)
+        # Rows are padded, so that jax compiles few shapes.
+        chunk = min(_CHUNK, len(prompts) + -len(prompts) % _ROWS_STEP)
+        padding = np.repeat(prompts[-1:], -len(prompts) % chunk, axis=0)
         rows = np.concatenate([prompts, padding])
         key, size, temperature = jax.random.key(1_000_003), self.settings.size, self.settings.temperature
         chunks = [
-            np.asarray(sample(self.p, size, rows[i : i + _CHUNK], jax.random.fold_in(key, i), temperature))
-            for i in range(0, len(rows), _CHUNK)
+            np.asarray(sample(self.p, size, rows[i : i + chunk], jax.random.fold_in(key, i), temperature))
+            for i in range(0, len(rows), chunk)
         ]
         return [group.outcomes for group in self._score(tasks, np.concatenate(chunks)[: len(prompts)])]
 
