@@ -282,7 +282,8 @@ test("two evaluations stand side by side, and task by task", async () => {
   await opened.picture("evaluations");
   await page.getByRole("link", { name: "Task by task" }).click();
   await page.getByRole("region", { name: "Tasks, a table" }).getByRole("link").first().click();
-  await page.locator("pre.completion").waitFor();
+  for (const id of ["left", "right"])
+    await page.getByRole("region", { name: id, exact: true }).locator("pre.completion").first().waitFor();
   expect(opened.complaints).toEqual([]);
 });
 
