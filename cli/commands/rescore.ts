@@ -11,6 +11,7 @@ import { createBar } from "../bar.ts";
 import {
   addConnectionOptions,
   addSuiteOptions,
+  collect,
   type ConnectionFlags,
   VERIFIERS_HELP,
   withClient,
@@ -37,7 +38,7 @@ interface Flags
     Pick<TaskFlags, "environmentVersion" | "scheme" | "schemeParam" | "answerFormat" | "thinking"> {
   readonly run?: string;
   readonly evaluationId?: string;
-  readonly arm: readonly string[];
+  readonly arm?: readonly string[];
   readonly out?: string;
   readonly json?: boolean;
 }
@@ -51,9 +52,9 @@ export function addRescore(program: Command): void {
     .option("--run <id>", "completions that this run keeps; needs --server")
     .option("--evaluation-id <id>", "completions of this evaluation")
     .addOption(
-      new Option("--arm <id>", "only completions of this arm or part of a suite; may be given several times")
-        .default([], "all")
-        .argParser((value: string, before: readonly string[]) => [...before, value]),
+      new Option("--arm <id>", "only completions of this arm or part of a suite; may be given several times").argParser(
+        collect,
+      ),
     )
     .option("-o, --out <directory>", "where results go (default: out/rescore-<hash of the choices>)")
     .option("--json", "print JSON, and no progress");
@@ -96,7 +97,7 @@ function sourceOf(path: string | undefined, { run, evaluationId, server }: Flags
 
 async function rescore(client: GradusClient, source: Source, flags: Flags): Promise<void> {
   const settings = settingsOf(flags);
-  const { arm: arms, server = "" } = flags;
+  const { arm: arms = [], server = "" } = flags;
   const choices = [source, settings, server, ...(arms.length === 0 ? [] : [arms])];
   const out = flags.out ?? join("out", `rescore-${hashOf(choices)}`);
   makeDirectory("--out", out);
@@ -140,7 +141,7 @@ async function scoreAll(client: GradusClient, source: Source, settings: RescoreC
   const journal = await openJournal(out, { of, settings, server, ...(arms.length > 0 && { arms }) });
   const all = await readStored(source.kind === "file" ? source.path : await copied(client, source, copyIn(out)));
   const groups = arms.length === 0 ? all : all.filter(({ arm }) => arms.includes(arm));
-  if (groups.length === 0) throw new CliProblem("usage", `--arm: there are none; ${armsIn(all)}`);
+  if (groups.length === 0) throw new CliProblem("usage", `--arm: no completions are of these arms; ${armsIn(all)}`);
   const done = journal.groups.length;
   const count = (some: readonly StoredGroup[]): number => some.reduce((sum, each) => sum + each.completions.length, 0);
   const before = count(groups.slice(0, done));

@@ -31,7 +31,7 @@ export function createSignWatch(armsOf: (run: string) => Promise<readonly ArmCou
       } catch (err) {
         log.warn(
           { err, run },
-          "signs that a run's reward is exploited could not be looked for until it has new samples",
+          "cannot look for signs that this run's reward is exploited; its next samples start another look",
         );
       }
   };
