@@ -86,8 +86,12 @@ interface Stream {
   head: number[];
   messages: number;
   onMessage: () => void;
-  onEnd: (messages: number) => void;
+  readonly body: Buffer[];
+  onEnd: WhenEnded;
 }
+
+/** Called at the end of a stream with the number of messages, and all bytes of their data with the gRPC prefixes. */
+type WhenEnded = (messages: number, body: readonly Buffer[]) => void;
 
 export interface OpenStream {
   /** Sends a message. False: the windows have no room; try again after the next answer. */
@@ -96,9 +100,9 @@ export interface OpenStream {
 }
 
 export interface Wire {
-  /** Sends a call; `onEnd` learns how many messages answered it. False: the window has no room, try again later. */
-  call(template: Template, onEnd: (messages: number) => void): boolean;
-  open(path: string, onMessage: () => void, onEnd: (messages: number) => void): OpenStream;
+  /** Sends a call. Returns false if the window has no room; try again later. */
+  call(template: Template, onEnd: WhenEnded): boolean;
+  open(path: string, onMessage: () => void, onEnd: WhenEnded): OpenStream;
   close(): void;
 }
 
@@ -171,17 +175,19 @@ function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
       received = 0;
     }
     const stream = streams.get(id);
-    if (stream !== undefined) countMessages(stream, payload);
+    if (stream === undefined) return;
+    stream.body.push(payload);
+    countMessages(stream, payload);
   };
   const onEnd = (id: number): void => {
     const stream = streams.get(id);
     streams.delete(id);
-    stream?.onEnd(stream.messages);
+    stream?.onEnd(stream.messages, stream.body);
   };
-  const add = (onMessage: () => void, whenEnded: (messages: number) => void): number => {
+  const add = (onMessage: () => void, whenEnded: WhenEnded): number => {
     const id = nextStream;
     nextStream += 2;
-    const counts = { pending: 0, head: [], messages: 0 };
+    const counts = { pending: 0, head: [], messages: 0, body: [] };
     streams.set(id, { window: streamWindow, ...counts, onMessage, onEnd: whenEnded });
     return id;
   };

@@ -11,12 +11,14 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
-import { unaryOf } from "../attacks/caller.ts";
 import { summary } from "../attacks/report.ts";
 import { startOurs } from "../transport/processes.ts";
 import { machineText } from "../transport/report.ts";
+import { openWire, unaryTemplate, type Wire } from "../transport/wire.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -26,53 +28,83 @@ const { values: options } = parseArgs({
   },
 });
 const [clients, seconds] = [Number(options.clients), Number(options.seconds)];
-const [CONNECTIONS, WARM_UP_MS, P99_MAX_MS] = [8, 3_000, 50];
+const [CONNECTIONS, RAMP_MS, P99_MAX_MS, GRPC_PREFIX_BYTES] = [8, 3_000, 50, 5];
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-turns-"));
 const server = await startOurs(folder);
-const connections = Array.from({ length: CONNECTIONS }, () => unaryOf(server.port));
+const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => openWire(server.port)));
 const spec = { environment: "games/mastermind", tools: ["guess"] };
 
-/** Plays episodes until the time is up. `pace` resolves when the client may make its next call. */
-async function play(client: number, untilMs: number, pace: () => Promise<unknown>, taken: number[]): Promise<void> {
-  const unary = connections[client % CONNECTIONS]!;
+/** Makes a unary call with frames written by hand: a gRPC client of Node takes more CPU than the server's reply. */
+function unary<I extends DescMessage, O extends DescMessage>(
+  wire: Wire,
+  { parent, name, input, output }: DescMethodUnary<I, O>,
+  request: MessageInitShape<I>,
+): Promise<MessageShape<O>> {
+  const template = unaryTemplate(`/${parent.typeName}/${name}`, toBinary(input, create(input, request)));
+  return new Promise((resolve, reject) => {
+    const isSent = wire.call(template, (messages, body) => {
+      if (messages === 1) resolve(fromBinary(output, Buffer.concat(body).subarray(GRPC_PREFIX_BYTES)));
+      else reject(new Error(`${name} was answered by a status alone`));
+    });
+    if (!isSent) reject(new Error("the connection's window is full"));
+  });
+}
+
+/** Resolves when a client may make its next call. */
+type Pace = () => Promise<unknown>;
+
+/** Plays episodes until `untilMs`. Adds the duration of each call that begins after `sinceMs`, in milliseconds. */
+async function play(client: number, [sinceMs, untilMs]: Span, pace: Pace, taken: number[]): Promise<void> {
+  const wire = connections[client % CONNECTIONS]!;
   const rng = rngFor("latency of turns", client, untilMs);
   while (performance.now() < untilMs) {
-    const { task } = await unary(EnvironmentService.method.reset, { spec, seed: BigInt(rng.int(0, 1e9)) });
+    const { task } = await unary(wire, EnvironmentService.method.reset, { spec, seed: BigInt(rng.int(0, 1e9)) });
     let taskId: string | undefined = task?.taskId;
     while (taskId !== undefined && performance.now() < untilMs) {
       await pace();
       const code = Array.from({ length: 4 }, () => rng.int(1, 6));
       const toolCalls = [{ id: "call", name: "guess", argumentsJson: JSON.stringify({ code }) }];
       const startMs = performance.now();
-      const { outcome } = await unary(EnvironmentService.method.step, { taskId, toolCalls });
-      taken.push(performance.now() - startMs);
+      const { outcome } = await unary(wire, EnvironmentService.method.step, { taskId, toolCalls });
+      if (startMs >= sinceMs) taken.push(performance.now() - startMs);
       taskId = outcome?.result.case === "turn" ? outcome.result.value.taskId : undefined;
     }
   }
 }
 
-async function playAll(forMs: number, paceOf: (client: number) => () => Promise<unknown>): Promise<number[]> {
+type Span = readonly [sinceMs: number, untilMs: number];
+
+/**
+ * Lets all clients play, and returns how long their calls took. They begin one after the other within `rampMs`, whose
+ * calls are not counted: if they began at once, their episodes would also end at once, and their Resets would collide.
+ */
+async function playAll(rampMs: number, forMs: number, paceOf: (startMs: number) => Pace): Promise<number[]> {
   const taken: number[] = [];
-  const untilMs = performance.now() + forMs;
-  await Promise.all(Array.from({ length: clients }, (_, client) => play(client, untilMs, paceOf(client), taken)));
+  const beginMs = performance.now();
+  const span = [beginMs + rampMs, beginMs + rampMs + forMs] as const;
+  const playOne = async (_: unknown, client: number): Promise<void> => {
+    const startMs = beginMs + (rampMs * client) / clients;
+    await sleep(Math.max(0, startMs - performance.now()));
+    await play(client, span, paceOf(startMs), taken);
+  };
+  await Promise.all(Array.from({ length: clients }, playOne));
   return taken;
 }
 
 const atOnce = () => async () => undefined;
-await playAll(WARM_UP_MS, atOnce);
-const capacity = (await playAll(seconds * 1000, atOnce)).length / seconds;
+const capacity = (await playAll(RAMP_MS, seconds * 1000, atOnce)).length / seconds;
 
 // Each client has calls of its own at an equal distance. One that is late makes its next call at once.
 const everyMs = (1000 * clients) / (capacity / 2);
-const paced = (client: number) => {
-  let nextMs = performance.now() + (everyMs * client) / clients;
-  return async (): Promise<void> => {
+const paced = (startMs: number): Pace => {
+  let nextMs = startMs;
+  return async () => {
     await sleep(Math.max(0, nextMs - performance.now()));
     nextMs += everyMs;
   };
 };
-const calls = summary(await playAll(seconds * 1000, paced));
+const calls = summary(await playAll(RAMP_MS, seconds * 1000, paced));
 for (const each of connections) each.close();
 await server.stop();
 rmSync(folder, { recursive: true, force: true });

@@ -50,6 +50,8 @@ export interface SyncTask extends OpenParts {
   readonly settings: Uint8Array;
   /** Names of the tools that the policy may call. Empty: it has none, or the task has no turns. */
   readonly tools: readonly string[];
+  /** Id of an episode's turn that is in the cache of begun episodes. Undefined: the task is not in that cache. */
+  readonly begunId?: string;
 }
 
 /** Task whose completions need an external resource to be scored, e.g. a judge. */
@@ -125,7 +127,8 @@ export function createScorer(options: ScorerOptions): Scorer {
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
   // Opened task ids of episodes are cached, because the next call mostly comes to the server that replied to the last
-  // one.
+  // one. That call removes the id, so that the cache holds only episodes that wait for a call: old entries would fill
+  // the heap and lengthen the pauses of garbage collections.
   const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     // While environments are being mounted, `find` throws UNAVAILABLE. That is no failure of scoring: the caller waits.
@@ -166,8 +169,10 @@ export function createScorer(options: ScorerOptions): Scorer {
     play(task, completion, form) {
       try {
         const result = playTurn(options, task, completion, form);
-        if (result.kind === "turn" && result.taskId.length <= CACHED_ID_MAX)
-          begun.set(result.taskId, { ...task, token: { ...task.token, episode: result.episode } });
+        if (task.begunId !== undefined) begun.delete(task.begunId);
+        if (result.kind !== "turn" || result.taskId.length > CACHED_ID_MAX) return result;
+        const { taskId: begunId, episode } = result;
+        begun.set(begunId, { ...task, begunId, token: { ...task.token, episode } });
         return result;
       } catch (error) {
         options.onFailure(error, task.token);
