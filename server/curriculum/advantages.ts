@@ -52,8 +52,8 @@ type Moments = ReturnType<typeof momentsOf>;
 const SPREAD_MIN = 1e-9;
 
 /**
- * Returns whether the numbers are equal apart from rounding errors. Without a range it returns false, and the caller
- * then computes with the exact numbers.
+ * Returns whether the numbers, e.g. the rewards of a group, are equal apart from rounding errors. Without `range`,
+ * returns false, and the caller then computes with the exact numbers.
  */
 function areAlike(numbers: readonly number[], range: RewardRange | undefined): boolean {
   if (range === undefined) return false;

@@ -10,8 +10,8 @@
 const FEW = 64;
 
 /**
- * In runs of more than FEW arms, every 64th update batch's record stores the numbers of all arms. A reader who starts
- * in the middle of a history then need not go far back.
+ * In runs of many arms (more than FEW), every 64th update batch's record stores the numbers of all arms. A reader who
+ * starts in the middle of a history then need not go far back.
  */
 const WINDOW = 64;
 
@@ -46,7 +46,7 @@ export const isMany = (armCount: number): boolean => armCount > FEW;
 
 /**
  * Returns whether the history record of the update batch with this index stores the numbers of all arms, in a run of
- * more than FEW arms. Runs with fewer arms always store all.
+ * many arms (more than FEW). In other runs every record does.
  */
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
@@ -58,7 +58,7 @@ interface Drawn extends RecordedNumbers {
 
 /**
  * Returns the probabilities and values by arm that were recorded for the previous update batch, if batch `batch`
- * records only the changes from them. Null: that batch records all numbers.
+ * records only the changes from them. Null: batch `batch` records all its numbers.
  */
 export function toldBefore(
   {

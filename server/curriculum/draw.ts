@@ -63,7 +63,8 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   /** Level of each task of the batch, if its arm grows (its levels open one by one). Undefined for the other tasks. */
   readonly levels: readonly (number | undefined)[];
   /**
-   * Cursors of open groups to close before the draw, so that at most openGroupsMax stay open. They are the oldest ones.
+   * Cursors (positions of tasks in the run) of the oldest open groups. They are closed before the draw, so that at most
+   * openGroupsMax groups stay open.
    */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
@@ -181,8 +182,8 @@ export function planDraw(state: RunState, fold = dueFold(state)): DrawPlan | Ref
 }
 
 /**
- * Returns `isKnown` with a cache, because the searches for successive tasks ask about the same instances. For an arm
- * without new instances, each search asks about up to 64.
+ * Returns `isKnown` with a cache, because the searches for successive tasks ask about the same instances. If an arm has
+ * no new instances left, each search asks about up to 64 instances.
  */
 function remembered(isKnown: (hash: string) => boolean): (hash: string) => boolean {
   const seen = new Map<string, boolean>();
@@ -205,7 +206,8 @@ function goneOf({ config, lists }: RunState): DrawPlan["isGone"] {
 }
 
 /**
- * Returns the function that decides whether an instance may become a task. The policy decides first, then the filter.
+ * Returns the function that decides whether an instance may become a task. The policy decides first, and then the run's
+ * task filter, which e.g. skips solved instances.
  */
 function verdictOf(
   { policy, memory }: RunState,
@@ -246,8 +248,8 @@ function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
 }
 
 /**
- * Returns whether a plan may still be used for the run's present state. It may if nothing has changed on which it
- * depends. Feedback for batches that the plan does not learn from does not matter.
+ * Returns whether a plan is still valid in the run's present state, i.e. nothing on which the plan depends has changed.
+ * Feedback for batches from which the policy does not learn at this draw does not matter.
  */
 export function isCurrent(plan: DrawPlan, state: RunState): boolean {
   const { policy, policyState, config, weights, masks, incarnations } = plan.basis;

@@ -117,7 +117,10 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | HandedOut
   | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
-  /** `cause` is the contract's CloseCause in lower case. Empty: CLOSE_CAUSE_UNSPECIFIED. */
+  /**
+   * Groups were closed although samples were missing. `cause` is the contract's CloseCause in lower case. Empty:
+   * CLOSE_CAUSE_UNSPECIFIED.
+   */
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string; readonly cause: string }
   | RowsRated
   | RowsSeen

@@ -97,7 +97,8 @@ function choose<Key extends InstanceKey>(
     }
     const { key } = candidate;
     const found = verdict({ arm, hash: key.hash, rank: key.rank });
-    // In a later epoch the arm goes through the rows of a pool again on purpose, so already issued rows are accepted.
+    // After its first pass through the rows of a pool (epoch 0), an arm issues the rows again on purpose. So already
+    // issued rows are then accepted.
     const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
     const chosen: Choice<Key> = { kind: "chosen", ordinal, key };
     if (found === "accepted" && !known) return chosen;
@@ -114,8 +115,8 @@ function choose<Key extends InstanceKey>(
 }
 
 /**
- * Chooses the instances of a plan's tasks, in cursor order, that the run has not issued before. Tells the caller if
- * instances must be made first, or if an arm has none.
+ * Chooses the instances of a plan's tasks, in cursor order, that the run has not issued before. If instances must be
+ * made first, or an arm has none left, the result says so.
  */
 export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
   const { slots, basis: state } = plan;
@@ -202,9 +203,9 @@ function missingRows<Key extends InstanceKey>(
 }
 
 /**
- * Returns the instances to make before the search can continue: for each lane (an arm or a level), the next task
- * numbers without an instance, one for each open task. The lane `stopped`, whose search skipped `skipped` numbers, gets
- * twice as many more, so that few rounds of making are needed.
+ * Returns the instances to make before the search can continue. For each lane (an arm or one of its levels) they belong
+ * to the next task numbers, one for each task of the batch that still needs an instance. The lane `stopped`, whose
+ * search skipped `skipped` numbers, gets 2 · `skipped` more, so that the search stops less often.
  */
 function wanted<Key extends InstanceKey>(
   lanes: readonly Lane[],

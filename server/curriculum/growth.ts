@@ -78,7 +78,10 @@ export interface NextOrdinals {
   readonly nextInLevels: readonly number[];
 }
 
-/** Returns the ordinal of the task that an arm draws next, or that it draws next of one level. */
+/**
+ * Returns the ordinal (number within the arm) of the task to draw next. If `level` is given, it is the next task of
+ * that level.
+ */
 export function nextOrdinalOf({ nextOrdinal, nextInLevels }: NextOrdinals, level: number | undefined): number {
   return level === undefined ? nextOrdinal : level * LEVEL_SPAN + (nextInLevels[level] ?? 0);
 }

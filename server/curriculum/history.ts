@@ -35,11 +35,11 @@ interface BatchRecord {
   /** Number of each arm's rewards. Undefined if `rewardSums` is. */
   readonly rewardCounts?: readonly number[] | undefined;
   /**
-   * Number of solved samples of each arm. Undefined: `rewardSums` is, the trainer reports advantages, or an older
-   * server wrote the record.
+   * Number of solved samples of each arm. Undefined: `rewardSums` is undefined, the trainer reports advantages instead
+   * of rewards, or an older server wrote the record.
    */
   readonly solvedCounts?: readonly number[] | undefined;
-  /** Total lengths of the batch's completions that have results. Unset: not known. */
+  /** Total length of the batch's completions that have results, in tokens or characters. Unset: not known. */
   readonly lengths?: Lengths | undefined;
   /**
    * For each arm that grows (its levels open one by one): the value of its highest open level. 0: the arm does not
@@ -65,7 +65,7 @@ interface ControlRecord {
     | "import"
     | "note"
     | "tags";
-  /** Cursor of the first task to which the change applies. */
+  /** Position in the run, counted in tasks, of the first task to which the change applies. */
   readonly cursor: number;
   readonly policy?: Policy;
   /**
@@ -97,7 +97,7 @@ export function isControlChange(record: HistoryRecord): boolean {
 type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
 
 export type HistoryRecord = (BatchRecord | ControlRecord | EvaluationRecord) & {
-  /** Epoch of the run when the record was made. */
+  /** Epoch of the run when the record was made: 0, or a greater number after each import. */
   readonly epoch: number;
   /** Time at which the batch was drawn, the round was opened, or the control change was made. */
   readonly atMs: number;
@@ -235,8 +235,9 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 }
 
 /**
- * Returns the history records to write for an event: its own, and those of batches and evaluation rounds that it opens,
- * closes or reopens. `after` still holds the batches that `trim` drops. `by` is the name of the caller's token.
+ * Returns the history records to write for an event: the record of the event itself, and those of update batches and
+ * evaluation rounds that it opens, closes or reopens. `after` still holds the old batches that `trim` drops next. `by`
+ * is the name of the caller's token.
  */
 export function historyWrites(
   before: RunState | undefined,

@@ -31,7 +31,7 @@ export interface EvaluationRound {
   readonly round: number;
   /** Position of the round in the run's history. */
   readonly seq: number;
-  /** Epoch of the run when the round was opened. */
+  /** Epoch of the run when the round was opened: 0, or a greater number after each import. */
   readonly epoch: number;
   readonly openedAtMs: number;
   /** Number of tasks that the run had drawn when the round was opened. */
@@ -77,7 +77,7 @@ export interface ArmCounters extends NextOrdinals {
   readonly recent: readonly RewardSums[];
   /** Sums over the arm's groups from which the policy has learned. */
   readonly folded: Tally;
-  /** Total lengths of the completions in all closed groups of the arm. Unset: not known. */
+  /** Total length of the completions in all closed groups of the arm, in tokens or characters. Unset: not known. */
   readonly lengths?: Lengths | undefined;
 }
 

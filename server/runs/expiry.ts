@@ -83,8 +83,8 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
     if (ended) return;
     cancel = clock.setTimer(SWEEP_MS, () => {
       const swept = sweep().catch((err: unknown) => {
-        // While the store failed, requests could not extend the lives of their runs. So no run is removed for the next
-        // minutes.
+        // While the store failed, requests could not extend the time to live of their runs. So no run is removed for
+        // the next minutes.
         settle();
         log?.warn({ err }, "cannot find or remove expired runs: no run is removed for the next minutes");
       });

@@ -18,7 +18,7 @@ import { inTurns } from "../base/clock-turns.ts";
 
 /**
  * A snapshot of the run's state is saved when the journal since the last one is this many times as long as the
- * snapshot. A snapshot shorter than SNAPSHOT_MIN counts as that long.
+ * snapshot. A snapshot shorter than SNAPSHOT_MIN counts as SNAPSHOT_MIN bytes long.
  */
 const JOURNAL_PER_SNAPSHOT = 4;
 /**

@@ -150,8 +150,8 @@ function available<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns the next step of a call of NextBatch. If `mayDraw` is false, a draw is the answer only if no drawn task is
- * left.
+ * Returns the next step of a call of NextBatch. If `mayDraw` is false, the step is a draw only if no drawn task is left
+ * to return.
  */
 function nextStep<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -167,8 +167,8 @@ function nextStep<Spec, Key extends InstanceKey>(
     if (batch !== undefined) return { kind: "wait", batch };
     return { kind: "serve", groups: [], from: state.cursor, to: state.cursor, done: true };
   }
-  // Callers may be one update batch ahead of each other. The tasks between them are drawn even if no caller asks for
-  // them.
+  // The cursors of two callers may be up to one update batch apart. The tasks between them are drawn even if no caller
+  // asks for these tasks.
   const { promptsPerUpdate, dynamicSampling } = state.config;
   if (from > state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)) {
     const message = `cursor ${from} is more than one update batch beyond the ${state.cursor} tasks drawn so far: use a cursor of at most ${state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)}`;
@@ -233,7 +233,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
       return ok({ config: state.config, tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {
-      // A draw was refused before. Tasks that were already drawn have been looked for since, and there are none.
+      // A draw was refused in an earlier iteration. Since then, the call has looked for tasks that were drawn before,
+      // and there are none.
       if (refused !== undefined) return refused;
       const drawn = await drawing.draw(signal, withDraw);
       if (drawn.kind !== "done") refused = drawn;

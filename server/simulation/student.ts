@@ -55,7 +55,7 @@ export interface Student<Mind = unknown> {
 /** Kind of simulated student. Its students share a law of learning, whose parameters are drawn by a seed. */
 export interface Family<Mind = unknown> {
   readonly name: string;
-  /** Sentence that says what such a student stands for. */
+  /** Sentence that says which behaviour of real models this kind of student stands for. */
   readonly models: string;
   create(seed: string, places: readonly ArmPosition[]): Student<Mind>;
 }

@@ -26,7 +26,7 @@ export function checkArmWeights(
 }
 
 /**
- * Returns an arm's weight, or 0 if it has none. It asks for own properties only, because an arm's id may be
+ * Returns an arm's weight, or 0 if the arm has none. Only own properties of `weights` count, because an arm's id may be
  * "constructor".
  */
 export function weightIn(weights: ArmWeights, id: string): number {

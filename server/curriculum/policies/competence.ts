@@ -37,7 +37,7 @@ export interface CompetenceConfig {
   readonly window: number;
   /** Share of draws that is spread evenly over all tiers, also those not yet open, in [0, 1). */
   readonly floor: number;
-  /** Share of the remaining draws that the newest tier gets. Undefined: each open tier gets the same. */
+  /** Share that the newest tier gets of the draws that `floor` leaves. Undefined: all open tiers get the same share. */
   readonly newestShare: number | undefined;
 }
 

@@ -39,7 +39,8 @@ export interface ForgettingConfig {
 /**
  * Returns the domains in training order: the least forgotten first, because most training follows it, or last if
  * `reversed`. Forgetting of domain j is the backward transfer BWT_j = P_after,j − P_base,j: the change of its score P,
- * averaged over training on the other domains. A domain without measured changes has 0. Equal domains keep their order.
+ * averaged over training on the other domains. A domain without measured changes has 0. Domains with equal values keep
+ * their order.
  */
 export function domainOrder({ domains, transfers, reversed }: ForgettingConfig): readonly Domain[] {
   const transfer = (name: string): number => {

@@ -40,8 +40,8 @@ const PEEK_GROUPS = 12;
 const PEEK_LEVELS = 3;
 
 /**
- * Returns what was learned about a growing arm. An arm without groups may still have the entry of an arm that does not
- * grow. That entry counts as nothing learned.
+ * Returns the state of a growing arm. Until its first group, the arm may still have an entry of the type Practised, for
+ * arms that do not grow, or no entry. The state is then the one in which nothing is learned.
  */
 export function growingOf(arm: Practised | Growing | undefined): Growing {
   return arm !== undefined && "levels" in arm ? arm : seedling;
@@ -56,7 +56,10 @@ export function isOpen({ retired }: Growing, level: number): boolean {
   return retired[level] !== true;
 }
 
-/** Returns the expected success from which a level opens the next one: halfway from guessing to 1. */
+/**
+ * Returns the expected success from which a level opens the next one: halfway between `guess`, the success of guessed
+ * answers, and 1.
+ */
 function threshold(guess: number): number {
   return (1 + guess) / 2;
 }

@@ -44,9 +44,9 @@ export function checkRescale(rescale: Rescale | undefined): Invalid | undefined 
 }
 
 /**
- * Number of steps between powers of 2 in stored signals. Each is stored as a code of 12 bits, because a window of
- * signals is written with each draw. Code 0 is the signal 0. Other codes round down, so a stored signal is at most 1.6%
- * too small.
+ * Number of steps between powers of 2 in stored signals. Each signal is stored as a code of 12 bits, because a window
+ * of signals is written with each draw. Code 0 is the signal 0. Other codes round down, so a stored signal is at most
+ * 1.6% too small.
  */
 const FRACTION = 64;
 const EXPONENT_MIN = -33;
