@@ -9,7 +9,10 @@ export interface RewardSums {
   readonly solved: number | null;
 }
 
-/** Result of a closed group. A policy's learning signals are computed from it. */
+/**
+ * Result of a closed group, i.e. of all scored completions of one task. The learning signals of the run's policy are
+ * computed from it.
+ */
 export interface GroupOutcome extends RewardSums {
   /**
    * Sum of the quality of the group's answers, each in [0, 1]. Undefined: the sum equals the number of solved samples.

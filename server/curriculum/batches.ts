@@ -129,7 +129,7 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
    * `ordinal`.
    */
   readonly row?: number;
-  /** Whether the run had already issued an equal instance, e.g. because its arm has no new ones left. */
+  /** Whether the run had already issued an equal instance, e.g. because its arm has no new instances left. */
   readonly repeat: boolean;
   /** Key of the instance, from which the TaskSource can make the instance again. */
   readonly key: Key;
@@ -176,7 +176,7 @@ export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupB
 /** A group that accepts no more results. */
 export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "closed";
-  /** Results by sample index. Empty if the group's advantages were reported. */
+  /** Results by sample index. Empty if the trainer reported the group's advantages instead of rewards. */
   readonly results: readonly (SampleResult | null)[];
   readonly outcome: GroupOutcome;
   /** Whether the policy has already learned from the group. Used only in runs with an unbounded feedback lag. */
@@ -218,7 +218,7 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
    * skipped.
    */
   readonly reserve: readonly DrawnTask<Key>[];
-  /** Number of the batch's groups that are open. */
+  /** Number of the batch's groups that still accept results. */
   readonly open: number;
 }
 

@@ -85,7 +85,7 @@ export function toldBefore(
  */
 const stepped = (ratio: number): number => Math.round(ratio * 1024) / 1024;
 
-/** Returns the most frequent ratio of an arm's new number to its earlier one, after rounding by `stepped`. */
+/** Returns the ratio of new number to earlier number that most arms have in common. Ratios are rounded by `stepped`. */
 function scaleOf(before: Numbers, now: Numbers): number {
   const counts = new Map<number, number>();
   let [scale, most] = [1, 0];

@@ -1,6 +1,7 @@
 /**
  * Compares a run's draws with those of another policy, which learns from the groups that the run recorded. The groups
- * are of the run's own draws, so this says nothing about what a model would have learned under the other policy.
+ * come from the run's own draws. So the comparison does not show what a model would have learned under the other
+ * policy.
  */
 import { planDraw } from "./draw.ts";
 import type { RunEvent } from "./events.ts";

@@ -171,7 +171,10 @@ function unmet(classes: readonly ArmClass[], constraints: Constraints, size: num
   const possible = classes.filter((arm) => arm.possible);
   const { real, hard } = quotasOf(constraints, Infinity, size);
   const refuse = (field: string, message: string): Invalid =>
-    invalid(`policy.constraints.${field}`, `${message} in an update batch of ${size}`);
+    invalid(
+      `policy.constraints.${field}`,
+      `${message} in an update batch of ${size}: change the share, or add such an arm`,
+    );
   if (real > 0 && !possible.some((arm) => arm.real)) {
     const field = constraints.realShareMin > 0 ? "real_share_min" : "synthetic_share_max";
     return refuse(field, `asks for ${real} real tasks, but no arm that can be drawn has real tasks,`);

@@ -70,8 +70,8 @@ export interface Imported<Spec, Key extends InstanceKey> {
 }
 
 /**
- * Clients got the tasks with cursors from `from` to `through` − 1. `atMs` becomes the time of those that no client had
- * got before.
+ * Clients got the tasks with cursors (positions in the run) from `from` to `through` − 1. `atMs` becomes the hand-out
+ * time of the tasks that no client had got before.
  */
 export interface HandedOut {
   readonly kind: "handedOut";

@@ -230,7 +230,7 @@ function keyOf({ cursor, evaluation }: FeedbackItem): number | string {
 export interface DecidedFeedback {
   /** Status of each item, in the items' order. */
   readonly statuses: readonly FeedbackStatus[];
-  /** Results to record: of training in `groups`, of evaluation rounds in `evaluated`. */
+  /** Results to record: `groups` has those of training, and `evaluated` those of evaluation rounds. */
   readonly groups: readonly GroupResults[];
   readonly evaluated: readonly EvaluationResults[];
 }

@@ -24,7 +24,7 @@ export const REFUSALS_MAX = 16_384;
 
 /**
  * Maximum number of an arm's instances that one search skips because of the task filter, e.g. because they were solved
- * before. After that, the search returns the first of them.
+ * before. After that, the search returns the first skipped instance.
  */
 export const FILTERED_MAX = 1024;
 

@@ -121,7 +121,7 @@ export function drawLevels(
     generators.set(arm, rng);
     let left = rng.float() * shares.reduce((sum, share) => sum + share, 0);
     const found = shares.findIndex((share) => (left -= share) < 0);
-    // Rounding can keep the search from finding a level. Then the last level that has a share is drawn.
+    // Because of rounding errors, the search may find no level. Then the last level that has a share is drawn.
     return found >= 0
       ? found
       : Math.max(

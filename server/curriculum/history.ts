@@ -32,7 +32,7 @@ interface BatchRecord {
   readonly solvedShare?: number | undefined;
   /** Sum of each arm's rewards. Undefined: the run has many arms, or an older server wrote the record. */
   readonly rewardSums?: readonly number[] | undefined;
-  /** Number of each arm's rewards. Undefined if `rewardSums` is. */
+  /** Number of each arm's rewards. Undefined if `rewardSums` is undefined. */
   readonly rewardCounts?: readonly number[] | undefined;
   /**
    * Number of solved samples of each arm. Undefined: `rewardSums` is undefined, the trainer reports advantages instead
@@ -174,8 +174,8 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
 }
 
 /**
- * Returns the sum and the number of each arm's rewards, and the number of its solved samples if it is known. They are
- * left out in runs of many arms, where most would be 0.
+ * Returns the sum and the number of each arm's rewards, and the number of its solved samples, if known. In runs of many
+ * arms these fields are left out, because most numbers would be 0.
  */
 function rewardsByArm(groups: readonly Group[], sums: readonly RewardSums[], armCount: number) {
   const rewardSums = new Array<number>(armCount).fill(0);
@@ -251,7 +251,8 @@ export function historyWrites(
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
     if (event.kind === "reopened") return batch !== before?.batches[i];
-    // Only an import moves batches to other indices. Other events add a batch at the end or change one in place.
+    // Only an import moves batches to other positions in the list. Other events add a batch at the end, or replace a
+    // batch at its position.
     const was = before?.batches[i];
     return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
   });

@@ -134,8 +134,8 @@ export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean
 }
 
 /**
- * Returns whether the hash is in the recent generation. If the policy repeats the same instances in passes, these are
- * the hashes of the current pass.
+ * Returns whether the hash is in the recent generation. If the policy repeats the same instances in passes, this
+ * generation holds the hashes of the current pass.
  */
 export function isRecent({ recent }: IssuedHashes, hash: string): boolean {
   return within(recent, hash);

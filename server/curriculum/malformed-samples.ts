@@ -32,7 +32,10 @@ export interface MalformedRecord {
    * KINDS_MAX.
    */
   readonly kinds: readonly string[];
-  /** Number of scored samples in the current, incomplete window. `malformed` and `counts` count the same window. */
+  /**
+   * Number of scored samples in the current, incomplete window. `malformed` and `counts` are numbers in this window,
+   * too.
+   */
   readonly samples: number;
   readonly malformed: number;
   /** Number of malformed answers by index in `kinds`. */

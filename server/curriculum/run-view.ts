@@ -48,7 +48,7 @@ export interface StateView {
   readonly incarnation: string;
   /** Epoch of the run: 0 at its creation, and greater after each import. */
   readonly epoch: number;
-  /** Number of events in the run's journal after its creation. */
+  /** Number of events in the run's journal after the event that created the run. */
   readonly version: number;
   readonly cursor: number;
   /** Cursor (position in the run, counted in tasks) of the oldest update batch that has an open group. */
@@ -67,7 +67,7 @@ export interface StateView {
   readonly pausedBy?: string;
   /** Time at which the run was paused. Unset in summaries of older servers. */
   readonly pausedAtMs?: number;
-  /** Note of people on the run. Unset in summaries of older servers, as `tags` is. */
+  /** Note in which people describe the run. Unset in summaries of older servers, like `tags`. */
   readonly note?: string;
   readonly tags?: readonly string[];
   readonly done: boolean;

@@ -1,5 +1,5 @@
 /**
- * Remembers outcomes of instances by hash, for filters that pass over solved or failed ones. There are two generations
+ * Remembers outcomes of instances by hash, for filters that skip solved or failed instances. There are two generations
  * of at most 2^17 outcomes. When the recent one is full, it becomes the older one, and the former older one is dropped.
  * So at least the last 131,072 outcomes are known, in at most about 60 MB. A TaskMemory object never changes. Adding
  * outcomes returns a new object that shares one growing log with the old one, as in issued-hashes.ts, and each counts

@@ -83,7 +83,9 @@ function withItem(setting: Setting, list: YAMLSeq, steps: readonly string[]): No
   if (!isNode(item)) {
     const known = names.filter((name) => name !== "");
     const near = didYouMean(steps.slice(0, -1).join(".") || first, known);
-    return setting.refuse(`there is no '${first}' among ${list.items.length}${near || `: ${known.join(", ")}`}`);
+    return setting.refuse(
+      `there is no '${first}' among ${list.items.length} entries${near || `: ${known.join(", ")}`}`,
+    );
   }
   const made = withValue(setting, item, steps.slice(count || 1));
   if (made === undefined) return undefined;

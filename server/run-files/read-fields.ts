@@ -278,7 +278,8 @@ function readItems(
   place: FieldPlace,
 ): JsonValue | undefined {
   if (isEmpty(node)) return [];
-  // Arms may be one pattern of environments, as in "arms: np/*" or "arms: np/* growing".
+  // The field `arms` may hold one pattern of environments instead of a list, as in "arms: np/*" or "arms: np/*
+  // growing".
   if (desc.message?.typeName === ARM && familyOf(node) !== undefined)
     return [readOne(reading, desc, node, place) ?? {}];
   if (!isSeq(node)) return problem(reading, place, `wants a list, each item after "- "; got ${inWords(node)}`);

@@ -1,6 +1,6 @@
 /**
  * Draws update batches, one at a time for each run. Instances are made before the draw enters the run's queue of
- * changes, so they do not delay other changes.
+ * changes, so making them does not delay other changes.
  */
 import { LRUCache } from "lru-cache";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
@@ -26,7 +26,10 @@ const PLANS_MAX = 32;
  */
 export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
 
-/** Returns further events to write together with a draw. It gets the state after the draw and must be pure. */
+/**
+ * Function that returns further events to write together with a draw. The function gets the state after the draw and
+ * must be pure.
+ */
 type WithDraw<Spec, Key extends InstanceKey> = (drawn: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
 
 /** Functions that draw the update batches of one run. */

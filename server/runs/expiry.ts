@@ -15,8 +15,8 @@ const SWEEP_MS = 30_000;
  */
 const SETTLE_MS = 5 * 60_000;
 /**
- * Minimum difference, in milliseconds, between the time that passed by the store's clock and by this server's, which
- * counts as a jump.
+ * Minimum difference that counts as a jump of the store's clock, in milliseconds. It is the difference between the time
+ * that passed by the store's clock and by this server's clock.
  */
 const JUMP_MS = 60_000;
 /** Maximum number of runs that are named in the log line about coming removals. */

@@ -118,8 +118,8 @@ export async function readState<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
   const end = snapshot?.version ?? 0;
-  // While the snapshot is decoded, the store also reads the events before it, only to detect damage. They are not
-  // applied again.
+  // While the snapshot is decoded, the store also reads the events before the snapshot, but only to detect damage.
+  // These events are not applied again.
   const check = async (): Promise<void> => {
     for (let [at, more] = [0, 1]; at < end && more > 0; at += more)
       more = (await store.read(key, at, STRETCH_BYTES))?.length ?? 0;
@@ -184,7 +184,7 @@ export interface Step<Spec, Key extends InstanceKey> {
   readonly after: RunState<Spec, Key>;
 }
 
-/** Reads a journal from its first event up to the last one that is there. Ends early if the run is deleted. */
+/** Reads a journal from its first event until there is no further one. Ends early if the run is deleted. */
 export async function* readSteps<Spec, Key extends InstanceKey>(
   store: Store,
   key: number,

@@ -47,7 +47,7 @@ export interface NextBatch<Spec, Key extends InstanceKey> {
 
 /** Next step of a call of NextBatch, by the run's present state. */
 type Step<Key extends InstanceKey> =
-  /** These tasks can be returned. Their cursors are from `from` to `to` − 1. */
+  /** The call can return tasks: those with cursors from `from` to `to` − 1. */
   | {
       readonly kind: "serve";
       readonly groups: readonly Group<Key>[];

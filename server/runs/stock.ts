@@ -238,7 +238,8 @@ function missingOf<Spec, Key extends InstanceKey>(
   const places = filled.wanted.flatMap(({ arm, ordinals }) => ordinals.map((ordinal) => ({ arm, ordinal })));
   return places.filter(({ arm }) => {
     const of = config.arms[arm];
-    // The client of a new run may never ask for a batch, so its first one is made in advance only if that is free.
+    // The client of a new run may never ask for a batch, so its first batch is made in advance only if that costs no
+    // money.
     return of !== undefined && of.rows === undefined && !(probabilities === null && mayCost(of));
   });
 }
@@ -291,7 +292,7 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   const plan = readiness === "ready" ? planDraw(begun) : undefined;
   if (plan?.kind === "plan")
     for (;;) {
-      // The run may have issued some of the instances made, and then the draw needs others.
+      // The run may have issued some of the made instances before. The draw then needs other instances in their place.
       const missing = missingOf(begun, plan, stock);
       if (missing.length === 0) break;
       if (!(await make(missing))) return;

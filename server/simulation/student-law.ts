@@ -25,8 +25,8 @@ export interface Law {
    */
   readonly rates: readonly number[];
   /**
-   * Effect of practising one arm on another: transfer[c][d] is T(c, d), the effect of arm c on arm d, relative to that
-   * on c itself.
+   * Effect of practising one arm on another: transfer[c][d] is T(c, d), the effect of practising arm c on arm d,
+   * divided by the effect on c itself.
    */
   readonly transfer: readonly (readonly number[])[];
   /**

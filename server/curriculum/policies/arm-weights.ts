@@ -1,6 +1,5 @@
 /**
- * Weights by arm id, for some of a run's arms. A policy has one such set of weights for each of its stages, tiers or
- * domains.
+ * Weights by arm id, for some of a run's arms. A policy has a set of weights for each of its stages, tiers or domains.
  */
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";

@@ -195,8 +195,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   needsSolved?(config: Config): string | undefined;
   /**
-   * Returns the state before any feedback. `cursor` is the number of prompts before the first one that the policy
-   * draws.
+   * Returns the state before any feedback. `cursor` is the number of prompts that the run has drawn before the policy
+   * draws its first prompt.
    */
   initial(config: Config, armCount: number, cursor: number): State;
   /**

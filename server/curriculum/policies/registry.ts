@@ -52,7 +52,8 @@ function guarded(definition: PolicyDefinition): PolicyDefinition {
 
 export function definitionOf({ kind }: Policy): PolicyDefinition {
   const found = byKind.get(kind);
-  if (found === undefined) throw new FormatError(`there is no policy "${kind}"`);
+  if (found === undefined)
+    throw new FormatError(`there is no policy "${kind}": give --policies with the module that defines it`);
   return found;
 }
 

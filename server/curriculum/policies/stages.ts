@@ -114,7 +114,7 @@ function drawnWeight(stage: Sharing, id: string): number {
   return stageWeight(stage, id) * rowsWithin(stage.ranks, id);
 }
 
-/** Returns the rank ranges of the stages that have one. */
+/** Returns the rank ranges of stages. Stages without a rank range are left out. */
 export function rankedStages({ stages }: { readonly stages: readonly Stage[] }): readonly RankUse[] {
   return stages.flatMap((stage, i) =>
     stage.ranks === undefined

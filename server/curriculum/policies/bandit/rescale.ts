@@ -91,7 +91,8 @@ function quantile(sorted: readonly number[], share: number): number {
 
 /**
  * Returns the window with a batch's signals added, and those signals rescaled: −1 at or below the low quantile, 1 at or
- * above the high one. If both quantiles are equal, smaller signals become −1, larger ones 1, and equal ones 0.
+ * above the high quantile. If both quantiles are equal, smaller signals become −1, larger signals 1, and equal signals
+ * 0.
  */
 export function rescaled(
   { lowQuantile, highQuantile, window }: Rescale,
