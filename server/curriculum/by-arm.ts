@@ -1,7 +1,7 @@
 /**
- * Compresses lists with a number for each arm, such as probabilities, which the history records with each draw. A draw
- * of a run with many arms changes few of them. So every 64th draw records all numbers, and the others record changes
- * from the previous draw.
+ * Compresses lists with a number for each arm, such as probabilities, which the history records with each draw. In a
+ * run with many arms, a draw changes few of these numbers. So every 64th draw records all numbers, and the other draws
+ * record changes from the previous draw.
  */
 /**
  * Number of arms up to which the history record of every update batch stores a number for each arm. 64 numbers take at

@@ -1,7 +1,7 @@
 /**
  * Draws update batches: chooses the arms and instances of their tasks. With a feedback lag of `lag` batches, batch k is
- * drawn once all batches up to k − 1 − lag are closed. The policy has then learned from these batches only, even if
- * more are closed. So a run depends only on its seed, its control changes and its feedback.
+ * drawn once all batches up to k − 1 − lag are closed. At that draw, the policy has learned from exactly these batches,
+ * even if more are closed. So a run depends only on its seed, its control changes and its feedback.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
@@ -53,7 +53,10 @@ export function drawReadiness(state: RunState): DrawReadiness {
 /** Decision whether an instance may become a task. "filtered": it may only if the search finds no accepted instance. */
 export type Verdict = "accepted" | "refused" | "filtered";
 
-/** Plan of an update batch: the arm, row or level of each task. Only the instances are not chosen yet. */
+/**
+ * Plan of an update batch. It says the arm of each task, and for some arms the data row or the level. Only the
+ * instances are not chosen yet.
+ */
 export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly kind: "plan";
   /** Arm of each task of the batch, as an index in the configuration. */
@@ -84,7 +87,7 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
 /**
  * Returns the closed groups from which the policy learns at the next draw. With a feedback lag in batches, they are the
  * groups of all batches that are due. With an unbounded lag, they are all groups closed since the last draw, in cursor
- * order, as one update. A late group then weighs no more than the groups that it closed with.
+ * order, as one update. So a late group counts no more than the other groups that closed since the last draw.
  */
 function dueFold(state: RunState): Fold {
   const { lag } = state.config;

@@ -70,8 +70,8 @@ type Choice<Key extends InstanceKey> =
 
 /**
  * Returns the arm's first instance, from task number `from` on, that policy and filter accept and that was not issued
- * before. If the limits are reached first, it returns the first instance that was issued before, or else the first one
- * that the filter rejects for its earlier outcomes.
+ * before. If the limits are reached first, it returns the first instance that was issued before, or else the first
+ * instance that the filter rejects because of its earlier outcomes.
  */
 function choose<Key extends InstanceKey>(
   arm: number,

@@ -1,7 +1,7 @@
 /**
  * Levels of arms that grow: levels of difficulty that open one by one during a run. A task's ordinal (its number within
- * the arm) is its level times LEVEL_SPAN, plus its number in the level. So an arm and an ordinal identify a task, as
- * for other arms.
+ * the arm) is its level times LEVEL_SPAN, plus its number in the level. So an arm and an ordinal identify a task, as in
+ * arms that do not grow.
  */
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 

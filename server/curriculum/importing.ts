@@ -99,8 +99,8 @@ function movedOnTo<State extends RunState>(state: State, place: number): State {
 
 /**
  * Returns the exported state with this run's control: its arms, policy, weights, masks and sizes. Arms match by id and
- * keep the export's order; new arms come after them. Arms that this run lacks or has removed are removed and lose their
- * counters.
+ * keep the export's order; new arms come after them. Exported arms that this run lacks or has removed are marked as
+ * removed, and lose their counters.
  */
 export function underControlOf<Spec, Key extends InstanceKey>(
   here: RunState<Spec, Key>,

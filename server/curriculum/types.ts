@@ -159,7 +159,7 @@ export interface RankRange {
 export interface TaskFilter {
   /** Skips instances whose last group had every sample solved. */
   readonly skipSolved: boolean;
-  /** Skips instances that had no sample solved in this many successive groups. 0: none. */
+  /** Skips instances that had no sample solved in this many successive groups. 0: failed instances are not skipped. */
   readonly skipFailedAfter: number;
   /** Skips rows of data pools outside this rank range. Undefined: none. */
   readonly ranks: RankRange | undefined;

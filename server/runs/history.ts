@@ -37,7 +37,10 @@ export interface HistoryReading {
 }
 
 export interface HistoryPart extends Page<PlacedEntry, number> {
-  /** Key and epoch of the run. While this text is the same, final entries of the history do not change. */
+  /**
+   * Text that changes only when the run is imported or replaced by another run. While it is the same, final entries of
+   * the history do not change.
+   */
   readonly of: string;
   /** Position where the next page continues. Undefined: this is the last page. */
   readonly place: HistoryPlace | undefined;

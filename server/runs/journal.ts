@@ -236,9 +236,9 @@ async function readStateInTurns<Spec, Key extends InstanceKey>(
 
 /**
  * Returns a function that is called with a run's new events and the state after them. If a snapshot is due, it saves
- * one, and its promise resolves when that is saved. Snapshots are due by the journal's length. So loading a run takes
- * at most as long as reading a few snapshots, and all snapshots together are hardly longer than the journal. One
- * snapshot is written at a time, in small pieces while the run continues.
+ * one, and its promise resolves when that is saved. A snapshot is due when the journal since the last one is long
+ * enough. So loading a run takes at most as long as reading a few snapshots, and all snapshots together are hardly
+ * longer than the journal. One snapshot is written at a time, in small pieces while the run continues.
  */
 export function snapshots<Spec, Key extends InstanceKey>(
   store: Store,
@@ -275,9 +275,9 @@ export function snapshots<Spec, Key extends InstanceKey>(
 }
 
 // Types and functions for the summary of a run. It is stored beside the journal, so that listing runs reads no
-// journals.
-// A change writes the summary in the same transaction, in two parts; the head holds what seldom changes. Feedback that
-// closes no batch is frequent and writes no summary. Lists then use the run in memory, or read its journal once.
+// journals. A change writes the summary in the same transaction as its events, in two parts; the part called head holds
+// what seldom changes. Frequent feedback that closes no batch writes no summary. The stored summary is then outdated,
+// and lists use the run in memory or read its journal once.
 
 /** Run in a list. It has no configuration except the text that the client gave. */
 export interface ListedView extends Omit<RunView, "config" | "configNow"> {

@@ -116,9 +116,9 @@ interface Available<Key extends InstanceKey> {
  * Returns at most `count` drawn tasks to hand out, from a cursor on. It leaves out spare (reserve) tasks that were
  * skipped, and tasks that this server cannot serve.
  *
- * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. That
- * may be early, because spare tasks are released before tasks that other callers have. With a cursor, tasks that are
- * left out count towards `count`, because other callers ask for the tasks after them.
+ * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. The
+ * result may be short, because released spare tasks can lie just before tasks that other callers have. With a cursor,
+ * tasks that are left out count towards `count`, because other callers ask for the tasks after them.
  */
 function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -215,8 +215,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
   const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
     nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw, rows?.has ?? (() => true));
   // If the request has a cursor, the draw also marks the tasks as handed out, which saves a wait for the disk. Without
-  // a cursor, the marked tasks would be skipped when the tasks to return are looked up. A caller that has disconnected
-  // gets none.
+  // a cursor, the marked tasks would be skipped when the tasks to return are looked up. If the caller has disconnected,
+  // no task is marked.
   const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>
     cursor === undefined || signal.aborted ? [] : handingOut(stepOf(drawn, true), clock);
   let refused: Gone | Refusal | undefined;

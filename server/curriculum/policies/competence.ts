@@ -1,7 +1,7 @@
 /**
  * Policy that draws from tiers, i.e. sets of arms from easy to hard. The next tier opens when the newest open tier is
- * mastered. Curriculum RLOO section 4 calls this "adaptive", and "hybrid" if a share of all tiers is added; the paper
- * defines neither, so this definition is our own.
+ * mastered. Curriculum RLOO section 4 calls this "adaptive", and "hybrid" if a share of the draws is spread over all
+ * tiers; the paper defines neither, so this definition is our own.
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { readList, readNumber, readNumbers } from "../json.ts";

@@ -99,8 +99,8 @@ function pacedBy(pace: number | null, practice: number): number {
 
 /**
  * Returns the practice without progress that halves the interest in an arm. In large batches a model learns less from
- * each group, so a scale that is not given grows with the batch. "auto" also grows with `pace`, the practice that arms
- * of the run need for progress.
+ * each group, so a scale that is not given grows with the number of prompts in an update batch. "auto" also grows with
+ * `pace`, the practice that arms of the run need for progress.
  */
 function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdate: number, pace = 0): number {
   return typeof practiceScale === "number" ? practiceScale : Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate, pace);

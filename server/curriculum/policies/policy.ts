@@ -186,7 +186,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /**
    * Returns names of the extra score values that the policy needs in ObservedGroup.facts. They are "component:" and a
    * part of the reward, "metadata:" and a number of the instance, or "improvement". The journal stores them while the
-   * policy is in force. With reported advantages there are none. Unset: none.
+   * policy is in force. If the trainer reports advantages, there are no such values. Unset: none.
    */
   reads?(config: Config): readonly string[];
   /**
@@ -205,8 +205,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   inherit?(config: Config, state: State, before: Config, progress: Progress): State;
   /**
-   * Returns the state after arms were added at the end. `cursor` is as in `initial`. Unset: the state does not depend
-   * on the number of arms.
+   * Returns the state after arms were added at the end. `cursor` is the number of prompts that the run has drawn.
+   * Unset: the state does not depend on the number of arms.
    */
   resize?(config: Config, state: State, armCount: number, cursor: number): State;
   readonly state: Codec<State>;
@@ -269,7 +269,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
 /** Maximum weight. It is far above any weight in use, and sums of weights stay finite. */
 export const WEIGHT_MAX = 1e12;
 
-/** Returns the first problem that a check finds. */
+/** Runs the checks in order until one finds a problem, and returns the problem. */
 export function first(checks: readonly (() => Invalid | undefined)[]): Invalid | undefined {
   for (const check of checks) {
     const found = check();
