@@ -11,8 +11,8 @@ import type { DrawnTask } from "./batches.ts";
 import type { InstanceKey } from "./types.ts";
 
 /**
- * Maximum number of already issued instances of an arm that the search for one new instance skips. After that, the
- * search returns an already issued instance.
+ * Maximum number of an arm's task numbers that the search for one new instance skips, because their instance was
+ * already issued or because they have none. After that, the search returns an already issued instance.
  */
 export const SKIPS_MAX = 64;
 
