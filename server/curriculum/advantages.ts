@@ -9,7 +9,10 @@ export interface RewardSums {
   readonly solved: number | null;
 }
 
-/** Result of a closed group. A policy's learning signals are computed from it. */
+/**
+ * Result of a closed group, i.e. of all scored completions of one task. The learning signals of the run's policy are
+ * computed from it.
+ */
 export interface GroupOutcome extends RewardSums {
   /**
    * Sum of the quality of the group's answers, each in [0, 1]. Undefined: the sum equals the number of solved samples.
@@ -52,8 +55,8 @@ type Moments = ReturnType<typeof momentsOf>;
 const SPREAD_MIN = 1e-9;
 
 /**
- * Returns whether the numbers are equal apart from rounding errors. Without a range it returns false, and the caller
- * then computes with the exact numbers.
+ * Returns whether the numbers, e.g. the rewards of a group, are equal apart from rounding errors. Without `range`,
+ * returns false, and the caller then computes with the exact numbers.
  */
 function areAlike(numbers: readonly number[], range: RewardRange | undefined): boolean {
   if (range === undefined) return false;

@@ -19,7 +19,10 @@ export interface Annotated {
   readonly note: string;
   /** Tags, sorted. */
   readonly tags: readonly string[];
-  /** Parts of the change that change nothing, one sentence each. */
+  /**
+   * Warnings about parts of the change that have no effect, one sentence each. For example, the run already has a tag
+   * to add.
+   */
   readonly noEffect: readonly string[];
 }
 

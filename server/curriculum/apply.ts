@@ -215,7 +215,7 @@ function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, eve
   return event.reason === "" ? seen : withHistoryEntry(seen);
 }
 
-/** Returns the state after a change that gets an entry in the run's history. */
+/** Reserves the next position in the run's history for the record of a change, and returns the new state. */
 function withHistoryEntry<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   return { ...state, nextSeq: state.nextSeq + 1 };
 }
@@ -284,8 +284,8 @@ function isSpent(state: RunState, batch: Batch): boolean {
 }
 
 /**
- * Drops the oldest update batches whose groups are all closed and have been used by the policy. The newest of these
- * batches stay, with at least `tasksKept` tasks in total, because clients may still ask for them.
+ * Drops old update batches that are closed and from which the policy has learned. The newest of them stay, with at
+ * least `tasksKept` tasks in total, because clients may still ask for these tasks.
  */
 export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   const { batches, config } = state;

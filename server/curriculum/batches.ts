@@ -53,7 +53,7 @@ export interface GroupResults {
    */
   readonly digests: readonly string[];
   readonly results: readonly SampleResult[];
-  /** Total lengths of these samples' completions. Unset: not known. */
+  /** Total length of these samples' completions, in tokens or characters. Unset: not known. */
   readonly lengths?: Lengths | undefined;
 }
 
@@ -66,8 +66,8 @@ export interface TaskSamples {
 const KEY_END = ".";
 
 /**
- * Returns what is recorded as the digest of a sample that its client identifies by a key: the key's digest, a dot and
- * the completion's digest.
+ * Returns the digest to record for a sample that the client identifies by a key instead of an index. It consists of the
+ * key's digest, a dot and the completion's digest.
  */
 export function keyedDigest(key: string, digest: string): string {
   return key + KEY_END + digest;
@@ -82,8 +82,8 @@ export function isKeyed(digest: string, key?: string): boolean {
 }
 
 /**
- * Returns whether any of a task's samples is identified by a key instead of an index. It is a plain loop for speed,
- * because a run may have a million open samples.
+ * Returns whether the client identifies any of a task's samples by a key instead of an index. The function is a plain
+ * loop for speed, because a run may have a million open samples.
  */
 function hasKeyed(digests: TaskSamples["digests"]): boolean {
   for (let i = 0; i < digests.length; i++) {
@@ -94,9 +94,9 @@ function hasKeyed(digests: TaskSamples["digests"]): boolean {
 }
 
 /**
- * Returns the order in which a group's rewards are summed, as indices of its samples. Undefined: by index. Samples with
- * a key of their client get their indices in the order of arrival. So their rewards are summed in ascending order, and
- * the sum does not depend on timing.
+ * Returns the order in which a group's rewards are summed, as indices of its samples. Undefined: by index. If the
+ * client identifies samples by keys, their indices follow the order of arrival. Their rewards are then summed in
+ * ascending order, so that the sum does not depend on timing.
  */
 export function placesInOrder({ digests, results }: TaskSamples): readonly number[] | undefined {
   if (!hasKeyed(digests)) return undefined;
@@ -113,8 +113,8 @@ export function placesInOrder({ digests, results }: TaskSamples): readonly numbe
 /** Task drawn for an update batch, with its position in the run and the problem instance chosen for it. */
 export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   /**
-   * Position of the task in the run, from 0. With the run's incarnation, a name that each import replaces, it
-   * identifies the task's group.
+   * Position of the task in the run, from 0. The cursor and the run's incarnation (a random name that each import
+   * replaces) together identify the task's group.
    */
   readonly cursor: number;
   /** Index of the task's arm in the configuration. */
@@ -129,7 +129,7 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
    * `ordinal`.
    */
   readonly row?: number;
-  /** Whether the run had already issued an equal instance, e.g. because its arm has no new ones left. */
+  /** Whether the run had already issued an equal instance, e.g. because its arm has no new instances left. */
   readonly repeat: boolean;
   /** Key of the instance, from which the TaskSource can make the instance again. */
   readonly key: Key;
@@ -160,7 +160,7 @@ interface GroupBase<Key extends InstanceKey> {
    * digest.
    */
   readonly digests: readonly (string | null)[];
-  /** Total lengths of the completions that have results. Unset: not known. */
+  /** Total length of the completions that have results, in tokens or characters. Unset: not known. */
   readonly lengths?: Lengths | undefined;
 }
 
@@ -176,7 +176,7 @@ export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupB
 /** A group that accepts no more results. */
 export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "closed";
-  /** Results by sample index. Empty if the group's advantages were reported. */
+  /** Results by sample index. Empty if the trainer reported the group's advantages instead of rewards. */
   readonly results: readonly (SampleResult | null)[];
   readonly outcome: GroupOutcome;
   /** Whether the policy has already learned from the group. Used only in runs with an unbounded feedback lag. */
@@ -191,7 +191,7 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly cursor: number;
   /** Position of the batch's record in the run's history. */
   readonly seq: number;
-  /** Epoch of the run when the batch was drawn. */
+  /** Epoch of the run when the batch was drawn: 0, or a greater number after each import. */
   readonly epoch: number;
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
@@ -218,7 +218,7 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
    * skipped.
    */
   readonly reserve: readonly DrawnTask<Key>[];
-  /** Number of the batch's groups that are open. */
+  /** Number of the batch's groups that still accept results. */
   readonly open: number;
 }
 
@@ -289,8 +289,8 @@ function isInOrder(indices: readonly number[]): boolean {
 }
 
 /**
- * Maximum number of different results of a group that are kept for sharing. Every other result of the group is compared
- * with these.
+ * Maximum number of different results of a group that are shared. Each result of the group is compared with these, and
+ * replaced by an equal one.
  */
 const DIFFERENT_MAX = 4;
 
@@ -310,7 +310,7 @@ export function shared(results: TaskSamples["results"]): TaskSamples["results"] 
 export function recordedOf({ results, digests }: TaskSamples): Omit<GroupResults, "cursor"> {
   const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };
   if (digests === blanks.get(digests.length)?.digests) return columns;
-  // A plain loop, because a state may hold a million samples.
+  // This is a plain loop for speed, because a state may hold a million samples.
   for (let index = 0; index < results.length; index++) {
     const result = results[index];
     const digest = digests[index];

@@ -1,7 +1,7 @@
 /**
- * Compresses lists with a number for each arm, such as probabilities, which the history records with each draw. A draw
- * of a run with many arms changes few of them. So every 64th draw records all numbers, and the others record changes
- * from the previous draw.
+ * Compresses lists with a number for each arm, such as probabilities, which the history records with each draw. In a
+ * run with many arms, a draw changes few of these numbers. So every 64th draw records all numbers, and the other draws
+ * record changes from the previous draw.
  */
 /**
  * Number of arms up to which the history record of every update batch stores a number for each arm. 64 numbers take at
@@ -10,8 +10,8 @@
 const FEW = 64;
 
 /**
- * In runs of more than FEW arms, every 64th update batch's record stores the numbers of all arms. A reader who starts
- * in the middle of a history then need not go far back.
+ * In runs of many arms (more than FEW), every 64th update batch's record stores the numbers of all arms. A reader who
+ * starts in the middle of a history then need not go far back.
  */
 const WINDOW = 64;
 
@@ -46,7 +46,7 @@ export const isMany = (armCount: number): boolean => armCount > FEW;
 
 /**
  * Returns whether the history record of the update batch with this index stores the numbers of all arms, in a run of
- * more than FEW arms. Runs with fewer arms always store all.
+ * many arms (more than FEW). In other runs every record does.
  */
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
@@ -58,7 +58,7 @@ interface Drawn extends RecordedNumbers {
 
 /**
  * Returns the probabilities and values by arm that were recorded for the previous update batch, if batch `batch`
- * records only the changes from them. Null: that batch records all numbers.
+ * records only the changes from them. Null: batch `batch` records all its numbers.
  */
 export function toldBefore(
   {
@@ -85,7 +85,7 @@ export function toldBefore(
  */
 const stepped = (ratio: number): number => Math.round(ratio * 1024) / 1024;
 
-/** Returns the most frequent ratio of an arm's new number to its earlier one, after rounding by `stepped`. */
+/** Returns the ratio of new number to earlier number that most arms have in common. Ratios are rounded by `stepped`. */
 function scaleOf(before: Numbers, now: Numbers): number {
   const counts = new Map<number, number>();
   let [scale, most] = [1, 0];

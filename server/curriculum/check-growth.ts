@@ -46,5 +46,8 @@ export function checkGreater(field: string, before: Growth | undefined, now: Gro
       );
   return now.cap >= before.cap
     ? undefined
-    : invalid(`${field}.cap`, `is ${before.cap} in the run, and may only grow: give at least that, not ${now.cap}`);
+    : invalid(
+        `${field}.cap`,
+        `is ${before.cap} in the run, and may only rise: give at least ${before.cap}, not ${now.cap}`,
+      );
 }

@@ -1,6 +1,7 @@
 /**
  * Compares a run's draws with those of another policy, which learns from the groups that the run recorded. The groups
- * are of the run's own draws, so this says nothing about what a model would have learned under the other policy.
+ * come from the run's own draws. So the comparison does not show what a model would have learned under the other
+ * policy.
  */
 import { planDraw } from "./draw.ts";
 import type { RunEvent } from "./events.ts";
@@ -13,15 +14,15 @@ export interface ComparedDraw {
   /** Index of the update batch, counted from 0. */
   readonly batch: number;
   readonly cursor: number;
-  /** Probabilities of the arms that the run recorded. */
+  /** Probability of each arm in the draw, as the run recorded it. */
   readonly recorded: readonly number[];
-  /** Probabilities of the arms under the other policy. Undefined: it can draw none of them. */
+  /** Probability of each arm under the other policy. Undefined: the other policy can draw no arm. */
   readonly probabilities: readonly number[] | undefined;
 }
 
 /**
- * Returns a function to call with each event of a run, in order, and the states before and after it. It returns the
- * draw, if the event is one.
+ * Returns a function that takes each event of a run, in order, with the states before and after it. If the event is the
+ * draw of an update batch, the function returns the comparison of this draw.
  */
 export function createComparison(policy: Policy) {
   const definition = definitionOf(policy);
@@ -29,7 +30,10 @@ export function createComparison(policy: Policy) {
   /** Number of update batches, counted from the first, from which the policy has learned. */
   let folded = 0;
 
-  /** Returns the groups to learn from: those of the run's own policy, but no batches that were still open. */
+  /**
+   * Returns the groups to learn from: the ones from which the run's own policy learned, without batches that were still
+   * open.
+   */
   const foldOf = (fold: Fold, { batchesClosed }: RunState): Fold =>
     fold.kind === "groups" ? fold : { ...fold, batches: Math.max(folded, Math.min(fold.batches, batchesClosed)) };
 
@@ -53,7 +57,10 @@ export function createComparison(policy: Policy) {
   };
 }
 
-/** Returns an extra value of scores that the policy reads and the run's own policy does not. Undefined: there is none. */
+/**
+ * Returns the name of an extra score value that the policy reads, but that the run did not record, because its own
+ * policy does not read the value. Undefined: there is none.
+ */
 export function unrecordedValue(policy: Policy, own: Policy): string | undefined {
   const recorded = readsOf(own);
   return readsOf(policy).find((name) => !recorded.includes(name));

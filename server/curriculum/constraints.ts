@@ -146,10 +146,10 @@ function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly
 
 /**
  * Returns the arm of each slot (task) of an update batch. Each slot first gets an arm at random with the probabilities
- * `p`. If too few slots are real or hard, just enough random slots get another arm that is; the quota of real tasks
- * comes first. One pass for each quota is enough: a slot that cannot move now cannot move later, and checkConstraints
- * ensures enough slots. If all arms of a quota are masked, the quota is missed, so that an outage of a judge does not
- * stop a run.
+ * `p`. If too few slots have real (or hard) tasks, just enough random slots get another arm that has such tasks; the
+ * quota of real tasks comes first. One pass for each quota is enough: a slot that must keep its arm now must keep it
+ * later too, and checkConstraints ensures enough slots. If all arms of a quota are masked, the quota is missed, so that
+ * an outage of a judge does not stop a run.
  */
 export function assignSlots(
   classes: readonly ArmClass[],
@@ -171,7 +171,10 @@ function unmet(classes: readonly ArmClass[], constraints: Constraints, size: num
   const possible = classes.filter((arm) => arm.possible);
   const { real, hard } = quotasOf(constraints, Infinity, size);
   const refuse = (field: string, message: string): Invalid =>
-    invalid(`policy.constraints.${field}`, `${message} in an update batch of ${size}`);
+    invalid(
+      `policy.constraints.${field}`,
+      `${message} in an update batch of ${size}: change the share, or add such an arm`,
+    );
   if (real > 0 && !possible.some((arm) => arm.real)) {
     const field = constraints.realShareMin > 0 ? "real_share_min" : "synthetic_share_max";
     return refuse(field, `asks for ${real} real tasks, but no arm that can be drawn has real tasks,`);

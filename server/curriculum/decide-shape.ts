@@ -35,7 +35,7 @@ function checkRemoved(state: RunState, { removeArms }: NewShape<unknown>): Inval
   for (const [i, id] of removeArms.entries()) {
     const arm = state.config.arms.find((one) => one.id === id);
     if (arm === undefined) return invalid(`remove_arms[${i}]`, `"${id}" is not an arm of the run`);
-    if (arm.removed) return invalid(`remove_arms[${i}]`, `"${id}" was removed before`);
+    if (arm.removed) return invalid(`remove_arms[${i}]`, `"${id}" is already removed from the run: leave it out`);
   }
   return undefined;
 }
@@ -43,7 +43,10 @@ function checkRemoved(state: RunState, { removeArms }: NewShape<unknown>): Inval
 function checkAdded({ config }: RunState, { addArms }: NewShape<unknown>): Invalid | undefined {
   const taken = addArms.findIndex(({ id }) => config.evaluationArms.some((one) => one.id === id));
   if (taken < 0) return undefined;
-  return invalid(`add_arms[${taken}].id`, `"${addArms[taken]?.id}" is an evaluation arm of the run`);
+  return invalid(
+    `add_arms[${taken}].id`,
+    `"${addArms[taken]?.id}" is the id of an evaluation arm of the run: choose another`,
+  );
 }
 
 function checkLength({ prompts }: RunState, { length }: NewShape<unknown>): Invalid | undefined {
@@ -84,7 +87,7 @@ export function decideShape<Spec, Key extends InstanceKey>(
   };
   const policy = shape.policy ?? state.policy;
   const weights = config.arms.map((arm, i) => (arm.removed ? 0 : (state.weights[i] ?? arm.weight)));
-  // The policy in force may differ from the one that the run was created with.
+  // The policy in force may differ from the policy with which the run was created.
   const { length, promptsPerUpdate } = shape;
   const isCut = [length, promptsPerUpdate, shape.policy].some((changed) => changed !== undefined);
   const found = checkConfig({ ...config, policy }, weights, state) ?? (isCut ? checkParts(config, policy) : undefined);

@@ -1,7 +1,7 @@
 /**
  * Draws update batches: chooses the arms and instances of their tasks. With a feedback lag of `lag` batches, batch k is
- * drawn once all batches up to k − 1 − lag are closed. The policy has then learned from these batches only, even if
- * more are closed. So a run depends only on its seed, its control changes and its feedback.
+ * drawn once all batches up to k − 1 − lag are closed. At that draw, the policy has learned from exactly these batches,
+ * even if more are closed. So a run depends only on its seed, its control changes and its feedback.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
@@ -53,7 +53,10 @@ export function drawReadiness(state: RunState): DrawReadiness {
 /** Decision whether an instance may become a task. "filtered": it may only if the search finds no accepted instance. */
 export type Verdict = "accepted" | "refused" | "filtered";
 
-/** Plan of an update batch: the arm, row or level of each task. Only the instances are not chosen yet. */
+/**
+ * Plan of an update batch. It says the arm of each task, and for some arms the data row or the level. Only the
+ * instances are not chosen yet.
+ */
 export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly kind: "plan";
   /** Arm of each task of the batch, as an index in the configuration. */
@@ -63,7 +66,8 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   /** Level of each task of the batch, if its arm grows (its levels open one by one). Undefined for the other tasks. */
   readonly levels: readonly (number | undefined)[];
   /**
-   * Cursors of open groups to close before the draw, so that at most openGroupsMax stay open. They are the oldest ones.
+   * Cursors (positions of tasks in the run) of the oldest open groups. They are closed before the draw, so that at most
+   * openGroupsMax groups stay open.
    */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
@@ -83,7 +87,7 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
 /**
  * Returns the closed groups from which the policy learns at the next draw. With a feedback lag in batches, they are the
  * groups of all batches that are due. With an unbounded lag, they are all groups closed since the last draw, in cursor
- * order, as one update. A late group then weighs no more than the groups that it closed with.
+ * order, as one update. So a late group counts no more than the other groups that closed since the last draw.
  */
 function dueFold(state: RunState): Fold {
   const { lag } = state.config;
@@ -181,8 +185,8 @@ export function planDraw(state: RunState, fold = dueFold(state)): DrawPlan | Ref
 }
 
 /**
- * Returns `isKnown` with a cache, because the searches for successive tasks ask about the same instances. For an arm
- * without new instances, each search asks about up to 64.
+ * Returns `isKnown` with a cache, because the searches for successive tasks ask about the same instances. If an arm has
+ * no new instances left, each search asks about up to 64 instances.
  */
 function remembered(isKnown: (hash: string) => boolean): (hash: string) => boolean {
   const seen = new Map<string, boolean>();
@@ -205,7 +209,8 @@ function goneOf({ config, lists }: RunState): DrawPlan["isGone"] {
 }
 
 /**
- * Returns the function that decides whether an instance may become a task. The policy decides first, then the filter.
+ * Returns the function that decides whether an instance may become a task. The policy decides first, and then the run's
+ * task filter, which e.g. skips solved instances.
  */
 function verdictOf(
   { policy, memory }: RunState,
@@ -246,8 +251,8 @@ function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
 }
 
 /**
- * Returns whether a plan may still be used for the run's present state. It may if nothing has changed on which it
- * depends. Feedback for batches that the plan does not learn from does not matter.
+ * Returns whether a plan is still valid in the run's present state, i.e. nothing on which the plan depends has changed.
+ * Feedback for batches from which the policy does not learn at this draw does not matter.
  */
 export function isCurrent(plan: DrawPlan, state: RunState): boolean {
   const { policy, policyState, config, weights, masks, incarnations } = plan.basis;

@@ -8,8 +8,8 @@ import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } fro
 import type { InstanceKey } from "./types.ts";
 
 /**
- * Number of rounds kept for each evaluation arm. A slow evaluator can thus finish a round after another has opened the
- * next.
+ * Number of rounds kept for each evaluation arm. A slow evaluator can thus finish a round after another evaluator has
+ * opened the next round.
  */
 export const ROUNDS_KEPT = 2;
 
@@ -73,8 +73,8 @@ export function withRound<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns the round with the numbers of the tasks that it does not wait for, `leftOut`, and its number of missing
- * samples. Left-out tasks are rows that were removed from their pool.
+ * Returns the round with its set of left-out tasks and its number of missing samples. `leftOut` holds the numbers of
+ * the tasks whose data rows were removed from their pool; the round does not wait for them.
  */
 export function withLeftOut(
   round: Omit<EvaluationRound, "leftOut" | "missing">,

@@ -189,8 +189,8 @@ export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unk
   };
 }
 
-// Functions that make messages of tasks and samples. They write whole message objects, which is faster than `create`,
-// because there are many.
+// Functions that make messages of tasks and samples. A run has many of them, so the functions write whole message
+// objects, which is faster than `create` of the protobuf library.
 
 export function taskMessage({ arm, ordinal, row, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
   const text = JSON.stringify(keys.encode(key));
@@ -221,8 +221,8 @@ type Samples = Omit<GroupResults, "cursor">;
 const NO_FACTS: Readonly<Record<string, number>> = Object.freeze({});
 
 /**
- * Returns the extra score values of a sample. Undefined: the map is empty, because protobuf does not tell empty from
- * unset.
+ * Returns the extra score values of a sample. Undefined: the map is empty, which protobuf does not distinguish from an
+ * unset map.
  */
 export function factsFrom(facts: Readonly<Record<string, number>>): Readonly<Record<string, number>> | undefined {
   return Object.keys(facts).length === 0 ? undefined : facts;

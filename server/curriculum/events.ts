@@ -70,8 +70,8 @@ export interface Imported<Spec, Key extends InstanceKey> {
 }
 
 /**
- * Clients got the tasks with cursors from `from` to `through` − 1. `atMs` becomes the time of those that no client had
- * got before.
+ * Clients got the tasks with cursors (positions in the run) from `from` to `through` − 1. `atMs` becomes the hand-out
+ * time of the tasks that no client had got before.
  */
 export interface HandedOut {
   readonly kind: "handedOut";
@@ -117,7 +117,10 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | HandedOut
   | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
-  /** `cause` is the contract's CloseCause in lower case. Empty: CLOSE_CAUSE_UNSPECIFIED. */
+  /**
+   * Groups were closed although samples were missing. `cause` is the contract's CloseCause in lower case. Empty:
+   * CLOSE_CAUSE_UNSPECIFIED.
+   */
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string; readonly cause: string }
   | RowsRated
   | RowsSeen

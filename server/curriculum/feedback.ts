@@ -230,7 +230,7 @@ function keyOf({ cursor, evaluation }: FeedbackItem): number | string {
 export interface DecidedFeedback {
   /** Status of each item, in the items' order. */
   readonly statuses: readonly FeedbackStatus[];
-  /** Results to record: of training in `groups`, of evaluation rounds in `evaluated`. */
+  /** Results to record: `groups` has those of training, and `evaluated` those of evaluation rounds. */
   readonly groups: readonly GroupResults[];
   readonly evaluated: readonly EvaluationResults[];
 }
@@ -317,7 +317,7 @@ export function decideAdvantages(
     if (wrong !== undefined) return notRecorded(wrong);
     const status = closable(state, report, taken);
     if (status.kind !== "recorded") return status;
-    // The task's batch sets the limit, because the run's num_generations may have changed since the draw.
+    // The group may have as many advantages as samples. The run's num_generations may have changed since the draw.
     const limit = groupAt(state, cursor)?.results.length ?? 0;
     if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     taken.add(cursor);

@@ -11,8 +11,8 @@ import type { DrawnTask } from "./batches.ts";
 import type { InstanceKey } from "./types.ts";
 
 /**
- * Maximum number of already issued instances of an arm that the search for one new instance skips. After that, the
- * search returns an already issued instance.
+ * Maximum number of an arm's task numbers that the search for one new instance skips, because their instance was
+ * already issued or because they have none. After that, the search returns an already issued instance.
  */
 export const SKIPS_MAX = 64;
 
@@ -24,7 +24,7 @@ export const REFUSALS_MAX = 16_384;
 
 /**
  * Maximum number of an arm's instances that one search skips because of the task filter, e.g. because they were solved
- * before. After that, the search returns the first of them.
+ * before. After that, the search returns the first skipped instance.
  */
 export const FILTERED_MAX = 1024;
 
@@ -70,8 +70,8 @@ type Choice<Key extends InstanceKey> =
 
 /**
  * Returns the arm's first instance, from task number `from` on, that policy and filter accept and that was not issued
- * before. If the limits are reached first, it returns the first instance that was issued before, or else the first one
- * that the filter rejects for its earlier outcomes.
+ * before. If the limits are reached first, it returns the first instance that was issued before, or else the first
+ * instance that the filter rejects because of its earlier outcomes.
  */
 function choose<Key extends InstanceKey>(
   arm: number,
@@ -97,7 +97,8 @@ function choose<Key extends InstanceKey>(
     }
     const { key } = candidate;
     const found = verdict({ arm, hash: key.hash, rank: key.rank });
-    // In a later epoch the arm goes through the rows of a pool again on purpose, so already issued rows are accepted.
+    // After its first pass through the rows of a pool (epoch 0), an arm issues the rows again on purpose. So already
+    // issued rows are then accepted.
     const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
     const chosen: Choice<Key> = { kind: "chosen", ordinal, key };
     if (found === "accepted" && !known) return chosen;
@@ -114,8 +115,8 @@ function choose<Key extends InstanceKey>(
 }
 
 /**
- * Chooses the instances of a plan's tasks, in cursor order, that the run has not issued before. Tells the caller if
- * instances must be made first, or if an arm has none.
+ * Chooses the instances of a plan's tasks, in cursor order, that the run has not issued before. If instances must be
+ * made first, or an arm has none left, the result says so.
  */
 export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
   const { slots, basis: state } = plan;
@@ -202,9 +203,9 @@ function missingRows<Key extends InstanceKey>(
 }
 
 /**
- * Returns the instances to make before the search can continue: for each lane (an arm or a level), the next task
- * numbers without an instance, one for each open task. The lane `stopped`, whose search skipped `skipped` numbers, gets
- * twice as many more, so that few rounds of making are needed.
+ * Returns the instances to make before the search can continue. For each lane (an arm or one of its levels) they belong
+ * to the next task numbers, one for each task of the batch that still needs an instance. The lane `stopped`, whose
+ * search skipped `skipped` numbers, gets 2 · `skipped` more, so that the search stops less often.
  */
 function wanted<Key extends InstanceKey>(
   lanes: readonly Lane[],

@@ -92,8 +92,8 @@ function withLengths(arm: ArmCounters, lengths: Lengths | undefined): ArmCounter
 }
 
 /**
- * Returns the index of the first batch, from `from` on, that has an open group. If there is none, it returns the number
- * of drawn batches.
+ * Returns the index of the first batch, from `from` on, that has an open group. If no batch has one, it returns the
+ * number of drawn batches.
  */
 function closedThrough(state: RunState, batches: readonly Batch[], from: number): number {
   const open = batches.find((batch) => batch.index >= from && batch.open > 0);
@@ -187,7 +187,7 @@ export function handedOut<Spec, Key extends InstanceKey>(
   return { ...state, batches, handedOut: Math.max(state.handedOut, through) };
 }
 
-/** Reopens closed groups. They keep the results that they have. */
+/** Reopens closed groups, so that they accept the missing results. They keep the results that they have. */
 export function reopened<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursors: readonly number[],

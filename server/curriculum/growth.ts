@@ -1,7 +1,7 @@
 /**
  * Levels of arms that grow: levels of difficulty that open one by one during a run. A task's ordinal (its number within
- * the arm) is its level times LEVEL_SPAN, plus its number in the level. So an arm and an ordinal identify a task, as
- * for other arms.
+ * the arm) is its level times LEVEL_SPAN, plus its number in the level. So an arm and an ordinal identify a task, as in
+ * arms that do not grow.
  */
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 
@@ -78,7 +78,10 @@ export interface NextOrdinals {
   readonly nextInLevels: readonly number[];
 }
 
-/** Returns the ordinal of the task that an arm draws next, or that it draws next of one level. */
+/**
+ * Returns the ordinal (number within the arm) of the task to draw next. If `level` is given, it is the next task of
+ * that level.
+ */
 export function nextOrdinalOf({ nextOrdinal, nextInLevels }: NextOrdinals, level: number | undefined): number {
   return level === undefined ? nextOrdinal : level * LEVEL_SPAN + (nextInLevels[level] ?? 0);
 }
@@ -118,7 +121,7 @@ export function drawLevels(
     generators.set(arm, rng);
     let left = rng.float() * shares.reduce((sum, share) => sum + share, 0);
     const found = shares.findIndex((share) => (left -= share) < 0);
-    // Rounding can keep the search from finding a level. Then the last level that has a share is drawn.
+    // Because of rounding errors, the search may find no level. Then the last level that has a share is drawn.
     return found >= 0
       ? found
       : Math.max(

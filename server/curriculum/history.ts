@@ -32,14 +32,14 @@ interface BatchRecord {
   readonly solvedShare?: number | undefined;
   /** Sum of each arm's rewards. Undefined: the run has many arms, or an older server wrote the record. */
   readonly rewardSums?: readonly number[] | undefined;
-  /** Number of each arm's rewards. Undefined if `rewardSums` is. */
+  /** Number of each arm's rewards. Undefined if `rewardSums` is undefined. */
   readonly rewardCounts?: readonly number[] | undefined;
   /**
-   * Number of solved samples of each arm. Undefined: `rewardSums` is, the trainer reports advantages, or an older
-   * server wrote the record.
+   * Number of solved samples of each arm. Undefined: `rewardSums` is undefined, the trainer reports advantages instead
+   * of rewards, or an older server wrote the record.
    */
   readonly solvedCounts?: readonly number[] | undefined;
-  /** Total lengths of the batch's completions that have results. Unset: not known. */
+  /** Total length of the batch's completions that have results, in tokens or characters. Unset: not known. */
   readonly lengths?: Lengths | undefined;
   /**
    * For each arm that grows (its levels open one by one): the value of its highest open level. 0: the arm does not
@@ -65,7 +65,7 @@ interface ControlRecord {
     | "import"
     | "note"
     | "tags";
-  /** Cursor of the first task to which the change applies. */
+  /** Position in the run, counted in tasks, of the first task to which the change applies. */
   readonly cursor: number;
   readonly policy?: Policy;
   /**
@@ -97,7 +97,7 @@ export function isControlChange(record: HistoryRecord): boolean {
 type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
 
 export type HistoryRecord = (BatchRecord | ControlRecord | EvaluationRecord) & {
-  /** Epoch of the run when the record was made. */
+  /** Epoch of the run when the record was made: 0, or a greater number after each import. */
   readonly epoch: number;
   /** Time at which the batch was drawn, the round was opened, or the control change was made. */
   readonly atMs: number;
@@ -174,8 +174,8 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
 }
 
 /**
- * Returns the sum and the number of each arm's rewards, and the number of its solved samples if it is known. They are
- * left out in runs of many arms, where most would be 0.
+ * Returns the sum and the number of each arm's rewards, and the number of its solved samples, if known. In runs of many
+ * arms these fields are left out, because most numbers would be 0.
  */
 function rewardsByArm(groups: readonly Group[], sums: readonly RewardSums[], armCount: number) {
   const rewardSums = new Array<number>(armCount).fill(0);
@@ -235,8 +235,9 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 }
 
 /**
- * Returns the history records to write for an event: its own, and those of batches and evaluation rounds that it opens,
- * closes or reopens. `after` still holds the batches that `trim` drops. `by` is the name of the caller's token.
+ * Returns the history records to write for an event: the record of the event itself, and those of update batches and
+ * evaluation rounds that it opens, closes or reopens. `after` still holds the old batches that `trim` drops next. `by`
+ * is the name of the caller's token.
  */
 export function historyWrites(
   before: RunState | undefined,
@@ -250,7 +251,8 @@ export function historyWrites(
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
     if (event.kind === "reopened") return batch !== before?.batches[i];
-    // Only an import moves batches to other indices. Other events add a batch at the end or change one in place.
+    // Only an import moves batches to other positions in the list. Other events add a batch at the end, or replace a
+    // batch at its position.
     const was = before?.batches[i];
     return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
   });

@@ -45,8 +45,8 @@ function moved(ranges: readonly Range[], offset: number): readonly Range[] {
 }
 
 /**
- * Returns the ranges of history positions whose control changes are undone, if the run keeps its own control at an
- * import. Its own control changes stay in force.
+ * Returns the ranges of history positions whose control changes are undone, if the run keeps its own control (policy,
+ * weights and the like) at an import. The run's own control changes stay in force.
  */
 function undoneUnderControlOf(before: RunState, state: RunState): readonly Range[] {
   if (sharesHistory(before, state)) return before.controlRolledBack;
@@ -83,8 +83,8 @@ export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Calls the policy's `advance` until the policy is at least as far as `place`. An operator had moved it there by the
- * RPC Advance, and an import keeps that.
+ * Calls the policy's `advance` until the policy is at least as far in its schedule as `place`. Before the import, an
+ * operator had moved the policy to this place by the RPC Advance, and imports keep that.
  */
 function movedOnTo<State extends RunState>(state: State, place: number): State {
   let now = state;
@@ -99,8 +99,8 @@ function movedOnTo<State extends RunState>(state: State, place: number): State {
 
 /**
  * Returns the exported state with this run's control: its arms, policy, weights, masks and sizes. Arms match by id and
- * keep the export's order; new arms come after them. Arms that this run lacks or has removed are removed and lose their
- * counters.
+ * keep the export's order; new arms come after them. Exported arms that this run lacks or has removed are marked as
+ * removed, and lose their counters.
  */
 export function underControlOf<Spec, Key extends InstanceKey>(
   here: RunState<Spec, Key>,
@@ -157,13 +157,14 @@ export function imported<Spec, Key extends InstanceKey>(
     runId,
     epoch,
     batches,
-    // 0 makes the rows of any server's pools count as newer. The time in the export may be from a server of another
-    // store.
+    // With the time 0, the rows that any server has loaded count as newer. The time in the export may come from a
+    // server that uses another store.
     lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,
-    // An export that was made under one of these incarnations has its history at the same positions as this run.
+    // If an export has one of these names as its incarnation, it comes from this run, and its history has the same
+    // positions.
     incarnations: [...(before ?? state).incarnations, incarnation],
     rolledBack: undoneBy(before, exported, "rolledBack"),
     controlRolledBack: keeping

@@ -1,6 +1,6 @@
 /**
- * Finds parts of a control change, e.g. of new weights, that do not affect any draw. Each one gives a warning for the
- * caller, as a sentence.
+ * Finds parts of a control change, e.g. of new weights, that do not affect any draw. For each such part, the caller
+ * gets a warning of one sentence.
  */
 import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";

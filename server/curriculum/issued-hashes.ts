@@ -1,9 +1,9 @@
 /**
  * Set of the hashes of issued instances, so that a run does not issue one again. It has two generations of at most 2^19
  * hashes. When the recent one is full, it becomes the older one, and the former older one is dropped. So at least the
- * last 524,288 instances are known, in at most 20 MB. Values are immutable, but adding hashes copies nothing:
- * successive values share one growing log, and each knows how many of its hashes it includes. Only adding to a value
- * that is not the newest of its log copies it first.
+ * last 524,288 instances are known, in at most 20 MB. An IssuedHashes object never changes. Adding hashes returns a new
+ * object and usually copies nothing: both objects share one growing log, and each counts how many of the log's hashes
+ * it includes. If hashes were already added to an object, adding to it once more copies the log first.
  */
 import { hashKey, mix } from "../../envs/lib/rng.ts";
 
@@ -104,8 +104,8 @@ function packedOf(log: HashLog, from: number, to: number): Uint8Array {
 interface Generation {
   readonly log: HashLog;
   /**
-   * Number of hashes, from the log's start, that belong to this generation. Later hashes of the log belong to newer
-   * values.
+   * Number of hashes, from the log's start, that belong to this generation. Later hashes of the log were added for
+   * newer objects that share the log.
    */
   readonly count: number;
 }
@@ -134,8 +134,8 @@ export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean
 }
 
 /**
- * Returns whether the hash is in the recent generation. If the policy repeats the same instances in passes, these are
- * the hashes of the current pass.
+ * Returns whether the hash is in the recent generation. If the policy repeats the same instances in passes, this
+ * generation holds the hashes of the current pass.
  */
 export function isRecent({ recent }: IssuedHashes, hash: string): boolean {
   return within(recent, hash);
@@ -169,8 +169,8 @@ export function addIssued(issued: IssuedHashes, hashes: readonly string[]): Issu
 }
 
 /**
- * Returns the generation's log if it has no hashes of later values. Otherwise returns a copy of the generation's
- * hashes.
+ * Returns the generation's log, if no newer object has added hashes to it. Otherwise returns a copy of the log with
+ * only the generation's hashes.
  */
 function newestLog({ log, count }: Generation): HashLog {
   if (log.length === count) return log;

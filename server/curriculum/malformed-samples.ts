@@ -32,7 +32,10 @@ export interface MalformedRecord {
    * KINDS_MAX.
    */
   readonly kinds: readonly string[];
-  /** Number of scored samples in the current, incomplete window. `malformed` and `counts` count the same window. */
+  /**
+   * Number of scored samples in the current, incomplete window. `malformed` and `counts` are numbers in this window,
+   * too.
+   */
   readonly samples: number;
   readonly malformed: number;
   /** Number of malformed answers by index in `kinds`. */
@@ -46,8 +49,8 @@ export const nothingMalformed: MalformedRecord = Object.freeze({
 });
 
 /**
- * Returns the form in which a format error is recorded: its index in `kinds`, or its text if it is not there yet. If
- * `kinds` is full, a new error becomes KINDS_MAX.
+ * Returns the form in which a format error is recorded: its index in the list `kinds`, or its text if the list does not
+ * have it yet. If the list is full, a new error is recorded as the index KINDS_MAX.
  */
 export function recordedKind({ kinds }: MalformedRecord, violation: string): string | number {
   const kind = violationKind(violation);

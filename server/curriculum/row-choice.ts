@@ -82,7 +82,7 @@ function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) =>
 
 /**
  * Returns the first row, from `from` on, that is not in use, not retired, and still in its pool. If all rows are
- * retired, it may be a retired one. If there is none, returns `from`.
+ * retired, a retired row may be returned. If no row fits, returns `from`.
  */
 function nextFree(table: RowTable, from: number, isTaken: (row: number) => boolean): number {
   const isOver = table.counts[RETIRED]! + table.counts[GONE]! === table.size;
@@ -96,7 +96,7 @@ function nextFree(table: RowTable, from: number, isTaken: (row: number) => boole
 
 /**
  * Draws `count` rows, all different if there are enough. Rows in `taken`, which are being sampled, are drawn only if no
- * others are left.
+ * other rows are left.
  */
 export function chooseRows(
   rule: RowRule,

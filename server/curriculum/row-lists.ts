@@ -36,7 +36,7 @@ export interface RowPasses {
 
 export interface RowWalk {
   /**
-   * If the policy repeats the same instances: the task number after the highest one that an earlier repetition reached.
+   * For a policy that repeats the same instances: the highest task number that an earlier repetition reached, plus 1.
    * 0: nothing has been repeated.
    */
   readonly reached: number;
@@ -211,8 +211,8 @@ export function withRowsSeen(
 }
 
 /**
- * Returns the lists of rows when the policy begins to repeat the same instances. Each arm's walk records how far it
- * got.
+ * Returns the lists of rows when the policy begins to repeat the same instances. For each arm, the list records how far
+ * the arm got before (`reached`).
  */
 export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">): readonly RowList[] {
   return lists.map((list) => {

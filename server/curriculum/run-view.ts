@@ -48,10 +48,10 @@ export interface StateView {
   readonly incarnation: string;
   /** Epoch of the run: 0 at its creation, and greater after each import. */
   readonly epoch: number;
-  /** Number of events in the run's journal after its creation. */
+  /** Number of events in the run's journal after the event that created the run. */
   readonly version: number;
   readonly cursor: number;
-  /** Cursor of the first update batch that is not closed. */
+  /** Cursor (position in the run, counted in tasks) of the oldest update batch that has an open group. */
   readonly firstOpenCursor: number;
   readonly batchesDrawn: number;
   readonly batchesClosed: number;
@@ -67,7 +67,7 @@ export interface StateView {
   readonly pausedBy?: string;
   /** Time at which the run was paused. Unset in summaries of older servers. */
   readonly pausedAtMs?: number;
-  /** Note of people on the run. Unset in summaries of older servers, as `tags` is. */
+  /** Note in which people describe the run. Unset in summaries of older servers, like `tags`. */
   readonly note?: string;
   readonly tags?: readonly string[];
   readonly done: boolean;
@@ -158,10 +158,13 @@ function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> 
   return known;
 }
 
-/** Figures of an arm that only the curriculum's policy knows, which chooses arms. */
+/** Numbers about an arm that the run's policy computes, i.e. the rule that gives each arm its probability. */
 interface Estimates {
   readonly value: number;
-  /** Unset: the policy has none, or an older server wrote the summary. */
+  /**
+   * How fast the arm's success rises, and its practice. Unset: the policy does not measure them, or an older server
+   * wrote the summary.
+   */
   readonly practised?: PractisedView | undefined;
 }
 

@@ -90,7 +90,7 @@ export function signalNamed(name: SignalName | MeasureName): Signal {
   return byName[name];
 }
 
-/** Returns whether a signal compares the samples of a group. Then a group of one sample has no signal. */
+/** Returns whether a signal compares the samples of a group. If so, a group of one sample gives no signal. */
 export function needsTwo(name: SignalName | MeasureName): boolean {
   const one = outcomeOf([1], 1);
   return signalNamed(name)(one, { min: 0, max: 1 }) === undefined;

@@ -48,8 +48,8 @@ import type { InstanceKey, RunConfig } from "./types.ts";
 type Part = Draft<wire.StatePart["part"]>;
 
 /**
- * Maximum number of samples, or of entries of another list, in one part of a stored state. Such a part has about 100
- * KB.
+ * Maximum number of samples, or of entries of another list, in one part of a stored state. A part of this size has
+ * about 100 KB.
  */
 const SAMPLES_PER_PART = 4096;
 

@@ -31,7 +31,7 @@ export interface EvaluationRound {
   readonly round: number;
   /** Position of the round in the run's history. */
   readonly seq: number;
-  /** Epoch of the run when the round was opened. */
+  /** Epoch of the run when the round was opened: 0, or a greater number after each import. */
   readonly epoch: number;
   readonly openedAtMs: number;
   /** Number of tasks that the run had drawn when the round was opened. */
@@ -77,7 +77,7 @@ export interface ArmCounters extends NextOrdinals {
   readonly recent: readonly RewardSums[];
   /** Sums over the arm's groups from which the policy has learned. */
   readonly folded: Tally;
-  /** Total lengths of the completions in all closed groups of the arm. Unset: not known. */
+  /** Total length of the completions in all closed groups of the arm, in tokens or characters. Unset: not known. */
   readonly lengths?: Lengths | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly pausedBy: string;
   /** Time of the pause. 0: the run is not paused, or the time is not known. */
   readonly pausedAtMs: number;
-  /** Note of people on the run. Empty: there is none. No draw depends on notes and tags. */
+  /** Note in which people describe the run. Empty: there is none. No draw depends on notes and tags. */
   readonly note: string;
   /** Tags of the run, sorted. */
   readonly tags: readonly string[];
@@ -143,7 +143,10 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Update batches that are open, or whose tasks a client may still ask for, in the order of their indices. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
-  /** Last outcomes of instances, for a filter that skips solved or failed ones. Null: the policy has no such filter. */
+  /**
+   * Last outcomes of instances, for a filter that skips solved or failed instances. Null: the policy has no such
+   * filter.
+   */
   readonly memory: TaskMemory | null;
   /**
    * Lists of the data rows from which the arms draw. Empty: no arm draws from a data pool, or no server with the pool

@@ -1,9 +1,10 @@
 /**
- * Remembers outcomes of instances by hash, for filters that pass over solved or failed ones. There are two generations
+ * Remembers outcomes of instances by hash, for filters that skip solved or failed instances. There are two generations
  * of at most 2^17 outcomes. When the recent one is full, it becomes the older one, and the former older one is dropped.
- * So at least the last 131,072 outcomes are known, in at most about 60 MB. Values are immutable but share one growing
- * log, as in issued-hashes.ts: each knows how much of the log it includes. Only adding to a value that is not the
- * newest of its log copies it first.
+ * So at least the last 131,072 outcomes are known, in at most about 60 MB. A TaskMemory object never changes. Adding
+ * outcomes returns a new object that shares one growing log with the old one, as in issued-hashes.ts, and each counts
+ * how many of the log's entries it includes. If outcomes were already added to an object, adding to it once more copies
+ * the log first.
  */
 import type { RewardSums } from "./advantages.ts";
 import type { TaskFilter } from "./types.ts";
@@ -28,8 +29,8 @@ interface Generation {
   readonly log: Entry[];
   readonly latest: Map<string, number>;
   /**
-   * Number of entries, from the log's start, that belong to this generation. Later entries of the log belong to newer
-   * values.
+   * Number of entries, from the log's start, that belong to this generation. Later entries of the log were added for
+   * newer objects that share the log.
    */
   readonly count: number;
 }
@@ -96,8 +97,8 @@ export function remember(memory: TaskMemory, groups: readonly Remembered[]): Tas
 }
 
 /**
- * Returns a function that says whether the filter skips an instance. The filter reads the memory and groups that are
- * not in the memory yet.
+ * Returns a function that says whether the filter skips an instance, given the instance's hash. `groups` are closed
+ * groups that the memory does not include yet, and count like those in the memory.
  */
 export function passesOver(
   { skipSolved, skipFailedAfter }: TaskFilter,

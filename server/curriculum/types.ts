@@ -20,7 +20,7 @@ export interface InstanceKey {
    * known.
    */
   readonly rank?: number;
-  /** For a row of a data pool: how often its arm had gone through all rows before. Unset: 0. */
+  /** For a row of a data pool: number of times that its arm had gone through all rows before. Unset: 0. */
   readonly epoch?: number;
 }
 
@@ -82,7 +82,10 @@ export interface TaskPlace<Spec> {
   readonly arm: Pick<Arm<Spec>, "id" | "spec" | "source" | "rankGroup">;
   /** Number of the task within its arm, counted from 0. */
   readonly ordinal: number;
-  /** Seed that makes the instance. It depends only on run seed, arm and ordinal, and not on the policy. */
+  /**
+   * Seed from which the instance is made. It depends only on the run's seed, the arm and `ordinal`, and not on the
+   * policy.
+   */
   readonly seed: bigint;
   /** Seed of the run. It decides the order in which an arm goes through its rows. */
   readonly runSeed: bigint;
@@ -156,7 +159,7 @@ export interface RankRange {
 export interface TaskFilter {
   /** Skips instances whose last group had every sample solved. */
   readonly skipSolved: boolean;
-  /** Skips instances that had no sample solved in this many successive groups. 0: none. */
+  /** Skips instances that had no sample solved in this many successive groups. 0: failed instances are not skipped. */
   readonly skipFailedAfter: number;
   /** Skips rows of data pools outside this rank range. Undefined: none. */
   readonly ranks: RankRange | undefined;
@@ -298,7 +301,7 @@ export type Refusal =
       /** Reason to retry later. Unset: the server cannot make tasks now. */
       readonly wait?: Wait;
     }
-  /** Other servers kept changing the run at the same time. The caller may try again. */
+  /** Other servers kept changing the run, so that this server could not write its change. The caller may try again. */
   | { readonly kind: "aborted"; readonly message: string }
   | { readonly kind: "cancelled"; readonly message: string };
 

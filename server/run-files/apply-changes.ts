@@ -70,7 +70,7 @@ function nameOf(item: YAMLMap): string {
   return isScalar(pair?.value) ? String(pair.value.value) : "";
 }
 
-/** Changes a list item, which is found by its id or name, else by its index from 0. */
+/** Changes an item of a list. The first steps of the path are the item's id or name, or its index from 0. */
 function withItem(setting: Setting, list: YAMLSeq, steps: readonly string[]): Node | undefined {
   const names = list.items.map((item) => {
     const of = isAlias(item) ? setting.reading.aliases.get(item) : item;
@@ -83,7 +83,9 @@ function withItem(setting: Setting, list: YAMLSeq, steps: readonly string[]): No
   if (!isNode(item)) {
     const known = names.filter((name) => name !== "");
     const near = didYouMean(steps.slice(0, -1).join(".") || first, known);
-    return setting.refuse(`there is no '${first}' among ${list.items.length}${near || `: ${known.join(", ")}`}`);
+    return setting.refuse(
+      `there is no '${first}' among ${list.items.length} entries${near || `: ${known.join(", ")}`}`,
+    );
   }
   const made = withValue(setting, item, steps.slice(count || 1));
   if (made === undefined) return undefined;

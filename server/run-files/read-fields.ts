@@ -35,7 +35,7 @@ export interface Reading {
   readonly offsets: Map<string, number>;
   /** Number of YAML nodes that may still be read. Aliases can make a small file expand to a huge tree. */
   nodesLeft: number;
-  /** Fields that the file may have at its top. */
+  /** Fields that the file may have at its top level. */
   readonly top: readonly DescField[];
 }
 
@@ -54,8 +54,8 @@ const ARM = "gradus.v1.Arm";
 const DEPTH_MAX = 64;
 
 /**
- * Returns the node that each alias stands for. The yaml library's own method searches the whole document for each
- * alias.
+ * Returns the node that each YAML alias stands for. The yaml library's own method is slower, because it searches the
+ * whole document for each alias.
  */
 export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
@@ -78,7 +78,10 @@ function resolved({ aliases }: Reading, node: unknown): Node | undefined {
   return isNode(node) ? node : undefined;
 }
 
-/** Returns whether nothing is written after the name, as in "name:". That differs from "name: null". */
+/**
+ * Returns whether nothing is written after the field's name, as in "name:". The value null, as in "name: null", is not
+ * empty.
+ */
 function isEmpty(node: Node | undefined): boolean {
   return node === undefined || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
@@ -87,7 +90,7 @@ function isNull(node: Node | undefined): boolean {
   return node !== undefined && isScalar(node) && node.value === null && !isEmpty(node);
 }
 
-/** Returns whether a field's value is the word auto, and the field is one whose default may be written so. */
+/** Returns whether a field's value is the word auto, and the word stands for the field's default (autoFields). */
 function isAuto({ name, parent }: DescField, node: Node | undefined): boolean {
   return node !== undefined && isScalar(node) && node.value === "auto" && autoFields.has(`${parent.typeName}.${name}`);
 }
@@ -153,8 +156,8 @@ function unknownField({ top }: Reading, given: string, fields: readonly DescFiel
 }
 
 /**
- * Returns the paths of the contract's fields with this name, its plural or its singular, e.g. "arms[].weight". Those
- * with the fewest steps come first.
+ * Returns the paths of the contract's fields with this name, its plural or its singular, e.g. "arms[].weight". The
+ * paths with the fewest steps come first.
  */
 function placesOf(given: string, top: readonly DescField[]): readonly string[] {
   const names = [given, `${given}s`, given.replace(/s$/, "")];
@@ -192,8 +195,8 @@ type DescOne = DescField & { readonly fieldKind: "scalar" | "enum" | "message" }
 const GROWING = /\s+growing\s*$/;
 
 /**
- * Returns the arm that is written only as a pattern of environments, e.g. "np/*" or "np/* growing". Undefined: it is
- * not.
+ * Returns the arm that the file writes only as a pattern of environments, e.g. "np/*" or "np/* growing". Undefined: the
+ * node is no such pattern.
  */
 function familyOf(node: Node | undefined): JsonObject | undefined {
   if (!isScalar(node) || typeof node.value !== "string" || !node.value.includes("*")) return undefined;
@@ -249,7 +252,7 @@ function readPlain(reading: Reading, given: unknown, place: FieldPlace, depth = 
   return single(reading, node, place, readAny);
 }
 
-/** Counts one more node, and returns whether the file is still within the maximum. */
+/** Counts one more YAML node that is read, and returns whether the file has no more than NODES_MAX. */
 function spend(reading: Reading, place: FieldPlace): boolean {
   reading.nodesLeft--;
   if (reading.nodesLeft === 0) problem(reading, place, `the file has more than ${NODES_MAX} values`);
@@ -275,7 +278,8 @@ function readItems(
   place: FieldPlace,
 ): JsonValue | undefined {
   if (isEmpty(node)) return [];
-  // Arms may be one pattern of environments, as in "arms: np/*" or "arms: np/* growing".
+  // The field `arms` may hold one pattern of environments instead of a list, as in "arms: np/*" or "arms: np/*
+  // growing".
   if (desc.message?.typeName === ARM && familyOf(node) !== undefined)
     return [readOne(reading, desc, node, place) ?? {}];
   if (!isSeq(node)) return problem(reading, place, `wants a list, each item after "- "; got ${inWords(node)}`);
@@ -308,8 +312,8 @@ function readEntries(
 }
 
 /**
- * Records where an entry of a map is, and reports a name that is given twice. YAML distinguishes the keys 1 and "1",
- * which are one name here.
+ * Records the place of a map's entry in the file, and reports a name that is given twice. The keys 1 and "1" are the
+ * same name here, although YAML distinguishes them.
  */
 function setOnce(reading: Reading, entry: FieldPlace): void {
   if (reading.offsets.has(entry.field)) problem(reading, entry, "is given twice: remove one");

@@ -109,8 +109,8 @@ export function lineIn({ lines }: Pick<RunText, "lines">, field: string): number
 const OF_FILE = /^(?:config\.)?(\w+)((?:\.\w+|\[\d+\]|\["[^"]*"\])*): /;
 
 /**
- * Returns the run file's field that a server's error message begins with, and the rest of the message. Undefined: it
- * names no field.
+ * Returns the run file's field that a server's error message begins with, and the rest of the message. Undefined: the
+ * message names no field.
  */
 export function fieldIn(
   message: string,

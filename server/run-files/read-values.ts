@@ -25,7 +25,8 @@ const INTEGERS: Readonly<Partial<Record<ScalarType, readonly [bigint, bigint]>>>
 };
 
 /**
- * Returns an integer, also if it is in quotes. ProtoJSON quotes 64-bit integers, because JavaScript would round them.
+ * Returns an integer, which may be written in quotes, or undefined. ProtoJSON quotes 64-bit integers, because
+ * JavaScript would round them.
  */
 function wholeOf(given: unknown): bigint | undefined {
   if (typeof given === "bigint") return given;

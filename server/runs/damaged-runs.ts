@@ -16,8 +16,8 @@ export function createDamages(store: Pick<Store, "find">, log: Log | undefined) 
   const found = new Map<string, string>();
   return {
     /**
-     * Converts the error of reading a run's journal to a refusal. It is `damaged` for damage, which is remembered, or
-     * `failed_precondition` if this server cannot read the format. Any other error is thrown again.
+     * Converts an error of reading a run's journal to a refusal. Its kind is "damaged" if the journal is damaged, which
+     * is remembered, or "failed_precondition" if this server cannot read the format. Any other error is thrown again.
      */
     refusal: (id: string, error: unknown): Refusal => {
       if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;
@@ -28,7 +28,9 @@ export function createDamages(store: Pick<Store, "find">, log: Log | undefined) 
       if (found.has(id) || found.size < DAMAGED_MAX) found.set(id, message);
       return { kind: "damaged", message };
     },
-    /** Returns the damage that was found in a run's journal. Undefined: none so far. */
+    /**
+     * Returns the message about the damage that was found in a run's journal. Undefined: no damage was found so far.
+     */
     of: (id: string) => found.get(id),
     /** Forgets the damage of a run that could be read again, or that no longer exists. */
     forget: (id: string): void => void found.delete(id),

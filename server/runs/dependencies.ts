@@ -22,7 +22,7 @@ export type MakeOutcome<Key extends InstanceKey> =
 
 /**
  * Makes the instances of tasks. The same TaskPlace always gives the same instance, unless a teacher model makes it. A
- * run stores the keys of drawn instances, so it also gets those of a teacher again.
+ * run stores the keys of drawn instances, so it can also get an instance from a teacher again.
  */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
   /** Makes instances of one arm of a run. Returns a result for each of `places`, in order. */
@@ -42,13 +42,16 @@ export type RowsLook =
    * Empty: nothing is logged.
    */
   | { readonly kind: "changed"; readonly events: readonly RunEvent<never, never>[]; readonly message: string }
-  /** The pools of this server are older than the run's, or it lacks one. The server must not work on the run. */
+  /**
+   * This server's data pools are older than those that the run knows, or one is missing. The server must not work on
+   * the run.
+   */
   | { readonly kind: "stale"; readonly message: string };
 
 export interface RunRows<Spec, Key extends InstanceKey> {
   /**
-   * Compares the rows of this server's data pools with those that a run knows. It is pure, and fast if the same lists
-   * were compared before.
+   * Compares the rows of this server's data pools with those that a run knows. The function is pure, and fast if the
+   * same lists were compared before.
    */
   look(state: RunState<Spec, Key>): RowsLook;
   /**
@@ -73,7 +76,7 @@ export interface Ports<Spec, Key extends InstanceKey> {
    * so.
    */
   readonly onStale?: (message: string) => void;
-  /** Returns whether two specifications describe the same tasks. Unset: they do only if they are equal. */
+  /** Returns whether two specifications describe the same tasks. Unset: only equal specifications do. */
   readonly haveSameTasks?: (one: Spec, other: Spec) => boolean;
   readonly clock: Clock;
   /**
@@ -82,8 +85,8 @@ export interface Ports<Spec, Key extends InstanceKey> {
    */
   readonly newIncarnation: () => string;
   /**
-   * Maximum number of a run's tasks that are made in advance, before they are drawn. It may be slightly exceeded.
-   * Unset: 0.
+   * Maximum number of a run's tasks that are made in advance, before they are drawn. The number may be slightly
+   * greater. Unset: 0.
    */
   readonly aheadMax?: number;
   /** Called with the id of each run that was deleted or has expired. */

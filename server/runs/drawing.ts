@@ -1,6 +1,6 @@
 /**
  * Draws update batches, one at a time for each run. Instances are made before the draw enters the run's queue of
- * changes, so they do not delay other changes.
+ * changes, so making them does not delay other changes.
  */
 import { LRUCache } from "lru-cache";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
@@ -15,8 +15,8 @@ import type { Ports } from "./dependencies.ts";
 import { createStock, makeAhead, type Stock } from "./stock.ts";
 
 /**
- * Maximum number of times that one draw is planned, plus one for each arm. A plan is discarded if the run changed so
- * that the plan no longer applies.
+ * Maximum number of plans for one draw, beside one more for each arm of the run. A plan is discarded if the run changed
+ * so that the plan no longer applies.
  */
 const PLANS_MAX = 32;
 
@@ -26,7 +26,10 @@ const PLANS_MAX = 32;
  */
 export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
 
-/** Returns further events to write together with a draw. It gets the state after the draw and must be pure. */
+/**
+ * Function that returns further events to write together with a draw. The function gets the state after the draw and
+ * must be pure.
+ */
 type WithDraw<Spec, Key extends InstanceKey> = (drawn: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
 
 /** Functions that draw the update batches of one run. */
@@ -93,7 +96,7 @@ function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, pl
   return { signal: AbortSignal.any([outdated.signal, abandoned]), end };
 }
 
-/** Draw in progress, with its dependencies. */
+/** Draw of an update batch that is in progress, with its dependencies. */
 interface Draw<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly clock: Clock;
@@ -161,7 +164,10 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
   return { kind: "aborted", message: "the run keeps changing while a batch is drawn; try again" };
 }
 
-/** Time after a draw, in milliseconds, in which its tasks are sent. Making others at once would delay them. */
+/**
+ * Delay, in milliseconds, between a draw and making the next draw's tasks in advance. Meanwhile the drawn tasks are
+ * sent to the client, which making others would slow down.
+ */
 const AHEAD_DELAY_MS = 100;
 
 export function drawing<Spec, Key extends InstanceKey>(
@@ -172,12 +178,13 @@ export function drawing<Spec, Key extends InstanceKey>(
   let stock = createStock(run, source);
   const stopped = new AbortController();
   const ahead = (signal: AbortSignal): Promise<void> =>
-    // If making tasks in advance fails, the draw itself makes them. But it fails only because of a bug, so it is
+    // If making tasks in advance fails, the draw itself makes them. Only a bug can cause such a failure, so it is
     // logged.
     makeAhead(run, { stock, source, candidatesMax: aheadMax }, signal).catch((err: unknown) =>
       log?.warn({ err, run: run.id }, "cannot make tasks in advance; they will be made when they are drawn"),
     );
-  // Number of batches drawn after this server's last draw. Other servers that follow the run make nothing in advance.
+  // Number of batches that the run had drawn right after this server's last draw. If another server has drawn since,
+  // this server makes nothing in advance.
   let drawnHere = -1;
   let isWaiting = false;
   let endDelay = (): void => undefined;
@@ -225,7 +232,7 @@ export function drawing<Spec, Key extends InstanceKey>(
     },
     /**
      * Makes the tasks of a new run's first update batch before a client asks for them. If `signal` aborts before the
-     * first draw begins, they are dropped.
+     * first draw begins, these tasks are dropped.
      */
     prepare: async (signal: AbortSignal) => {
       if (signal.aborted || run.state().batchesDrawn > 0) return;

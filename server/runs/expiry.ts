@@ -15,8 +15,8 @@ const SWEEP_MS = 30_000;
  */
 const SETTLE_MS = 5 * 60_000;
 /**
- * Minimum difference, in milliseconds, between the time that passed by the store's clock and by this server's, which
- * counts as a jump.
+ * Minimum difference that counts as a jump of the store's clock, in milliseconds. It is the difference between the time
+ * that passed by the store's clock and by this server's clock.
  */
 const JUMP_MS = 60_000;
 /** Maximum number of runs that are named in the log line about coming removals. */
@@ -83,8 +83,8 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
     if (ended) return;
     cancel = clock.setTimer(SWEEP_MS, () => {
       const swept = sweep().catch((err: unknown) => {
-        // While the store failed, requests could not extend the lives of their runs. So no run is removed for the next
-        // minutes.
+        // While the store failed, requests could not extend the time to live of their runs. So no run is removed for
+        // the next minutes.
         settle();
         log?.warn({ err }, "cannot find or remove expired runs: no run is removed for the next minutes");
       });

@@ -239,8 +239,8 @@ export interface ImportOptions {
 }
 
 /**
- * Imports a run. If no other id is given and a run with the exported run's id exists, its state is replaced. Otherwise
- * a new run is created.
+ * Imports a run, under the exported run's id unless another id is given. Under the exported run's id, the state of an
+ * existing run is replaced. In all other cases a new run is created, and an id that is in use is refused.
  */
 export async function importRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,

@@ -5,8 +5,8 @@ import type { Clock } from "../base/clock.ts";
 const POLL_MS = 250;
 
 /**
- * Function that is called when a run may have changed: with "fresh" after a change, or with the result of a reading of
- * the store that failed.
+ * Function that is called when a run may have changed. The argument is "fresh" after a change. Otherwise it is the
+ * result of a reading of the store that failed, e.g. because the run was deleted.
  */
 export type Follower<Looked> = (looked: Looked | Promise<Looked>) => void;
 

@@ -36,7 +36,10 @@ function refused(state: RunState, wanted: GroupSelection): Refusal | undefined {
       message: `update batch ${batch} is not drawn: the run has drawn ${state.batchesDrawn}, counted from 0`,
     };
   if (state.batches.some(({ index }) => index === batch)) return undefined;
-  return { kind: "out_of_range", message: `update batch ${batch} was closed long ago` };
+  return {
+    kind: "out_of_range",
+    message: `update batch ${batch} was closed long ago, and the run no longer keeps its groups`,
+  };
 }
 
 /** Returns the cursors of a page's groups, and the index at which the next page begins. */
@@ -55,8 +58,8 @@ function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
 }
 
 /**
- * Returns whether the page can be returned without waiting. That is so if the request selects open groups or is
- * refused, or if none of the page's groups is open.
+ * Returns whether the page can be returned without waiting: the request selects open groups or is refused, or none of
+ * the page's groups is open.
  */
 function isSettled(state: RunState, request: GroupsRequest): boolean {
   const { wanted } = request;

@@ -35,8 +35,8 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
 }
 
 /**
- * Returns a list of zeros, as long as the first list. `before` is an earlier result, which is returned again if its
- * length fits.
+ * Returns a list of zeros that is as long as the first list. To save memory, `before`, an earlier result, is returned
+ * again if it has this length.
  */
 function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
   return before.length === length ? before : Array.from({ length }, () => 0);
@@ -110,7 +110,10 @@ function tells({ body }: StoredRecord): "whole" | "changes" | "nothing" {
   return isList(probabilities) ? "whole" : "changes";
 }
 
-/** Returns whether the first update batch in the list holds only changes, from a batch that is not in the list. */
+/**
+ * Returns whether the list's first record of an update batch holds only changes from the previous batch, whose record
+ * is not in the list.
+ */
 function isLoose(records: readonly StoredRecord[]): boolean {
   const first = records.find((record) => tells(record) !== "nothing");
   return first !== undefined && tells(first) === "changes";
@@ -120,8 +123,8 @@ function isLoose(records: readonly StoredRecord[]): boolean {
 const BACK = 96;
 
 /**
- * Returns the earlier records that are needed to decode `records`. Empty: none are, because the first update batch
- * among them holds the numbers of all arms.
+ * Returns the earlier records that are needed to decode `records`. Empty: none are needed, because the first record of
+ * an update batch in `records` holds the numbers of all arms.
  */
 export async function leadingTo(
   records: readonly StoredRecord[],

@@ -13,14 +13,14 @@ import { gone, type LiveRun } from "./live-run.ts";
 /** Entry of the history, with its position. */
 type PlacedEntry = HistoryEntry & {
   readonly seq: number;
-  /** Whether the entry is final. Then only an import can change it, by undoing it. */
+  /** Whether the entry is final. Only an import of the run can change a final entry, by marking it as undone. */
   readonly isSettled: boolean;
 };
 
 export interface HistoryReading {
   /**
-   * Whether the size of a page is limited by the size of its records when sent with the numbers of all arms. Defaults
-   * to true. If false, the stored size counts, which is smaller in runs of many arms.
+   * Whether the limit of a page's size applies to the records as they are sent, with the numbers of all arms. Defaults
+   * to true. If false, the limit applies to the stored records, which are shorter in runs of many arms.
    */
   readonly isSentWhole?: boolean;
   /**
@@ -37,7 +37,10 @@ export interface HistoryReading {
 }
 
 export interface HistoryPart extends Page<PlacedEntry, number> {
-  /** Key and epoch of the run. While this text is the same, final entries of the history do not change. */
+  /**
+   * Text that changes only when the run is imported or replaced by another run. While it is the same, final entries of
+   * the history do not change.
+   */
   readonly of: string;
   /** Position where the next page continues. Undefined: this is the last page. */
   readonly place: HistoryPlace | undefined;
@@ -58,7 +61,7 @@ export async function readHistory<Spec, Key extends InstanceKey>(
 ): Promise<Result<HistoryPart> | typeof gone> {
   // Another run may have the same id by now. Its records are not a continuation of the previous page.
   if (place !== undefined && place.key !== run.key) return notFound(run.state().runId);
-  // Only the first page reads the newest state. Further pages show the run as it was then.
+  // Only for the first page the newest state is read from the store. Further pages use the state in memory.
   const here = place === undefined ? await run.refresh() : "fresh";
   if (here !== "fresh") return here;
   const state = run.state();

@@ -18,7 +18,7 @@ import { inTurns } from "../base/clock-turns.ts";
 
 /**
  * A snapshot of the run's state is saved when the journal since the last one is this many times as long as the
- * snapshot. A snapshot shorter than SNAPSHOT_MIN counts as that long.
+ * snapshot. A snapshot shorter than SNAPSHOT_MIN counts as SNAPSHOT_MIN bytes long.
  */
 const JOURNAL_PER_SNAPSHOT = 4;
 /**
@@ -118,8 +118,8 @@ export async function readState<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
   const end = snapshot?.version ?? 0;
-  // While the snapshot is decoded, the store also reads the events before it, only to detect damage. They are not
-  // applied again.
+  // While the snapshot is decoded, the store also reads the events before the snapshot, but only to detect damage.
+  // These events are not applied again.
   const check = async (): Promise<void> => {
     for (let [at, more] = [0, 1]; at < end && more > 0; at += more)
       more = (await store.read(key, at, STRETCH_BYTES))?.length ?? 0;
@@ -184,7 +184,7 @@ export interface Step<Spec, Key extends InstanceKey> {
   readonly after: RunState<Spec, Key>;
 }
 
-/** Reads a journal from its first event up to the last one that is there. Ends early if the run is deleted. */
+/** Reads a journal from its first event until there is no further one. Ends early if the run is deleted. */
 export async function* readSteps<Spec, Key extends InstanceKey>(
   store: Store,
   key: number,
@@ -236,9 +236,9 @@ async function readStateInTurns<Spec, Key extends InstanceKey>(
 
 /**
  * Returns a function that is called with a run's new events and the state after them. If a snapshot is due, it saves
- * one, and its promise resolves when that is saved. Snapshots are due by the journal's length. So loading a run takes
- * at most as long as reading a few snapshots, and all snapshots together are hardly longer than the journal. One
- * snapshot is written at a time, in small pieces while the run continues.
+ * one, and its promise resolves when that is saved. A snapshot is due when the journal since the last one is long
+ * enough. So loading a run takes at most as long as reading a few snapshots, and all snapshots together are hardly
+ * longer than the journal. One snapshot is written at a time, in small pieces while the run continues.
  */
 export function snapshots<Spec, Key extends InstanceKey>(
   store: Store,
@@ -275,9 +275,9 @@ export function snapshots<Spec, Key extends InstanceKey>(
 }
 
 // Types and functions for the summary of a run. It is stored beside the journal, so that listing runs reads no
-// journals.
-// A change writes the summary in the same transaction, in two parts; the head holds what seldom changes. Feedback that
-// closes no batch is frequent and writes no summary. Lists then use the run in memory, or read its journal once.
+// journals. A change writes the summary in the same transaction as its events, in two parts; the part called head holds
+// what seldom changes. Frequent feedback that closes no batch writes no summary. The stored summary is then outdated,
+// and lists use the run in memory or read its journal once.
 
 /** Run in a list. It has no configuration except the text that the client gave. */
 export interface ListedView extends Omit<RunView, "config" | "configNow"> {

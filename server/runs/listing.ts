@@ -28,7 +28,8 @@ export function listing<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ): (afterId: string, limit: number) => Promise<Page<ListItem, string>> {
   const { damages } = registry;
-  // Lists are made one after the other, so that many lists at a time do not block the event loop longer than one.
+  // Lists of runs are made one at a time, so that many requests at once do not block the event loop for longer than one
+  // does.
   const inTurn = serial();
   /**
    * Returns a run from its summary. If the summary is outdated, the run comes from memory, or else from its journal,

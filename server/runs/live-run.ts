@@ -13,8 +13,8 @@ import type { Ports } from "./dependencies.ts";
 
 /**
  * Maximum number of attempts to write one change. An attempt fails if another server changed the run meanwhile. If the
- * store lets servers write in turns, the second attempt succeeds. Otherwise, one of sixteen writers never fails so
- * often in a row.
+ * store lets servers write in turns, the second attempt succeeds. Otherwise, even with sixteen servers that write to
+ * one run, none fails so often in a row.
  */
 const ATTEMPTS_MAX = 512;
 
@@ -118,8 +118,8 @@ function warnOfFormat(log: Log | undefined, before: RunState, after: RunState): 
 }
 
 /**
- * Returns a queue for calls on a run. One reading of the store serves all calls that were made before it began. For
- * these calls, `isAnswered` returns true, and they need no reading of their own.
+ * Returns a queue for calls on a run. One reading of the store serves all calls that were made before the reading
+ * began. For these calls, `isAnswered` returns true, and they need no reading of their own.
  */
 function ordered() {
   const inTurn = serial();

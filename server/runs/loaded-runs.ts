@@ -26,7 +26,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   let ended = false;
 
   const schedule = (atMs: number | undefined): void => {
-    // Closing groups changes the run, and so calls this function again.
+    // Closing groups changes the run, and each change calls this function again.
     if (ended || atMs === dueAtMs) return;
     cancel();
     cancel = (): void => undefined;
@@ -141,7 +141,8 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
         if (entry !== undefined && !entry.run.isGone()) return entry;
         // The run was deleted. If another run has its id by now, the next iteration loads that run.
         drop(id, loading, entry);
-        // The load in progress may have begun before the run was created, so a call that only joined it tries again.
+        // A load that was already in progress may have begun before the run was created. A call that joined such a load
+        // tries again.
         if (entry === undefined && joined === undefined) return undefined;
       }
     },

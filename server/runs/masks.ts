@@ -28,7 +28,7 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
   const down = new Map<string, string>();
   const whyDown = (resource: string, spec: unknown): string | undefined =>
     down.get(resource) ?? rows?.whyMissing?.(spec as Spec);
-  /** Masks and unmasks a run's arms according to the resources that are down now. */
+  /** Masks a run's arms whose external resource is down now, and unmasks arms whose resource is up again. */
   const bring = async <S, K extends InstanceKey>(run: LiveRun<S, K>): Promise<void> => {
     // Most runs depend on no external resource. For these, nothing is read from the store.
     if (changesFor(run.state(), whyDown).length === 0) return;
@@ -59,7 +59,7 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
       else down.set(resource, reason);
       await bringAll(await loaded());
     },
-    /** Masks and unmasks again the arms of those of `runs` for which that failed before. */
+    /** Tries again to mask and unmask the arms of those `runs` for which an earlier attempt failed. */
     retry: <S, K extends InstanceKey>(runs: readonly LiveRun<S, K>[]) =>
       bringAll(runs.filter((run) => late.delete(run))),
   };

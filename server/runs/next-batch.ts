@@ -47,7 +47,7 @@ export interface NextBatch<Spec, Key extends InstanceKey> {
 
 /** Next step of a call of NextBatch, by the run's present state. */
 type Step<Key extends InstanceKey> =
-  /** These tasks can be returned. Their cursors are from `from` to `to` − 1. */
+  /** The call can return tasks: those with cursors from `from` to `to` − 1. */
   | {
       readonly kind: "serve";
       readonly groups: readonly Group<Key>[];
@@ -116,9 +116,9 @@ interface Available<Key extends InstanceKey> {
  * Returns at most `count` drawn tasks to hand out, from a cursor on. It leaves out spare (reserve) tasks that were
  * skipped, and tasks that this server cannot serve.
  *
- * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. That
- * may be early, because spare tasks are released before tasks that other callers have. With a cursor, tasks that are
- * left out count towards `count`, because other callers ask for the tasks after them.
+ * If `fresh`, the caller gave no cursor, and the result ends before the first task that was already handed out. The
+ * result may be short, because released spare tasks can lie just before tasks that other callers have. With a cursor,
+ * tasks that are left out count towards `count`, because other callers ask for the tasks after them.
  */
 function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -150,8 +150,8 @@ function available<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns the next step of a call of NextBatch. If `mayDraw` is false, a draw is the answer only if no drawn task is
- * left.
+ * Returns the next step of a call of NextBatch. If `mayDraw` is false, the step is a draw only if no drawn task is left
+ * to return.
  */
 function nextStep<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -167,8 +167,8 @@ function nextStep<Spec, Key extends InstanceKey>(
     if (batch !== undefined) return { kind: "wait", batch };
     return { kind: "serve", groups: [], from: state.cursor, to: state.cursor, done: true };
   }
-  // Callers may be one update batch ahead of each other. The tasks between them are drawn even if no caller asks for
-  // them.
+  // The cursors of two callers may be up to one update batch apart. The tasks between them are drawn even if no caller
+  // asks for these tasks.
   const { promptsPerUpdate, dynamicSampling } = state.config;
   if (from > state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)) {
     const message = `cursor ${from} is more than one update batch beyond the ${state.cursor} tasks drawn so far: use a cursor of at most ${state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)}`;
@@ -215,8 +215,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
   const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
     nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw, rows?.has ?? (() => true));
   // If the request has a cursor, the draw also marks the tasks as handed out, which saves a wait for the disk. Without
-  // a cursor, the marked tasks would be skipped when the tasks to return are looked up. A caller that has disconnected
-  // gets none.
+  // a cursor, the marked tasks would be skipped when the tasks to return are looked up. If the caller has disconnected,
+  // no task is marked.
   const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>
     cursor === undefined || signal.aborted ? [] : handingOut(stepOf(drawn, true), clock);
   let refused: Gone | Refusal | undefined;
@@ -233,7 +233,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
       return ok({ config: state.config, tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {
-      // A draw was refused before. Tasks that were already drawn have been looked for since, and there are none.
+      // A draw was refused in an earlier iteration. Since then, the call has looked for tasks that were drawn before,
+      // and there are none.
       if (refused !== undefined) return refused;
       const drawn = await drawing.draw(signal, withDraw);
       if (drawn.kind !== "done") refused = drawn;

@@ -5,7 +5,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { FormatError } from "../curriculum/json.ts";
 
-/** Minimum length, in characters, of a text that is compressed. Shorter ones stay readable for people. */
+/** Minimum length, in characters, of a text that is compressed. Shorter texts stay readable for people. */
 const LONG = 32 * 1024;
 /** Prefix that marks a compressed text. No JSON text begins like this. */
 const MARK = "deflated:";

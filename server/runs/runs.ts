@@ -54,7 +54,7 @@ import { watchRun } from "./watch.ts";
  */
 export interface AppliesFrom {
   readonly appliesFromCursor: number;
-  /** Parts of the change that affect no draw, one sentence each. */
+  /** Warnings about parts of the change that affect no draw, one sentence each. */
   readonly noEffect: readonly string[];
 }
 
@@ -114,7 +114,11 @@ function keeping<Spec, Key extends InstanceKey>(
     if (run.kind !== "ok") return run;
     const field = differingField(run.value.config, config);
     if (field === undefined) return ok({ run: run.value, created: outcome === "created" });
-    return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
+    return {
+      kind: "already_exists",
+      field,
+      message: `run "${runId}" exists with another ${field}: choose another run id, or send the same ${field}`,
+    };
   };
 
   const remove = async (runId: string, by?: string): Promise<Result<null>> => {
@@ -289,7 +293,10 @@ async function* comparedDraws<Spec, Key extends InstanceKey>(
 function refusedComparison(state: RunState, policy: Policy): Refusal | undefined {
   const value = unrecordedValue(policy, state.policy);
   if (value === undefined) return checkPolicy({ ...state, policy });
-  return invalid("policy", `reads "${value}" of each score, which the run's own policy does not, so no group has it`);
+  return invalid(
+    "policy",
+    `reads "${value}" of each score, which the run did not record, because its own policy does not read it`,
+  );
 }
 
 export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>) {

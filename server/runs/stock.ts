@@ -1,8 +1,8 @@
 /**
- * Instances of a run that are made, or being made, before they are drawn. It is known which instance each task of an
- * arm will have, but before the feedback of a batch not how many tasks the next draw takes. So after each draw, the
- * instances that the next one probably needs are made, and after the feedback those that it will have. A draw makes
- * missing ones itself, so results do not depend on this.
+ * Stock of a run's instances that are made, or being made, before they are drawn. The instance of each task number of
+ * an arm is known in advance. How many tasks of each arm the next draw takes depends on feedback. So after each draw,
+ * the server makes the instances that the next draw probably needs. After the feedback, it makes the ones that the draw
+ * will take. A draw makes missing instances itself, so its result does not depend on the stock.
  */
 import type { DrawnTask, IssuedTask } from "../curriculum/batches.ts";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
@@ -15,12 +15,15 @@ import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } fro
 import type { LiveRun } from "./live-run.ts";
 import type { MakeOutcome, TaskSource } from "./dependencies.ts";
 
-/** Number of instances that are made in advance at a time. A draw that needs some of them then waits for few others. */
+/**
+ * Number of instances that are made in advance at a time. It is small, so that a draw that needs one of them waits for
+ * few others.
+ */
 const CHUNK = 16;
 
 /**
- * Number of standard deviations by which more tasks of an arm are made in advance than a draw needs on average. A draw
- * rarely needs more.
+ * Number of standard deviations that are added to the mean number of tasks that a draw takes from an arm. So many are
+ * made in advance, and a draw rarely needs more.
  */
 const DEVIATIONS = 3;
 
@@ -46,7 +49,10 @@ export interface Stock<Key extends InstanceKey> {
    * or the lists of rows changed.
    */
   follow(state: RunState): void;
-  /** Drops instances of arms that grow outside of these ranges, because solved levels leave many unused ones. */
+  /**
+   * Drops the instances outside the ranges `kept`, for arms whose levels open one by one. Solved levels leave many
+   * unused instances.
+   */
   trim(kept: readonly Range[]): void;
 }
 
@@ -74,7 +80,7 @@ function shelf<Key extends InstanceKey>(): Shelf<Key> {
   return { made: new Map(), pending: new Map(), gives: false };
 }
 
-/** Keeps the results of making instances of an arm. Returns the reason if some could not be made. */
+/** Stores the results of making instances of an arm. If some instances could not be made, returns the reason. */
 function shelve<Key extends InstanceKey>(
   on: Shelf<Key>,
   ordinals: readonly number[],
@@ -169,8 +175,8 @@ export function createStock<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns whether no later draw takes this instance, because it was drawn or skipped. Each draw of an arm that chooses
- * its rows does so anew, so none of its instances is kept.
+ * Returns whether no later draw takes this instance, because it was drawn or skipped. If an arm chooses its rows by
+ * pass rate, each draw chooses them anew, so none of its instances is kept.
  */
 function isPast({ config, arms }: RunState, arm: number, ordinal: number): boolean {
   const { rows, grow } = config.arms[arm] ?? {};
@@ -179,7 +185,7 @@ function isPast({ config, arms }: RunState, arm: number, ordinal: number): boole
   return rows !== undefined || ordinal < next;
 }
 
-/** Drops results by task number, and returns how many there were. */
+/** Drops the results for which `isDropped` returns true, by task number, and returns their number. */
 function forget(made: Map<number, unknown>, isDropped: (ordinal: number) => boolean): number {
   const before = made.size;
   for (const ordinal of made.keys()) if (isDropped(ordinal)) made.delete(ordinal);
@@ -232,7 +238,8 @@ function missingOf<Spec, Key extends InstanceKey>(
   const places = filled.wanted.flatMap(({ arm, ordinals }) => ordinals.map((ordinal) => ({ arm, ordinal })));
   return places.filter(({ arm }) => {
     const of = config.arms[arm];
-    // The client of a new run may never ask for a batch, so its first one is made in advance only if that is free.
+    // The client of a new run may never ask for a batch, so its first batch is made in advance only if that costs no
+    // money.
     return of !== undefined && of.rows === undefined && !(probabilities === null && mayCost(of));
   });
 }
@@ -254,10 +261,10 @@ interface AheadOptions<Spec, Key extends InstanceKey> {
 }
 
 /**
- * Makes instances of the next draw. If it can be planned, because the feedback that it needs has arrived, these are the
- * instances that it will have. Then, or otherwise, these are the ones that it probably needs, until the stock has about
- * `candidatesMax`. It stops if the run draws or changes meanwhile, or if the draw can be planned. At the end it makes
- * the prompts and messages of a planned draw.
+ * Makes instances of the next draw in advance. If the feedback that the draw needs has arrived, the draw is planned,
+ * and the instances of the plan are made first. Then instances that the next draw probably needs are made, until the
+ * stock has about `candidatesMax`. The function stops early if the run draws or changes, or if missing feedback
+ * arrives. At the end it makes the prompts and messages of a planned draw.
  */
 export async function makeAhead<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "id" | "state" | "isGone">,
@@ -280,17 +287,17 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   };
   if (readiness === "finished" || readiness === "paused") return;
   stock.follow(begun);
-  // The levels' shares move back and forth from draw to draw, so unused instances are kept while there is room.
+  // The levels' shares of the draws go up and down, so unused instances of a level are kept while there is room.
   if (stock.size() > candidatesMax / 2) stock.trim(expected(begun, DEVIATIONS));
   const plan = readiness === "ready" ? planDraw(begun) : undefined;
   if (plan?.kind === "plan")
     for (;;) {
-      // The run may have issued some of the instances made, and then the draw needs others.
+      // The run may have issued some of the made instances before. The draw then needs other instances in their place.
       const missing = missingOf(begun, plan, stock);
       if (missing.length === 0) break;
       if (!(await make(missing))) return;
     }
-  // The first pass makes the average number of instances for all arms, and the second pass makes more.
+  // The first pass makes as many instances of each arm as a draw takes on average, and the second pass makes more.
   for (const deviations of [0, DEVIATIONS]) if (!(await make(missingOfExpected(begun, deviations, stock)))) break;
   if (plan?.kind !== "plan" || !isCurrent(plan, run.state())) return;
   const filled = fillSlots(plan, stock.lookup);

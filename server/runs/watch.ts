@@ -40,8 +40,8 @@ type WatchedState =
   { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
 
 /**
- * Waits until the run's version is greater than `seen`, or LOOK_MS milliseconds have passed. A negative `seen` returns
- * the stored state at once.
+ * Waits until the run's version (number of its events) is greater than `seen`, or LOOK_MS milliseconds have passed. A
+ * negative `seen` returns the stored state at once.
  */
 async function look<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,

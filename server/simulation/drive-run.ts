@@ -51,8 +51,8 @@ function feedbackOf(
 }
 
 /**
- * Numbers the positions at which a student has an ability of its own: each arm, and each level of an arm that grows.
- * `of` returns the number of a task's position.
+ * Numbers the positions, i.e. what a student has separate abilities for: each arm, and each level of an arm that grows.
+ * `count` is the number of positions, and `of` returns the position of a task.
  */
 function positions({ arms }: RunConfig) {
   const firsts: number[] = [];

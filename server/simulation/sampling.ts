@@ -5,8 +5,8 @@ import type { Arm, InstanceKey, RunConfig } from "../curriculum/types.ts";
 import type { Practice, Student } from "./student.ts";
 
 /**
- * Number of groups in an update batch for which a group has weight 1 for the student. In batches of another size,
- * groups are weighted so that a whole batch has the same total weight.
+ * Number of prompts in an update batch at which each group has the weight 1 in the student's learning. In batches of n
+ * prompts, the weight is 16 / n, so that batches of all sizes weigh the same.
  */
 export const GROUPS_OF_A_STEP = 16;
 

@@ -53,7 +53,7 @@ export interface Point extends Pick<Step, "counts" | "probabilities" | "score" |
 }
 
 /**
- * Merges each `each` successive update batches into one point of a graph. The batches of further runs are added to the
+ * Merges every `each` successive update batches into one point of a graph. The batches of further runs are added to the
  * same points.
  */
 export function createPointCounter(samples: number, each: number) {

@@ -3,10 +3,10 @@
  * probability p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u))))). So the difficulties of an arm's tasks have a logistic
  * distribution with scale w. A group of K samples, of which k are solved (q = k / K), has the effect 4 q (1 − q): the
  * variance of its rewards divided by the greatest possible variance. The expected length of a REINFORCE step with a
- * baseline is proportional to it. It is 0 if all or none are solved. An update batch with groups x of arms c(x) changes
- * the ability of each arm d: a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x)), which is learning. If no group is of
- * arm d and a(d) > a0(d), then a(d) −= f (a(d) − a0(d)), which is forgetting, towards the start a0(d). T(c, c) is 1,
- * and T(c, d) is how much practice of c teaches d, relative to c itself.
+ * baseline is proportional to this effect. The effect is 0 if all samples or none are solved. An update batch with
+ * groups x of arms c(x) changes the ability of each arm d: a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x)), which
+ * is learning. If no group is of arm d and a(d) > a0(d), then a(d) −= f (a(d) − a0(d)), which is forgetting, towards
+ * the start a0(d). T(c, c) is 1, and T(c, d) is how much practice of c teaches d, relative to c itself.
  */
 import type { Rng } from "../../envs/lib/rng.ts";
 import type { ArmPosition, Practice, Student } from "./student.ts";
@@ -25,8 +25,8 @@ export interface Law {
    */
   readonly rates: readonly number[];
   /**
-   * Effect of practising one arm on another: transfer[c][d] is T(c, d), the effect of arm c on arm d, relative to that
-   * on c itself.
+   * Effect of practising one arm on another: transfer[c][d] is T(c, d), the effect of practising arm c on arm d,
+   * divided by the effect on c itself.
    */
   readonly transfer: readonly (readonly number[])[];
   /**
@@ -97,8 +97,8 @@ export function between(rng: Rng, min: number, max: number): number {
 }
 
 /**
- * Returns a transfer matrix: how much practising one arm helps another. Between arms of one family, it is `within` to
- * the power of their distance in levels. Between families, it is `across` times `within` to the power of the distance.
+ * Returns a transfer matrix: how much practising one arm helps another. Between arms of one family, the transfer is
+ * `within` to the power of their distance in levels. Between families, it is `across` times that power.
  */
 export function ladderTransfer(
   places: readonly ArmPosition[],

@@ -21,8 +21,8 @@ export interface Practice {
   readonly solved: number;
   readonly samples: number;
   /**
-   * Factor by which the group's effect on the student is multiplied. It is 1 in update batches of 16 groups, and
-   * smaller in larger batches. Unset: 1.
+   * Factor by which the group's effect on the student is multiplied. It is 16 divided by the number of prompts in an
+   * update batch. Unset: 1.
    */
   readonly weight?: number;
   /** Population variance of the answers' grades, which are in [0, 1]. Unset: answers are only right or wrong. */
@@ -55,7 +55,7 @@ export interface Student<Mind = unknown> {
 /** Kind of simulated student. Its students share a law of learning, whose parameters are drawn by a seed. */
 export interface Family<Mind = unknown> {
   readonly name: string;
-  /** Sentence that says what such a student stands for. */
+  /** Sentence that says which behaviour of real models this kind of student stands for. */
   readonly models: string;
   create(seed: string, places: readonly ArmPosition[]): Student<Mind>;
 }

@@ -111,9 +111,9 @@ describe("--set", () => {
     ],
     [
       "arms.np/tsp/eazy.weight=3",
-      "run.yaml: arms.np/tsp/eazy.weight: there is no 'np/tsp/eazy' among 3; did you mean 'np/tsp/easy'?",
+      "run.yaml: arms.np/tsp/eazy.weight: there is no 'np/tsp/eazy' among 3 entries; did you mean 'np/tsp/easy'?",
     ],
-    ["arms.9.weight=3", "run.yaml: arms.9.weight: there is no '9' among 3: np/tsp/easy, v1.5, rows"],
+    ["arms.9.weight=3", "run.yaml: arms.9.weight: there is no '9' among 3 entries: np/tsp/easy, v1.5, rows"],
     ["length.of=3", "run.yaml: length.of: has no 'of' in it, because it is a single value"],
     ["length", "run.yaml: length: wants path=value"],
     ["=3", "run.yaml: =3: wants path=value"],

@@ -1,6 +1,5 @@
 /**
- * Weights by arm id, for some of a run's arms. A policy has one such set of weights for each of its stages, tiers or
- * domains.
+ * Weights by arm id, for some of a run's arms. A policy has a set of weights for each of its stages, tiers or domains.
  */
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";
@@ -26,7 +25,7 @@ export function checkArmWeights(
 }
 
 /**
- * Returns an arm's weight, or 0 if it has none. It asks for own properties only, because an arm's id may be
+ * Returns an arm's weight, or 0 if the arm has none. Only own properties of `weights` count, because an arm's id may be
  * "constructor".
  */
 export function weightIn(weights: ArmWeights, id: string): number {

@@ -1,7 +1,7 @@
 /**
- * Policy of tiers from easy to hard. The next tier opens when the newest open one is mastered. Curriculum RLOO section
- * 4 calls this "adaptive", and "hybrid" if a share of all tiers is added; the paper defines neither, so this definition
- * is our own.
+ * Policy that draws from tiers, i.e. sets of arms from easy to hard. The next tier opens when the newest open tier is
+ * mastered. Curriculum RLOO section 4 calls this "adaptive", and "hybrid" if a share of the draws is spread over all
+ * tiers; the paper defines neither, so this definition is our own.
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { readList, readNumber, readNumbers } from "../json.ts";
@@ -37,7 +37,7 @@ export interface CompetenceConfig {
   readonly window: number;
   /** Share of draws that is spread evenly over all tiers, also those not yet open, in [0, 1). */
   readonly floor: number;
-  /** Share of the remaining draws that the newest tier gets. Undefined: each open tier gets the same. */
+  /** Share that the newest tier gets of the draws that `floor` leaves. Undefined: all open tiers get the same share. */
   readonly newestShare: number | undefined;
 }
 
@@ -131,8 +131,8 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
   needsSolved: () => "threshold",
   initial: () => ({ tier: 0, recent: [] }),
   /**
-   * Returns the state after a change of configuration. As many tiers as before stay open, if there are so many. The
-   * shares of solved samples are kept if the newest open tier has the same arms as before.
+   * Returns the state after a change of configuration. As many tiers as before stay open, if the new configuration has
+   * so many. The shares of solved samples are kept if the newest open tier has the same arms as before.
    */
   inherit(config, { tier: newest, recent }, before) {
     const tier = Math.min(newest, config.tiers.length - 1);

@@ -17,7 +17,7 @@ export class UnreadField extends Error {
   }
 }
 
-/** Fields of one JSON object. Reading an unset field gives undefined, or an empty or false value. */
+/** Fields of one JSON object. For an unset field, the methods return undefined, an empty value or false. */
 export interface Fields<Name extends string = string> {
   /** Returns the field's path within the parameters, e.g. "stages[0].share". */
   pathOf(name: Name): string;

@@ -32,8 +32,8 @@ export function checkFilter(filter: TaskFilter | undefined): Invalid | undefined
 }
 
 /**
- * Returns whether the filter skips instances because of their earlier groups, e.g. solved ones. The run then stores
- * outcomes by instance.
+ * Returns whether the filter skips instances because of the outcomes of their earlier groups, e.g. solved instances.
+ * The run then stores outcomes by instance.
  */
 export function looksBack(filter: TaskFilter | undefined): boolean {
   return filter !== undefined && (filter.skipSolved || filter.skipFailedAfter > 0);

@@ -37,9 +37,10 @@ export interface ForgettingConfig {
 }
 
 /**
- * Returns the domains in training order: the least forgotten first, because most training follows it, or last if
- * `reversed`. Forgetting of domain j is the backward transfer BWT_j = P_after,j − P_base,j: the change of its score P,
- * averaged over training on the other domains. A domain without measured changes has 0. Equal domains keep their order.
+ * Returns the domains in training order. The least forgotten domain is first, because most of the training comes after
+ * it; if `reversed`, it is last. Forgetting of domain j is the backward transfer BWT_j = P_after,j − P_base,j: the
+ * change of its score P, averaged over training on the other domains. A domain without measured changes has 0. Domains
+ * with equal values keep their order.
  */
 export function domainOrder({ domains, transfers, reversed }: ForgettingConfig): readonly Domain[] {
   const transfer = (name: string): number => {

@@ -29,8 +29,9 @@ const AUTO = "auto";
  */
 const PACE_RATE = 0.2;
 /**
- * Interest in a level (interestOf) says how much can be learned from it. If its sum over all open levels is below this
- * value, more of a batch than the share `exploration` is spread evenly over them. With more than INTEREST_ARMS open levels, the value grows in proportion to their number.
+ * Minimum sum of the interest in all open levels. Interest says how much can be learned from a level. Below this sum,
+ * more draws than the share `exploration` are spread evenly over the open levels. With more than INTEREST_ARMS open
+ * levels, the minimum grows in proportion to their number.
  */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;
@@ -43,21 +44,22 @@ export interface FrontierConfig {
   /** Share of each update batch that is always spread evenly over all arms, in (0, 1]. */
   readonly exploration: number;
   /**
-   * Practice without progress, in groups, that halves the interest in an arm, or "auto" to measure it. Undefined: the
-   * journal is by a server that did not know "auto", and the default of that time applies (see `scaleOf`).
+   * Practice without progress that halves the interest in an arm, or "auto" to measure it. Practice is counted in
+   * groups: a group with the success q adds q (1 − q). Undefined: the journal is by a server that did not know "auto",
+   * and the default of that time applies (see `scaleOf`).
    */
   readonly practiceScale: number | typeof AUTO | undefined;
 }
 
 export interface FrontierState {
   /**
-   * Success and practice of each arm, by arm index. An arm that grows has these for each level, once it has had a
-   * group.
+   * Success and practice of each arm, by arm index. An arm that grows has these numbers for each of its levels, once
+   * the arm has had a group.
    */
   readonly arms: readonly (Practised | Growing)[];
   /**
-   * Mean practice, in groups, that an arm needs for progress: a change of its slow average of success by MOVED. Null:
-   * no arm has made progress yet. Undefined: the practice scale is not "auto".
+   * Mean practice, in groups, that an arm needs for progress, i.e. until its slow average of success has changed by
+   * MOVED. Null: no arm has made progress yet. Undefined: the practice scale is not "auto".
    */
   readonly pace: number | null | undefined;
 }
@@ -97,8 +99,8 @@ function pacedBy(pace: number | null, practice: number): number {
 
 /**
  * Returns the practice without progress that halves the interest in an arm. In large batches a model learns less from
- * each group, so a scale that is not given grows with the batch. "auto" also grows with `pace`, the practice that arms
- * of the run need for progress.
+ * each group, so a scale that is not given grows with the number of prompts in an update batch. "auto" also grows with
+ * `pace`, the practice that arms of the run need for progress.
  */
 function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdate: number, pace = 0): number {
   return typeof practiceScale === "number" ? practiceScale : Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate, pace);
@@ -107,8 +109,8 @@ function scaleOf(practiceScale: FrontierConfig["practiceScale"], promptsPerUpdat
 /** Share of all draws that the retired (solved) levels of a run get together. */
 const RETIRED_SHARE = 0.05;
 /**
- * Share of draws for peeks: trial tasks of levels that are not open yet. It is a fraction of the arm's even part of all
- * draws, 1 / number of arms.
+ * Share of draws for peeks, which are trial tasks of levels that are not open yet. The peeks of one arm get PEEK_SHARE
+ * / n of all draws, where n is the number of arms with a weight above 0.
  */
 const PEEK_SHARE = 0.1;
 
@@ -161,8 +163,8 @@ function levelsToDraw({ arms }: FrontierState, records: View["arms"], scale: num
     for (const level of peeked) {
       peeks.push({ arm, level, share: PEEK_SHARE / drawable / peeked.length });
       const known = knownOf(arms[arm], level);
-      // The highest open level may be impossible. A level above it that is solved more often needs more draws than
-      // trials get.
+      // The model may never solve the highest open level. If it solves a level above more often, that level is drawn
+      // like an open one, because a few trial tasks are not enough.
       if (isLearnable(known, knownOf(arms[arm], top))) open.push({ arm, level, share: interestOf(known, scale) });
     }
   }

@@ -9,7 +9,7 @@ import { decodeArm, encodeArm, expected, fresh, type Practised } from "./interes
 /** State of the frontier policy for an arm that grows, i.e. whose levels open one by one. */
 export interface Growing {
   /**
-   * Index of the highest open level. It may exceed the arm's last level: after an import into a run with a smaller cap.
+   * Index of the highest open level. After an import into a run with a smaller cap, it may exceed the arm's last level.
    */
   readonly top: number;
   /** Success and practice of each level, from level 0 on. Levels after the last one with groups are left out. */
@@ -32,16 +32,16 @@ const SOLVED_GROUPS = 5;
 const SOLVED = 0.95;
 /** Minimum success over a level's last fifty or so groups (slow average), from which the level is retired as solved. */
 const SOLVED_SLOW = 0.8;
-/** Expected success below which a retired level is drawn like an open one again. */
+/** Expected success below which a retired (solved) level is drawn as often as an open level again. */
 const RETURN = 0.75;
 /** Minimum number of groups (slowCount) of the highest open level, before the arm peeks: tries levels above it. */
 const PEEK_GROUPS = 12;
-/** Maximum number of levels above the highest open one that an arm tries before they open (peeks). */
+/** Maximum number of levels above the highest open level that an arm tries before they open (peeks). */
 const PEEK_LEVELS = 3;
 
 /**
- * Returns what was learned about a growing arm. An arm without groups may still have the entry of an arm that does not
- * grow. That entry counts as nothing learned.
+ * Returns the state of a growing arm. Until its first group, the arm may still have an entry of the type Practised, for
+ * arms that do not grow, or no entry. The state is then the one in which nothing is learned.
  */
 export function growingOf(arm: Practised | Growing | undefined): Growing {
   return arm !== undefined && "levels" in arm ? arm : seedling;
@@ -56,7 +56,10 @@ export function isOpen({ retired }: Growing, level: number): boolean {
   return retired[level] !== true;
 }
 
-/** Returns the expected success from which a level opens the next one: halfway from guessing to 1. */
+/**
+ * Returns the expected success from which a level opens the next one: halfway between `guess`, the success of guessed
+ * answers, and 1.
+ */
 function threshold(guess: number): number {
   return (1 + guess) / 2;
 }
@@ -67,8 +70,8 @@ function opensNext(known: Practised | undefined, guess: number): boolean {
 }
 
 /**
- * Returns the levels above the highest open one of which the arm draws a few tasks as a trial. Empty: the arm tries
- * none.
+ * Returns the levels above the highest open level of which the arm draws a few tasks as a trial (peeks). Empty: the arm
+ * tries no level.
  */
 export function peeksOf(growing: Growing, count: number, guess: number): readonly number[] {
   const top = topOf(growing, count);
@@ -95,8 +98,8 @@ function isRetired(known: Practised, wasRetired: boolean): boolean {
 }
 
 /**
- * Returns what is known of a growing arm after one more group of one level. `after` is the new success and practice of
- * that level.
+ * Returns the state of a growing arm after one more group of one of its levels. `after` is the new success and practice
+ * of that level.
  */
 export function grown(arm: Growing, after: Practised, place: LevelPlace): Growing {
   const { level } = place;

@@ -26,8 +26,8 @@ export interface Progress {
 }
 
 /**
- * Data about an arm that a policy may use. Feedback counts only once a draw has included it, so that no draw depends on
- * when feedback arrives.
+ * Data about an arm that a policy may use. A group counts only after the policy has learned from it at a draw, so that
+ * no draw depends on when feedback arrives.
  */
 export interface ArmRecord {
   readonly id: string;
@@ -158,8 +158,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   read(parameters: Json): Config;
   /**
-   * Reads parameters of a stored policy with the defaults of earlier servers, which the journal leaves out. So `write`
-   * must write a value whose default has changed since. Unset: no default has changed.
+   * Reads the parameters of a stored policy. Fields that the journal leaves out get the defaults of earlier servers. So
+   * `write` must write a field whose default has changed since. Unset: no default has changed.
    */
   readFormer?(parameters: Json): Config;
   /** Returns a configuration as parameters, in the field names of the contract's JSON. */
@@ -186,7 +186,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /**
    * Returns names of the extra score values that the policy needs in ObservedGroup.facts. They are "component:" and a
    * part of the reward, "metadata:" and a number of the instance, or "improvement". The journal stores them while the
-   * policy is in force. With reported advantages there are none. Unset: none.
+   * policy is in force. If the trainer reports advantages, there are no such values. Unset: none.
    */
   reads?(config: Config): readonly string[];
   /**
@@ -195,18 +195,18 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   needsSolved?(config: Config): string | undefined;
   /**
-   * Returns the state before any feedback. `cursor` is the number of prompts before the first one that the policy
-   * draws.
+   * Returns the state before any feedback. `cursor` is the number of prompts that the run has drawn before the policy
+   * draws its first prompt.
    */
   initial(config: Config, armCount: number, cursor: number): State;
   /**
-   * Returns the state after a change of configuration. `before` is the earlier configuration, and `progress` is that at
-   * the change. Unset: the policy starts anew, as after a policy of another kind.
+   * Returns the state after a change of configuration. `before` is the earlier configuration, and `progress` is the
+   * run's progress at the change. Unset: the policy starts anew, as it does in place of a policy of another kind.
    */
   inherit?(config: Config, state: State, before: Config, progress: Progress): State;
   /**
-   * Returns the state after arms were added at the end. `cursor` is as in `initial`. Unset: the state does not depend
-   * on the number of arms.
+   * Returns the state after arms were added at the end. `cursor` is the number of prompts that the run has drawn.
+   * Unset: the state does not depend on the number of arms.
    */
   resize?(config: Config, state: State, armCount: number, cursor: number): State;
   readonly state: Codec<State>;
@@ -242,8 +242,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Returns the rank ranges from which the policy draws, with the arms to which each applies. Unset: none. */
   ranked?(config: Config): readonly RankUse[];
   /**
-   * Returns the configuration with its rank ranges replaced by `ranges`: the same ranges in the same order, with
-   * numbers of rows.
+   * Returns the configuration with its rank ranges replaced by `ranges`. They are the same ranges in the same order,
+   * but say how many rows each has.
    */
   counted?(config: Config, ranges: readonly RankRange[]): Config;
   /**
@@ -269,7 +269,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
 /** Maximum weight. It is far above any weight in use, and sums of weights stay finite. */
 export const WEIGHT_MAX = 1e12;
 
-/** Returns the first problem that a check finds. */
+/** Runs the checks in order until one finds a problem, and returns the problem. */
 export function first(checks: readonly (() => Invalid | undefined)[]): Invalid | undefined {
   for (const check of checks) {
     const found = check();
@@ -283,8 +283,8 @@ export function inRange(field: string, value: number, min: number, max: number):
 }
 
 /**
- * Minimum of a number that must be above 0. Smaller numbers would act like 0 and are mistakes, e.g. a weight that never
- * draws an arm.
+ * Minimum of a number that must be above 0. A smaller number would act like 0 and is a mistake, e.g. a weight with
+ * which an arm is never drawn.
  */
 export const LEAST = 1e-6;
 

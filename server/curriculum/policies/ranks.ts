@@ -7,8 +7,8 @@ import { weightIn } from "./arm-weights.ts";
 import type { Fields } from "./fields.ts";
 
 /**
- * Reads a rank range. Undefined: it is unset, or covers all ranks without a name in `by`. If `by` is set, even a range
- * over all ranks is kept, because arms then share draws by their numbers of rows.
+ * Reads a rank range. Undefined: the range is unset, or it covers all ranks and its field `by` is empty. If `by` is
+ * set, even a range over all ranks is kept, because arms then share draws by their numbers of rows.
  */
 export function readRanks(of: Fields<"ranks">): RankRange | undefined {
   const fields = of.object("ranks", ["min", "max", "by", "rows"]);

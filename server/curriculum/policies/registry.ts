@@ -52,7 +52,8 @@ function guarded(definition: PolicyDefinition): PolicyDefinition {
 
 export function definitionOf({ kind }: Policy): PolicyDefinition {
   const found = byKind.get(kind);
-  if (found === undefined) throw new FormatError(`there is no policy "${kind}"`);
+  if (found === undefined)
+    throw new FormatError(`there is no policy "${kind}": give --policies with the module that defines it`);
   return found;
 }
 
@@ -107,8 +108,8 @@ function under<T>(name: string, read: () => T): T | Invalid {
 }
 
 /**
- * Reads a policy and fills in its defaults. With `former`, they are the defaults of earlier servers. An invalid field
- * is returned as a value.
+ * Reads a policy and fills in its defaults. If `former`, unset fields get the defaults of earlier servers. An invalid
+ * field is returned as a value.
  */
 export function readPolicy(given: GivenPolicy, former = false): Policy | Invalid {
   const { name } = given;
@@ -165,8 +166,8 @@ export function rankUsesOf(policy: Policy): readonly RankUse[] {
 export const FILTER_RANKS = "policy.filter.ranks";
 
 /**
- * Returns the policy with its rank ranges replaced by `ranges`: the same ranges in the order of rankUsesOf, with
- * numbers of rows.
+ * Returns the policy with its rank ranges replaced by `ranges`. They are the same ranges in the order of rankUsesOf,
+ * but say how many rows each has.
  */
 export function withRankRanges(policy: Policy, ranges: readonly RankRange[]): Policy {
   const { filter } = policy;

@@ -42,10 +42,10 @@ const instances = { FRESH: true, SAME: true } as const;
 export interface ReplayState {
   /** Index of the cycle that was last recorded, counted from 0. */
   readonly cycle: number;
-  /** Cursor at which the recorded cycle began. */
+  /** Cursor (number of prompts drawn) at which the recorded cycle began. */
   readonly from: number;
   readonly stage: number;
-  /** Cursor at which the recorded stage began. */
+  /** Cursor (number of prompts drawn) at which the recorded stage began. */
   readonly stageFrom: number;
   /** Index of the cycle in which the last draw was. −1: nothing was drawn yet. */
   readonly drawnCycle: number;

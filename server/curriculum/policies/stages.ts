@@ -26,7 +26,10 @@ export type Extent =
 
 export interface Stage {
   readonly extent: Extent;
-  /** Factors of the arms' weights in the stage, by arm id. Arms without one are not drawn. Empty: all have 1. */
+  /**
+   * Factors of the arms' weights in the stage, by arm id. Arms without a factor are not drawn. Empty: all arms have the
+   * factor 1.
+   */
   readonly weights: ArmWeights;
   /** Rank range of the rows that the stage draws. Undefined: all rows. */
   readonly ranks: RankRange | undefined;
@@ -111,7 +114,7 @@ function drawnWeight(stage: Sharing, id: string): number {
   return stageWeight(stage, id) * rowsWithin(stage.ranks, id);
 }
 
-/** Returns the rank ranges of the stages that have one. */
+/** Returns the rank ranges of stages. Stages without a rank range are left out. */
 export function rankedStages({ stages }: { readonly stages: readonly Stage[] }): readonly RankUse[] {
   return stages.flatMap((stage, i) =>
     stage.ranks === undefined
@@ -121,8 +124,8 @@ export function rankedStages({ stages }: { readonly stages: readonly Stage[] }):
 }
 
 /**
- * Returns the configuration with its stages' rank ranges replaced by `ranges`: the same ranges in the same order, with
- * numbers of rows.
+ * Returns the configuration with its stages' rank ranges replaced by `ranges`. They are the same ranges in the same
+ * order, but say how many rows each has.
  */
 export function withCounted<Config extends { readonly stages: readonly Stage[] }>(
   config: Config,
@@ -148,7 +151,7 @@ export function stagePhases(
   return stages.map((stage) => armIds.map((id) => drawnWeight(stage, id) > 0));
 }
 
-/** Stage, counted from 0, and the cursor at which it began. */
+/** Index of a stage, counted from 0, and the cursor (number of prompts drawn) at which the stage began. */
 export interface Standing {
   readonly stage: number;
   readonly from: number;

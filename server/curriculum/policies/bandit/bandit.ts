@@ -53,8 +53,9 @@ function observe(config: BanditConfig, state: BanditState, groups: readonly Obse
 }
 
 /**
- * Returns the columns (numbers by arm) of the new rule after a change of rule. Rules with equal `keeps` take over the
- * columns. Otherwise each arm's mean signal is converted, if both rules can; if not, the columns are `begin`.
+ * Returns the columns (numbers by arm) of the new rule after a change of rule. If both rules keep the same kind of
+ * numbers (`keeps`), the columns stay. Otherwise they are computed from each arm's mean signal, if both rules support
+ * that. If not, the new rule starts with `begin`.
  */
 function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): Columns {
   if (from.keeps === to.keeps) return columns;

@@ -72,7 +72,7 @@ const discounted: readonly NumberField[] = [
 
 /**
  * Fields of the bandit policy that apply only to one rule or one signal, by the name of the rule or signal. In the
- * contract, they are the fields of a message of their own.
+ * contract, each rule or signal with such fields has its own message.
  */
 const parts: Readonly<Record<RuleName | "LEARNING_PROGRESS", readonly NumberField[]>> = {
   EMA_SOFTMAX: [

@@ -34,7 +34,10 @@ const kept = {
   initial: [0, 0],
   observe,
   values: means,
-  /** Returns the numbers in the columns for an arm with this mean signal: the numbers after one signal of that size. */
+  /**
+   * Returns the numbers to put into the columns for an arm with this mean signal: as if the arm had had one signal of
+   * this size.
+   */
   fromMean: (mean: number): readonly number[] => [1, mean],
 } as const;
 

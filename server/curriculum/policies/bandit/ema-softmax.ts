@@ -4,7 +4,7 @@ import { type Rule, sumByArm } from "./rule.ts";
 export const emaSoftmax: Rule = {
   keeps: "means",
   initial: [0],
-  /** Returns softmax(Q/τ) over the arms, where Q are their moving averages (equation 6, without ε). */
+  /** Returns softmax(Q/τ) over the arms, where Q is the moving average of an arm's signals (equation 6, without ε). */
   probabilities({ tau }, [values = []]) {
     const greatest = Math.max(...values);
     // Subtracting the greatest value prevents overflow and does not change the softmax.
@@ -14,7 +14,7 @@ export const emaSoftmax: Rule = {
   },
   /**
    * Returns each arm's moving average Q after an update: Q ← (1 − α) Q + α · mean of the arm's signals s (equations 4
-   * and 5). Arms without signals keep theirs. With weights w of an arm's n groups: Q ← Q + α/n · Σ w (s − Q).
+   * and 5). Arms without signals keep their average. With weights w of an arm's n groups: Q ← Q + α/n · Σ w (s − Q).
    */
   observe({ alpha }, [values = []], lessons) {
     const sums = sumByArm(values.length, lessons);

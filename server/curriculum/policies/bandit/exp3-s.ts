@@ -5,7 +5,10 @@ import type { Rule } from "./rule.ts";
 /** Maximum change of a weight's logarithm in one update batch. In the paper no step can be greater. */
 const STEP_MAX = 1;
 
-/** Minimum probability by which a signal is divided. With a smaller one, the step would be cut to STEP_MAX anyway. */
+/**
+ * Minimum probability by which a signal is divided. With a smaller probability, the step would be cut to STEP_MAX
+ * anyway.
+ */
 const PROBABILITY_MIN = 1e-9;
 
 /** Scales weights so that their mean is 1. Takes and returns the weights' logarithms. */

@@ -44,9 +44,9 @@ export function checkRescale(rescale: Rescale | undefined): Invalid | undefined 
 }
 
 /**
- * Number of steps between powers of 2 in stored signals. Each is stored as a code of 12 bits, because a window of
- * signals is written with each draw. Code 0 is the signal 0. Other codes round down, so a stored signal is at most 1.6%
- * too small.
+ * Number of steps between powers of 2 in stored signals. Each signal is stored as a code of 12 bits, because a window
+ * of signals is written with each draw. Code 0 is the signal 0. Other codes round down, so a stored signal is at most
+ * 1.6% too small.
  */
 const FRACTION = 64;
 const EXPONENT_MIN = -33;
@@ -91,7 +91,8 @@ function quantile(sorted: readonly number[], share: number): number {
 
 /**
  * Returns the window with a batch's signals added, and those signals rescaled: −1 at or below the low quantile, 1 at or
- * above the high one. If both quantiles are equal, smaller signals become −1, larger ones 1, and equal ones 0.
+ * above the high quantile. If both quantiles are equal, smaller signals become −1, larger signals 1, and equal signals
+ * 0.
  */
 export function rescaled(
   { lowQuantile, highQuantile, window }: Rescale,

@@ -42,7 +42,10 @@ export interface Rule {
   observe(numbers: RuleNumbers, columns: Columns, lessons: readonly Lesson[]): Columns;
   /** Returns a value for each arm, for display, e.g. its mean signal. */
   values(columns: Columns): readonly number[];
-  /** Returns the numbers in the columns for an arm with this mean signal. Unset: the rule cannot start from a mean. */
+  /**
+   * Returns the numbers to put into the columns for an arm whose mean signal is known. Unset: the rule cannot start
+   * from a mean.
+   */
   fromMean?(mean: number): readonly number[];
 }
 
