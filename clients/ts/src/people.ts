@@ -73,8 +73,8 @@ export interface PeopleCalls {
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
   /**
    * Scores the completions of an evaluation, or those that a run keeps, once more under other settings, and yields them
-   * group by group. Changes neither. Needs an operator's token. `armIds` are the arms of the run, or the parts of the
-   * suite, to which the completions belong. Unset: all.
+   * group by group. The evaluation or run does not change. Needs an operator's token. `armIds` are the arms of the run,
+   * or the parts of the suite, to which the completions belong. Unset: all.
    */
   rescore(
     source: ({ readonly evaluationId: string } | { readonly runId: string }) & { readonly armIds?: readonly string[] },

@@ -241,7 +241,8 @@ export interface RunHandle {
   samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;
   /**
    * Returns counts of what is wrong with the run's completions, and signs that the policy exploits its reward. With an
-   * arm's id, that arm is counted in full, over the cursors of the run. The server counts while it keeps completions.
+   * arm's id, returns that arm alone, in full, with counts for each stretch of the run. The server counts only while it
+   * keeps completions.
    */
   violations(armId?: string, options?: CallOptions): Promise<GetViolationsResponse>;
   /** Deletes the completions that the run keeps, and the counts of violations. */

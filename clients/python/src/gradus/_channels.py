@@ -75,7 +75,7 @@ class Reached:
 
 
 _OF_RUN = re.compile(r"([A-Za-z0-9_.-]{1,128})/")
-"""Matches the run's id and the slash with which the id of a group of a run begins."""
+"""Matches the beginning of a group's id if the group belongs to a run: the run's id and a slash."""
 
 
 def _run_of(request: Any) -> str | None:
@@ -148,7 +148,7 @@ _pools: weakref.WeakSet[ChannelPool[Any]] = weakref.WeakSet()
 
 
 _uncollected = False
-"""Whether asyncio channels were opened since the last fork, before which garbage is collected."""
+"""Whether asyncio channels were opened since garbage was last collected. Garbage is then collected before a fork."""
 
 
 def _before_fork() -> None:
@@ -156,8 +156,8 @@ def _before_fork() -> None:
     busy = [pool for pool in list(_pools) if pool.drop_dead()]
     _fork.spoil("a gradus.aio.Client was open at the fork: close it before forks" if busy else "")
     if _uncollected and not busy:
-        # An asyncio channel and its calls refer to each other, so only the garbage collector frees them. Until then
-        # gRPC's asyncio thread breaks a fork.
+        # An asyncio channel and its calls refer to each other, so only the garbage collector frees them. As long as one
+        # exists, gRPC's asyncio thread runs, and gRPC does not work in a forked process.
         gc.collect()
         _uncollected = False
 

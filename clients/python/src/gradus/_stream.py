@@ -24,13 +24,13 @@ from gradus.tasks import CompletionGroup
 from gradus.v1 import environment_pb2 as env
 
 _BREAKS_MAX = 8
-"""Maximum number of streams in succession that break without a reply.
+"""Maximum number of streams in succession that break without a reply: about 20 s of retries.
 
-This takes 20 s, in which a server can restart.
+A server can restart in this time.
 """
 
 _BREAKS_MAX_AT_FIRST = 4
-"""Maximum number of streams that break before any reply. This takes 3 s, and not more: there may be no server."""
+"""Maximum number of streams that break before any reply: about 3 s of retries, because there may be no server."""
 
 _TOO_LARGE = re.compile(r"max-message-bytes|message larger than max")
 """Matches the error of a server, or of gRPC, for a message with too many bytes."""
@@ -42,15 +42,15 @@ It is half of a stream's window, so that one message is read while the next arri
 """
 
 _MORE_MAX = 63
-"""Maximum number of further requests in a message, by the contract."""
+"""Maximum number of requests that a message may carry in addition to its own (`StreamStepsRequest.more`)."""
 
 _PLACE_BYTES = 8
-"""Maximum bytes that a request adds to a message beside its own bytes."""
+"""Maximum bytes of field tag and length that protobuf adds for each request inside a message."""
 
 
 @dataclass(frozen=True)
 class Exhausted:
-    """Event: the caller has no more groups. `error`: error that its iterable raised, if any."""
+    """Event: the caller has no more groups. `error`: error that the caller's iterable raised; None: none."""
 
     error: BaseException | None
 
@@ -100,7 +100,7 @@ class Together:
         self._next: env.StreamStepsRequest | None = None
 
     def left(self) -> env.StreamStepsRequest | None:
-        """The request that was taken but did not fit. It is sent before all waiting ones."""
+        """Takes the request that did not fit into the last message, and is sent next; None: there is none."""
         left, self._next = self._next, None
         return left
 
@@ -183,7 +183,7 @@ class StepStream:
         # Groups by request id, in the order in which they were added. All have the same timeout, so the first one times
         # out first.
         self._pending: dict[str, _Pending] = {}
-        # Refused requests by the time at which they are sent again, as a heap. Some may have a result by now.
+        # Heap of refused requests: the time at which to send each again, and its id. Some may have a result by now.
         self._refused: list[tuple[float, str]] = []
         self._sent = 0
         self._calls = 0

@@ -84,7 +84,7 @@ class Evaluation(EvaluationHandle):
         Raises
         ------
         FailedPreconditionError
-            If another program holds it.
+            If another program holds the lock.
 
         """
         with closing(run_each(self._core.held())) as held:

@@ -27,8 +27,9 @@ class NoReward(Value, message=outcome_pb2.NoReward):
     """Reason for which a sample has no reward; it is never the policy's fault.
 
     `retry_delay` is in seconds; None: the reason is final. `resource` is the service that failed for the reason
-    "resource_unavailable", e.g. "judge"; otherwise "". "failed_precondition": the task's environment is mounted from
-    other sources than when it was made, and `detail` has both digests. `step` raises an error with that code instead.
+    "resource_unavailable", e.g. "judge"; otherwise "". The reason "failed_precondition" means that the environment was
+    changed after the task was made: it is mounted from other sources, and `detail` has both digests. `step` raises a
+    `FailedPreconditionError` instead.
     """
 
     reason: NoRewardReason

@@ -52,8 +52,8 @@ class ViolationCount(Value, message=cur.ViolationCount):
     stretches
         Number of samples in each of `ArmViolations.stretches`.
     search
-        Words that each of the violations contains, for the filter `violation` of `Run.samples`, which may also find
-        other templates; "": they have none.
+        Words that all violations of the template contain, for the filter `violation` of `Run.samples`, which may also
+        find samples of other templates; "": they have no words in common.
 
     """
 
@@ -74,7 +74,7 @@ class MissingRewards(Value, message=cur.MissingRewards):
 
 @dataclass(frozen=True)
 class RewardBin(Value, message=cur.RewardBin):
-    """Samples whose reward is at least `lower` and less than `upper`. The outer bins also hold what lies beyond."""
+    """Samples with a reward from `lower` to below `upper`. The first and last bins also have all rewards beyond."""
 
     lower: float
     upper: float
@@ -158,7 +158,7 @@ class Violations(Value, message=cur.GetViolationsResponse):
     stretch_tasks
         Number of tasks in each stretch, a power of 2, which doubles as the run goes on.
     counted
-        Whether this server counts samples of runs. If not, only what was counted before is here.
+        Whether this server counts samples of runs. If not, the result has only counts from before.
 
     """
 

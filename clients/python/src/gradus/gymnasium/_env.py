@@ -104,12 +104,12 @@ class TextEnv(gym.Env[str, str]):
         return self._place.to_text()
 
     def restore(self, snapshot: str) -> None:
-        """Continues from a position. Outside runs several environments may continue from one, and all of them count.
+        """Continues from a position. Outside runs, several environments may continue from one position; each is scored.
 
         Raises
         ------
         ValueError
-            If it is not a text of `snapshot`.
+            If the text was not returned by `snapshot`.
 
         """
         self._place = Place.from_text(snapshot)

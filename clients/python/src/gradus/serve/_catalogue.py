@@ -119,8 +119,8 @@ def load(target: str) -> Catalogue:
         module, rest = adapter
         offer = module.offer(rest)
     if "numpy" in sys.modules:
-        # An environment may import numpy.random only while it makes or verifies an item. The random state could then
-        # not be seeded before that item.
+        # Import numpy.random now. An environment may import it only while it makes or verifies an item, and its random
+        # state could then not be seeded before that item.
         import_module("numpy.random")
     sources = sources_of(folder)
     served: dict[str, Served] = {}

@@ -1,7 +1,7 @@
 """Seeds `random`, numpy and torch before each item, so that code which draws from them gives repeatable results.
 
-Seeding `random` takes longer than many verifiers, and few of them use it. So a host replaces its generator by one that
-is seeded at the first draw.
+Seeding `random` takes longer than many verifiers, and few verifiers use it. So a host replaces its generator by one
+that is seeded when the first random number is drawn.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Level:
     """Arguments of `generate` beside its random numbers."""
     description: str = ""
     evaluation_only: bool = False
-    """Whether the level is refused for training."""
+    """Whether the server refuses to train on the level."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Axis:
     first: int = 1
     """Value of the first level, from 1. Each further level has the next number."""
     guess: float = 0.0
-    """Share of success that guessing reaches, in [0, 1)."""
+    """Success rate of mere guessing, in [0, 1)."""
 
 
 class Environment:
@@ -81,7 +81,7 @@ class Environment:
     """Names of the components of graded answers, with their weights in [0, 1] (1 if left out). An answer is right if
     the first one is 1. Not needed if `verify` returns numbers: these are the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
-    """Whether an answer is only right or wrong ("satisfy"), or its objective is to be small or large."""
+    """Whether an answer is only right or wrong ("satisfy"), or how small or large its objective is."""
     answer_formats: ClassVar[Sequence[str]] = ()
     """Answer formats that tasks may have, the default first, as in `gradus.enums.AnswerFormat`.
 
@@ -180,9 +180,9 @@ class Environment:
         return None
 
     def baseline(self, instance: Any) -> float | tuple[float, float] | None:
-        """Returns the objective of the best known answer, or that and a bound that no answer can pass.
+        """Returns the objective of the best known answer, or (objective, bound); no answer is better than the bound.
 
-        None: none is known.
+        None: no answer is known.
         """
         return None
 

@@ -24,8 +24,8 @@ from gradus.v1 import provider_pb2 as pb
 
 GENERATE_MS = 30_000
 VERIFY_MS = 5_000
-# Maximum wall time of a request: this factor of its limit of processor time, plus these seconds, because it may sleep
-# and the machine may be busy.
+# Maximum wall time of a request: WALL_FACTOR times its limit of processor time, plus WALL_SECONDS, because the request
+# may sleep and the machine may be busy.
 WALL_FACTOR = 4
 WALL_SECONDS = 5
 # Names of environment variables that a server passes on to a host.

@@ -88,7 +88,7 @@ def check_length(config: RunConfig, prompts: int, option: str) -> None:
 def check_whole_groups(config: RunConfig, why: str) -> None:
     """Raises ValueError unless the run has a `group_timeout`, which closes incomplete groups.
 
-    `why`: why there are some.
+    `why`: reason why the trainer leaves groups incomplete, for the error.
     """
     if config.group_timeout is None:
         raise ValueError(

@@ -129,7 +129,7 @@ class Scorer:
 
     async def _carry(self, asked: list[_Asked]) -> None:
         async with self._messages:
-            # Requests that were cancelled meanwhile are not sent.
+            # Do not send completions whose callers were cancelled in the meantime.
             wanted = [each for each in asked if not each.result.done()]
             self.messages_sent += bool(wanted)
             try:
@@ -138,7 +138,7 @@ class Scorer:
                     score(self._client._core, self._places, texts, self._patience)
                 ):
                     _resolve(wanted[position], outcome)
-            except Exception as error:  # Whatever it is, it is for those who asked.
+            except Exception as error:  # Give any error to the callers that wait.
                 for each in wanted:
                     if not each.result.done():
                         each.result.set_exception(error)

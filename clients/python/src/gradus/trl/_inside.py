@@ -13,7 +13,7 @@ import trl
 from trl import GRPOTrainer, chat_template_utils
 
 TESTED = "1.16"
-"""Version of TRL for which this file was written."""
+"""Version of TRL with which this file was tested."""
 
 _PARAMETERS = {
     "GRPOTrainer.__init__": {"rollout_func"},

@@ -52,7 +52,7 @@ class Training:
         self.run_config: RunConfig = self._create().config_now
         self._feed = Feed(self.run, prefetch=prefetch, patience=patience, check=self._fit)
         self.rewards = Rewards(client, self.run, self._feed, patience, pairs)
-        # Where the training began: the optimizer step, and the cursor of the first task.
+        # Start of the training: the optimizer step, and the cursor of the first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None
         self._args: Any = None
@@ -102,7 +102,7 @@ class Training:
         self._create()
 
     def begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
-        """Begins at an optimizer step, with the checkpoint's next task, or the run's first task.
+        """Begins at an optimizer step, with the next task of the checkpoint, or without one with the run's first task.
 
         The settings are checked again, because an operator may have changed the run since the trainer was made.
         """

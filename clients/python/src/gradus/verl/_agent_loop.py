@@ -58,7 +58,7 @@ class AgentLoop(AgentLoopBase):
 
 
 class _Episode:
-    """Tokens of an episode. verl makes tokens of the replies, and keeps those that the policy wrote unchanged."""
+    """Tokens of an episode: those of replies, which verl encodes, and those that the policy wrote, unchanged."""
 
     def __init__(self, loop: AgentLoop, sampling: dict[str, Any]) -> None:
         self._loop = loop
@@ -135,7 +135,7 @@ class _Episode:
                 for number, each in enumerate(found)
             ]
         turn = PolicyTurn(text, tuple(calls), finish_reason="length" if cut else "stop", tokens=len(ids))
-        # Remember the policy's message, which the next replies follow.
+        # Keep the policy's message, because replies are encoded as they follow that message.
         self._seen.append(turn.to_message())
         return turn
 
