@@ -83,7 +83,7 @@ class Io(Protocol):
     def open(self, method: str, request: Any, response: Any) -> Any:
         """Starts a call with a stream of responses, and returns the stream without waiting.
 
-        It has the method `cancel`.
+        The stream has the method `cancel`.
         """
 
     def receive(self, stream: Any) -> Any:

@@ -107,8 +107,8 @@ class Address:
     def metadata_for(self, request: Any) -> tuple[tuple[str, str], ...]:
         """Returns the metadata of a call, with the run that the request is about.
 
-        A load balancer in front of several servers can send the calls of a run to the one that has it in memory. This
-        is only a hint: any server answers any call.
+        With this metadata, a load balancer in front of several servers can send the calls of a run to the server that
+        has the run in memory. The metadata is only a hint: any server answers any call.
         """
         run = _run_of(request)
         return self.metadata if run is None else (*self.metadata, ("gradus-run", run))
@@ -116,7 +116,7 @@ class Address:
     def is_silent_since(self, began: float, error: GradusError) -> bool:
         """Returns whether a call that began at `began` timed out while no server answered any call.
 
-        Its connection may then have died without notice, and the next call must use another one.
+        The call's connection may then have died without notice, and the next call must use another connection.
         """
         return error.code is grpc.StatusCode.DEADLINE_EXCEEDED and self.reached.heard_at < began
 

@@ -183,7 +183,7 @@ class EvaluationCore:
     def samples(self, page_size: int = 0, **options: Unpack[SamplesOptions]) -> Each[Sample]:
         """Yields submitted samples with their outcomes, in the suite's order.
 
-        A `SampleFilter`, a part or a category may restrict them.
+        Options select samples: the conditions of `SampleFilter`, and those of `SampleChoice`, such as a part.
         """
         wanted = {name: options[name] for name in SampleChoice.__annotations__ if name in options}  # type: ignore[literal-required]
         filtered = filter_proto(options)

@@ -160,8 +160,8 @@ class WholeRunCore(RunCore):
         arm_id
             An arm with a curriculum over its rows (`gradus.rows`).
         rates
-            Pass rate in [0, 1] by row number (in a pool: of the row in the file, from 0); at most 65,536. It replaces
-            what the run knew of the row.
+            Pass rate in [0, 1] by row number (in a pool: of the row in the file, from 0); at most 65,536. The
+            rate replaces what the run knew of the row.
         samples
             Number of samples that each rate counts for; None: 8.
         pool_digest

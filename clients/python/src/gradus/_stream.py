@@ -1,8 +1,8 @@
 """Logic of a StreamSteps call, which scores groups. `_wire.py` and `aio/_wire.py` add threads, event loop and clock.
 
 Groups are sent within a window, each under its own request id, and replies are matched by that id, never by order. If
-the stream breaks, a new one is opened and every group without a reply is sent again. This changes nothing, because the
-first score of a sample counts. A group without a reply in time gets an error.
+the stream breaks, a new one is opened and every group without a reply is sent again. Sending a group twice changes
+nothing, because only the first score of a sample counts. A group without a reply in time gets an error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOO_LARGE = re.compile(r"max-message-bytes|message larger than max")
 _TOGETHER_BYTES = 256 * 1024
 """Maximum bytes of a message into which several requests are merged.
 
-It is half of a stream's window, so that one message is read while the next arrives.
+The value is half of a stream's flow-control window, so that one message is read while the next arrives.
 """
 
 _MORE_MAX = 63
@@ -115,7 +115,7 @@ class Together:
         while size < bytes_max and more < _MORE_MAX and not waiting.empty():
             another = waiting.get_nowait()
             if another is None:
-                # None marks the end of the queue. It goes back, so that the next reader finds it too.
+                # None marks the end of the queue. Put it back, so that the next reader finds it too.
                 waiting.put_nowait(None)
                 break
             size += another.ByteSize() + _PLACE_BYTES
@@ -268,7 +268,8 @@ class StepStream:
             return results
 
     def _resolve(self, reply: env.StreamStepsResponse, now: float) -> list[StreamResult]:
-        # A request that is not pending has a result already: it was late, or was sent twice.
+        # If the request is not pending, its group has a result already: the reply is late, or the second to a request
+        # that was sent twice.
         pending = self._pending.get(reply.request_id)
         if pending is None:
             return []

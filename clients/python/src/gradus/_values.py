@@ -58,13 +58,13 @@ class Value:
 
 @dataclass(frozen=True)
 class Named:
-    """Marks a field in its Annotated type: it has another name in the message."""
+    """Marks a field, in its Annotated type, that has another name in the protobuf message."""
 
     proto: str
 
 
 class Derived:
-    """Marks a field in its Annotated type: it is read from the whole message, and not written.
+    """Marks a field, in its Annotated type, that is read from the whole protobuf message and never written.
 
     `read` is a function of the module, because a lambda would not find the module's names: types are kept as text.
     `covers` lists the message's fields that the field represents.

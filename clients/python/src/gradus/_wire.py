@@ -174,8 +174,8 @@ _open: weakref.WeakSet[ThreadWire] = weakref.WeakSet()
 def _end_all() -> None:
     """Ends streams that were left open, e.g. by a `break`, while threads can still be waited for.
 
-    When Python itself exits, it is too late: it closes generators, which then wait for ever for a lock of the call,
-    whose thread no longer exists.
+    Later in its exit, Python closes generators. They would then wait for ever for a lock of the call, because the
+    call's thread no longer exists.
     """
     for wire in list(_open):
         with contextlib.suppress(Exception):

@@ -118,11 +118,11 @@ class Turn(Value, message=outcome_pb2.Turn):
     messages
         Replies to append to the conversation, one for each call, in order.
     turn_reward
-        Sum of these calls' rewards, without discount; None: they have no rewards of their own.
+        Sum of the rewards of the completion's calls, without discount; None: calls have no rewards of their own.
     calls_left
         Number of calls that are left.
     rewards
-        (n,), reward of the call that each message answers; None: it has no reward of its own.
+        (n,), reward of the call that each message answers; None: the call has no reward of its own.
 
     """
 

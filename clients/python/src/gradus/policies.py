@@ -203,9 +203,9 @@ def stage(
 ) -> Stage:
     """Returns a stage of `staged` or `replay`: weights by arm id; None: every arm by its own weight.
 
-    A stage lasts for a share of the run's length (in `replay`: of a cycle's), or for a number of tasks. None: it lasts
-    until `Run.advance` (in `replay`: for an even part of the rest of the cycle). `ranks` is a slice of the run's rows
-    (Curriculum RLOO); None: all of them.
+    A stage lasts for a share of the run's length (in `replay`: of a cycle's), or for a number of tasks. If both are
+    None, it lasts until `Run.advance` (in `replay`: for an even part of the rest of the cycle). `ranks` is a slice of
+    the run's rows (Curriculum RLOO); None: all rows.
     """
     if share is not None and tasks is not None:
         raise ValueError("give share or tasks, not both")
@@ -351,6 +351,7 @@ def named_policy(
 def recommended(*, constraints: BatchConstraints | None = None) -> Policy:
     """Returns the recommended policy: `frontier` with its defaults, which needs no knowledge of the arms.
 
-    It was chosen by simulated students (bench/curriculum). No student needed much more training than with equal shares.
+    It was chosen by experiments with simulated students, models of how a policy learns (bench/curriculum). With it, no
+    student needed much more training than if all arms had equal shares.
     """
     return frontier(constraints=constraints)

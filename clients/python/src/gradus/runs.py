@@ -71,7 +71,7 @@ class GrownLevel(Value, message=cur.GrownLevel):
     share
         Share of the level in the arm's tasks of the next update batch.
     success
-        Expected success of the level's next group of completions, in [0, 1]; 0: it has had no group.
+        Expected success of the level's next group of completions, in [0, 1]; 0: the level has had no group.
     retired
         The level is solved, and drawn only seldom.
 

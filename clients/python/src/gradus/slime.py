@@ -133,7 +133,7 @@ class RunDataSource(DataSource):
             self._reader.repeat_open_groups()
 
     def __len__(self) -> int:
-        """Returns the number of the run's prompts; 0: it has no end, and slime needs --num-rollout."""
+        """Returns the number of the run's prompts; 0: the run has no end, and slime needs --num-rollout."""
         return self._config.length
 
     def _group(self, task: Task) -> list[Sample]:

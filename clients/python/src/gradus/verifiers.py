@@ -82,9 +82,9 @@ class GradusTask(vf.Task[GradusTaskData]):
 
     @property
     def key(self) -> str:
-        """Returns the task's position in the run, or its seed.
+        """Returns the task's run and position, or outside of a run its environment and instance hash.
 
-        verifiers knows a task by this key, because other data of the task change when the run is imported.
+        verifiers recognizes a task by this key, because other data of the task change when the run is imported.
         """
         key: str = self.data.id or super().key
         return key

@@ -154,7 +154,7 @@ class Violations(Value, message=cur.GetViolationsResponse):
     total
         All arms of training together.
     arms
-        Arms with samples, in brief. With an arm's id: this arm in full.
+        Arms with samples, in brief. If the request named an arm: only that arm, in full.
     stretch_tasks
         Number of tasks in each stretch, a power of 2, which doubles as the run goes on.
     counted

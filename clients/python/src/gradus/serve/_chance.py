@@ -62,8 +62,8 @@ def install() -> None:
     for name, value in list(vars(random).items()):
         if type(getattr(value, "__self__", None)) is random.Random:
             setattr(random, name, getattr(late, name))
-    # Some libraries, such as networkx, read `random._inst`, the generator behind the functions of `random`. They get
-    # the generator that is seeded for each item.
+    # Replace also `random._inst`, the generator behind the functions of `random`, because some libraries, such as
+    # networkx, read it.
     random._inst = late
 
 

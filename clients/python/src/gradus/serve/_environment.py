@@ -79,7 +79,7 @@ class Environment:
     of a file of JSON lines or Parquet, relative to the environment's file; or a dict of these by level."""
     components: ClassVar[Mapping[str, float] | Iterable[str]] = ()
     """Names of the components of graded answers, with their weights in [0, 1] (1 if left out). An answer is right if
-    the first one is 1. Not needed if `verify` returns numbers: these are the component "score"."""
+    its first component is 1. Not needed if `verify` returns numbers, which become the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
     """Whether an answer is only right or wrong ("satisfy"), or how small or large its objective is."""
     answer_formats: ClassVar[Sequence[str]] = ()
@@ -135,21 +135,22 @@ class Environment:
         raise NotImplementedError(f"{type(self).__name__} has no prompt")
 
     def verify(self, instance: Any, answer: Any) -> bool | float | Facts:
-        """Returns whether the answer is right, or its quality in [0, 1], or `Facts`. It may be async.
+        """Returns whether the answer is right, or its quality in [0, 1], or `Facts`. May be async.
 
         An exception is a failure of the environment: the answer gets no reward, rather than 0.
         """
         raise NotImplementedError(f"{type(self).__name__} has no verify")
 
     def start(self, instance: Any) -> Any:
-        """Returns the state before the first call. It may be async.
+        """Returns the state before the first call. May be async.
 
-        A state is bytes, or consists of numbers, texts, lists, tuples, sets and dicts. With `replay` it is any object.
+        A state is bytes, or consists of numbers, texts, lists, tuples, sets and dicts. With `replay` it may be any
+        object.
         """
         return None
 
     def advance(self, instance: Any, state: Any, action: Action) -> Turn:
-        """Carries out a call of an episode, and returns a `Turn`. It replaces `verify`, and may be async.
+        """Carries out a call of an episode, and returns a `Turn`. Replaces `verify`, and may be async.
 
         Keep nothing in `self`: any process may get the next call. An exception is a failure of the environment, not a
         reward of 0. Reply to an invalid call with the reason.

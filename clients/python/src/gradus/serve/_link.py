@@ -284,7 +284,7 @@ class Host:
         while True:
             worker = await self._connections.free.get()
             if worker is None or self._connections.is_gone:
-                # None means that the host has ended. It goes back into the queue for the next caller.
+                # None means that the host has ended. Put it back into the queue for the next caller.
                 self._connections.free.put_nowait(None)
                 return None
             if worker.reader.at_eof():

@@ -44,7 +44,7 @@ class Scorer:
     held_max
         Maximum number of completions that wait or are sent at a time. With more, `score` waits.
     patience
-        Seconds for which a completion is sent again, if the server asks for that.
+        Maximum seconds for which a completion is sent again while the server asks for it.
     on_feedback
         How to report scores that their run did not record; see `Client`.
 
@@ -91,7 +91,7 @@ class Scorer:
         Raises
         ------
         GradusError
-            If the server cannot be reached, or refuses the completion. It then has no outcome.
+            If the server cannot be reached, or refuses the completion. There is no outcome then.
         FeedbackError
             If its run did not record the score and `on_feedback` is "raise".
 
@@ -154,7 +154,8 @@ _Scorers = dict[RunAddress, Scorer]
 _scorers: dict[asyncio.AbstractEventLoop, _Scorers] = {}
 """Scorers by event loop.
 
-Those of closed loops are removed: connections refer to loops, so weak references would not.
+Scorers of closed loops are removed explicitly. Weak references to loops would keep them, because a scorer's connection
+refers to its loop.
 """
 
 

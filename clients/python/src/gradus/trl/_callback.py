@@ -32,7 +32,7 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._step = 0
 
     def on_init_end(self, args: Any, state: Any, control: Any, processing_class: Any = None, **_: Any) -> None:
-        """Checks the settings, and stores what rewards need."""
+        """Checks the trainer's settings, and stores those that scoring needs."""
         self._training.connect(args, processing_class)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:

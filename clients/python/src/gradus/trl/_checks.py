@@ -1,4 +1,4 @@
-"""Computes when TRL takes how many tasks of a run, and checks TRL's settings for it."""
+"""Computes when TRL takes tasks of a run, and how many, and checks TRL's settings for the run."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _rows(take: Callable[[], list[Task]], turns: bool) -> Iterator[dict[str, Any
 
 
 def _samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
-    """Yields tasks like those of the run, from its arms in turn. The run does not wait for them."""
+    """Yields tasks like those of the run, from its arms in turn. They do not belong to the run."""
     for seed in count():
         for arm in config.arms:
             spec = replace(

@@ -191,7 +191,7 @@ class Environments:
 
 
 def _last_turn(completion: Sequence[Mapping[str, Any]], reason: FinishReason) -> PolicyTurn:
-    """Returns the last message, if it is a text. Calls have been made already."""
+    """Returns the completion's last message, with an empty text if it made tool calls, which were sent already."""
     last = completion[-1]
     text = "" if last["role"] != "assistant" or last.get("tool_calls") else PolicyTurn.of_message(last).text
     return PolicyTurn(text, finish_reason=reason, end=True)

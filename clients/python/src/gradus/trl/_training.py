@@ -64,7 +64,7 @@ class Training:
         return self.run.create(**{**self._config, "timeout": self._patience, "retries": AS_LONG_AS_THERE_IS_TIME})
 
     def connect(self, args: Any, tokenizer: Any) -> None:
-        """Checks the trainer's settings, and stores what rewards need."""
+        """Checks the trainer's settings, and stores those that scoring needs."""
         refuse(self.run_config, args)
         self._args, self._shape = args, Shape.of(args)
         self.rewards.connect(args, tokenizer)

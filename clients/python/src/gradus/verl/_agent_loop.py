@@ -142,5 +142,5 @@ class _Episode:
 
 @functools.lru_cache(maxsize=16)
 def _client(address: str) -> aio.Client:
-    """Returns the client of a server. It has a connection of its own for each event loop."""
+    """Returns the client of a server, which opens one connection for each event loop."""
     return RunAddress.parse(address).aio_client()

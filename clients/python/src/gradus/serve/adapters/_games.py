@@ -1,8 +1,8 @@
 """Common parts of the adapters of games: chance, the log of actions, rewards, levels and growth axes.
 
-A game begins with all generators of random numbers seeded by the task. They continue from call to call, as if the game
-were alone in its process. The state in a task id is the list of actions so far. A process keeps games in progress, and
-plays a missing one again from its seed.
+A game begins with all generators of random numbers seeded by the task. The generators continue from call to call, as if
+the game were alone in its process. The state in a task id is the list of actions so far. A process keeps games in
+progress, and plays a missing game again from its seed.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _actions(log: bytes) -> Iterator[str]:
 def offer_of(library: str, games: Iterable[Game], left_out: Mapping[str, str], names: str) -> Offer:
     """Returns the games of a library, or those whose names are given between commas.
 
-    Levels are tried by the server, because there are many of them.
+    The host does not try the levels, because there are many. The server tries them.
     """
     known = {game.id.partition("/")[2]: game for game in games}
     wanted = [slug_of(name) for name in names.split(",") if name.strip()] or sorted(known)

@@ -1,4 +1,4 @@
-"""Sessions of ORS servers (Open Reward Standard), as the client of the package openreward asks for them."""
+"""Sessions of ORS servers (Open Reward Standard), with the same requests as the client of the package openreward."""
 
 from __future__ import annotations
 

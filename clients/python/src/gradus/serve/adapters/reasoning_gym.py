@@ -135,7 +135,7 @@ class ReasoningGymSet(Environment):
 
     def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:
         """Returns a data set of one entry. If its construction does not depend on the seed, it is constructed once."""
-        # Reset the decimal context of the process: some data sets change it, and others round by it.
+        # Reset the decimal context of the process: some data sets change it, and others round numbers by it.
         decimal.setcontext(decimal.Context())
         if not self._is_kept:
             return self._dataset(self._config(**parameters, seed=seed, size=1))
