@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Run(RunHandle):
     """A handle of a run, by its id, returned by `Client.run`. curriculum.proto explains each call in full.
 
-    Each handle is a reader of its run, and keeps the position of its next batch. A pickled handle has the position, too.
+    Each handle is a reader of its run, and keeps the position of its next batch, also when it is pickled.
     """
 
     create = blocking(WholeRunCore.create)

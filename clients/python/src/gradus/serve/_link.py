@@ -240,7 +240,7 @@ class Host:
         assert self._process.stdout is not None
         frame = await read_frame(self._process.stdout)
         if frame is None:
-            raise HostError(f"the process that loads {target} ended meanwhile: its output above may say why")
+            raise HostError(f"the process that loads {target} ended before it was ready: its output above may say why")
         self.ready = frame.ready
         if frame.ready.refused:
             raise HostError(frame.ready.refused)

@@ -28,8 +28,8 @@ SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
 NONSENSE = "gradus-nonsense"
 # Answers to try: most environments can read at least one of them.
 LIKELY = ("0", "a", "[]", "{}")
-# A level seems to sleep, and its process is ended, if it gives no result for WALL_SECONDS_MAX seconds and uses less
-# than the share WORK_SHARE_MIN of them as processor time. A level that is only slow, e.g. on a busy machine, uses more.
+# The process of a level is ended if it gives no result for WALL_SECONDS_MAX seconds, and uses less than the share
+# WORK_SHARE_MIN of them as processor time. It then seems to sleep: a level that is only slow uses more.
 WALL_SECONDS_MAX = 60
 WORK_SHARE_MIN = 0.02
 # Processor time of an instance, in seconds, above which no further instance of the level is made.

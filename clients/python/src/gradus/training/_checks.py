@@ -92,6 +92,6 @@ def check_whole_groups(config: RunConfig, why: str) -> None:
     """
     if config.group_timeout is None:
         raise ValueError(
-            f"{why}, so that groups stay incomplete, which the run would wait for: create it with group_timeout, in "
-            "seconds, after which they are closed"
+            f"{why}, so some groups stay incomplete, and the run would wait for them: create it with group_timeout, in "
+            "seconds, after which the run closes such groups"
         )

@@ -44,7 +44,7 @@ class AgentLoop(AgentLoopBase):
         """Plays the episode of a row, and returns its tokens, their mask and the reward of the whole episode."""
         told = row["extra_info"]
         if TASK not in told:
-            raise ValueError("the row has no task, so it is not of gradus.verl.RunDataset: see data.custom_cls")
+            raise ValueError("the row has no task, so gradus.verl.RunDataset did not make it: set data.custom_cls")
         task, reference = Task.from_json(told[TASK]), TaskReference.from_row(told[ROW])
         episode = _Episode(self, sampling_params)
         start = EpisodePosition(task, 0, list(row["raw_prompt"]), task.calls_max, uuid4().hex)
