@@ -87,8 +87,8 @@ export interface PeopleCalls {
    */
   simulateRun(choice: RunChoice | RunConfig, options?: SimulationChoice): Promise<SimulateRunResponse>;
   /**
-   * Yields the draws of a run, each with the probabilities that another policy gives if it learns from the run's
-   * groups. The run does not change.
+   * Yields the draws of a run's update batches. Each has the arms' probabilities in the run, and those that another
+   * policy would give after learning from the same groups. The run does not change.
    */
   comparePolicy(
     runId: string,

@@ -222,7 +222,7 @@ export interface RunHandle {
   pause(options?: ControlOptions): Promise<bigint>;
   /** Ends a pause of the run. Returns the first cursor that is issued again. */
   resume(options?: ControlOptions): Promise<bigint>;
-  /** Changes the note and the tags of the run, which affect no draw. Returns those after the change. */
+  /** Changes the note and the tags of the run, which affect no draw. Returns the new note and tags. */
   annotate(change: AnnotationChoice, options?: ControlOptions): Promise<Annotation>;
   /** Returns the run's whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;

@@ -18,7 +18,7 @@ class SampleFilter(TypedDict, total=False):
     """Filter of completions. All conditions that are set must hold.
 
     `verdicts`: accepted verdicts. `violation`, `text`: text that the violation (what is wrong with the answer) and the
-    completion contain, whatever the case of letters; at most 256 and 1,024 bytes. `violation_template`: template of the
+    completion contain, upper or lower case alike; at most 256 and 1,024 bytes. `violation_template`: template of the
     violation, as `Run.violations` returns it, at most 256 bytes; together with its verdict in `verdicts`, it selects
     the samples that it counts. `reward_min`, `reward_max`: bounds, which leave out samples without a reward. `solved`,
     `truncated`, `no_reward`: whether the goal was reached, whether the completion was cut off, and whether there is no
