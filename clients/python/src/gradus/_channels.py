@@ -148,7 +148,7 @@ _pools: weakref.WeakSet[ChannelPool[Any]] = weakref.WeakSet()
 
 
 _uncollected = False
-"""Whether asyncio channels were opened since garbage was last collected. Garbage is then collected before a fork."""
+"""Whether asyncio channels were opened since garbage was last collected. If so, it is collected before a fork."""
 
 
 def _before_fork() -> None:
@@ -156,8 +156,8 @@ def _before_fork() -> None:
     busy = [pool for pool in list(_pools) if pool.drop_dead()]
     _fork.spoil("a gradus.aio.Client was open at the fork: close it before forks" if busy else "")
     if _uncollected and not busy:
-        # An asyncio channel and its calls refer to each other, so only the garbage collector frees them. As long as one
-        # exists, gRPC's asyncio thread runs, and gRPC does not work in a forked process.
+        # An asyncio channel and its calls refer to each other, so only the garbage collector frees them. As long as a
+        # channel exists, gRPC's asyncio thread runs, and gRPC does not work in a forked process.
         gc.collect()
         _uncollected = False
 

@@ -112,7 +112,7 @@ def arm(
 
     `hard` says whether the constraint `hard_share_min` counts the arm. Each of its tasks carries `kl_coefficient` for
     the trainer. Some policies draw rows of a pool by their rank of difficulty. Arms with the same `rank_group` have
-    their rows ranked together; arms without one form a group of their own. With `rows` (`gradus.rows`) the arm chooses
+    their rows ranked together; all arms without one form one group. With `rows` (`gradus.rows`) the arm chooses
     rows by their pass rates. With `grow` (`gradus.grow`, or the name of an axis) the arm has no level, and opens the
     levels of the axis one after the other. Without `answer_format` and `reward_scheme` the run's apply. `calls`,
     `tools` and `reply_detail`: see `SpecOptions`.

@@ -103,7 +103,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
 
 @dataclass(frozen=True)
 class AxisParameter(Value, message=environment_pb2.AxisParameter):
-    """A parameter that a growth axis sets, and its values by the axis's values; (): it equals the axis's value."""
+    """A parameter that a growth axis sets, with a value for each value of the axis; (): it equals the axis's value."""
 
     name: str
     values: tuple[float, ...]

@@ -100,7 +100,7 @@ class PolicyTurn:
         """Converts the completion to the protobuf message Completion, for the sample with this index or key.
 
         `transcript`: messages between the prompt and the completion. `share`: number of samples in the same request,
-        which share its maximum size of transcripts.
+        whose transcripts together have a maximum size.
         """
         place = f"sample {sample_index}"
         return message_of(

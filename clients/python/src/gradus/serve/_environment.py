@@ -81,7 +81,7 @@ class Environment:
     """Names of the components of graded answers, with their weights in [0, 1] (1 if left out). An answer is right if
     its first component is 1. Not needed if `verify` returns numbers, which become the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
-    """Whether an answer is only right or wrong ("satisfy"), or how small or large its objective is."""
+    """With "satisfy", an answer is right or wrong. "minimize", "maximize": a smaller or larger objective is better."""
     answer_formats: ClassVar[Sequence[str]] = ()
     """Answer formats that tasks may have, the default first, as in `gradus.enums.AnswerFormat`.
 

@@ -33,7 +33,7 @@ def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) 
 
 
 _GROUPS_MAX = 4096
-"""Maximum number of groups whose taken indices are remembered. Groups before them are complete."""
+"""Maximum number of groups whose taken indices are remembered. Older groups are complete by then."""
 
 
 class SampleIndices:

@@ -17,7 +17,7 @@ SECONDS_MAX = 20
 """Default maximum of the seconds that all requests for one answer or call take together.
 
 The Gradus server that mounts environments ends a worker after 33 s, and may then blame the answer. So if the other
-server is slow, an UnavailableError must be raised before that.
+gym's server is slow, an UnavailableError must be raised before that.
 """
 REPLY_BYTES_MAX = 16 * 1024**2
 WORDS_BYTES_MAX = 500
