@@ -76,7 +76,7 @@ def _any(value: Any) -> Any:
         ),
         (lambda c, t: gradus.stage(ranks=_any((0, 0.3, 1))), "ranks: want .min, max."),
         (lambda c, t: gradus.task_filter(ranks=_any(0.3)), "ranks: want .min, max.*; got float 0.3"),
-        (lambda c, t: c.run("r").set_weights(["a"]), "weights: want a mapping, each of a str"),
+        (lambda c, t: c.run("r").set_weights(["a"]), "weights: want a mapping from a str"),
         (lambda c, t: c.run("r").import_state("text"), "state: want bytes; got str"),
         (lambda c, t: c.run("r").report_advantages([{"group_id": "g"}]), r"groups\[0\]: want a GroupAdvantages"),
         (lambda c, t: c.run("r").update_shape(add_arms=["a"]), r"add_arms\[0\]: want an Arm, as gradus.arm makes"),
@@ -119,7 +119,7 @@ def _any(value: Any) -> Any:
         (lambda c, t: c.run("r").groups([1, 2]), "which: want a list of groups or of their ids; got int 1 in it"),
         (lambda c, t: c.run("r").groups(-1), "update_batch: want a whole number in the range 0 to"),
         (lambda c, t: c.run("r").groups(1.5), "which: want a list of groups"),
-        (lambda c, t: c.run("r").rate_rows("a", [0.5]), "rates: want a mapping, each of a row.s number to a rate"),
+        (lambda c, t: c.run("r").rate_rows("a", [0.5]), "rates: want a mapping from row numbers to rates"),
         (lambda c, t: c.run("r").rate_rows("a", None), "rates: want a mapping"),
         (lambda c, t: c.run("r").rate_rows("a", {"0": 0.5}), "rates: row: want a whole number .*; got str '0'"),
         (lambda c, t: c.run("r").rate_rows("a", {0: "0.5"}), "rates: pass_rate: want a number; got str '0.5'"),
@@ -127,8 +127,8 @@ def _any(value: Any) -> Any:
         (lambda c, t: c.run("r").update_shape(remove_arms=[ARM]), "remove_arms: want a list, each a str"),
         (lambda c, t: _gradus.bandit(rule=["ucb"]), r"unknown bandit rule \['ucb'\]: one of"),
         (lambda c, t: _gradus.frontier(arm_measures=["a"]), r"FrontierPolicy\.arm_measures: want a mapping"),
-        (lambda c, t: _gradus.forgetting(transfers=[("d", {})]), "transfers: want a mapping, each of a domain"),
-        (lambda c, t: c.run("r").set_weights(None), "weights: want a mapping, each of a str, .*; got NoneType"),
+        (lambda c, t: _gradus.forgetting(transfers=[("d", {})]), "transfers: want a mapping from each domain"),
+        (lambda c, t: c.run("r").set_weights(None), "weights: want a mapping from a str, .*; got NoneType"),
         (lambda c, t: _gradus.arm(b"countdown"), "environment: want its id as str; got bytes .*; decode it"),
         (lambda c, t: _gradus.rows(target=(0.1, 0.2, 0.3)), r"target: want a pass rate, or \(start, end\)"),
         (lambda c, t: RunAddress.parse(_any(None)), "address: want .* as str; got NoneType"),
@@ -210,7 +210,7 @@ def test_a_misshaped_run_is_refused_in_our_words(client: Client, changes: dict[s
 
 def test_parameters_are_a_mapping(client: Client) -> None:
     for parameters in ([1], {"numbers_max": "3"}, 3):
-        with pytest.raises(TypeError, match=r"TaskSpec\.parameters: want a mapping, each of a str to a number"):
+        with pytest.raises(TypeError, match=r"TaskSpec\.parameters: want a mapping from a str to a number"):
             gradus.arm("countdown", parameters=parameters)  # type: ignore[arg-type]
 
 

@@ -87,7 +87,7 @@ def test_a_task_goes_through_json(client: Client) -> None:
     ("text", "words"),
     [
         ("[]", "a task is a JSON object; got list"),
-        ('{"task_id": "a"}', "a task's JSON has 'group_id'; here it has none"),
+        ('{"task_id": "a"}', "a task's JSON must have 'group_id', which is missing here"),
         ("nonsense", "Expecting value"),
     ],
 )

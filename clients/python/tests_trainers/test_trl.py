@@ -73,7 +73,7 @@ def test_a_trainer_trains_on_a_run(kind: str, client: Client, run_id: str, polic
         ({"length": 15}, {}, "the run's length of 15 tasks is too short"),
         ({"feedback_source": "reported"}, {}, 'create it with "step"'),
         ({"dynamic_sampling": gradus.DynamicSampling(2.0)}, {}, "the run has dynamic_sampling"),
-        ({}, {"gradient_accumulation_steps": 1, "save_strategy": "steps", "save_steps": 1}, "falls between two"),
+        ({}, {"gradient_accumulation_steps": 1, "save_strategy": "steps", "save_steps": 1}, "falls within a"),
         ({"evaluation_arms": [EVALUATED]}, {"eval_strategy": "steps", "eval_steps": 2}, "num_generations_eval is 4"),
     ],
 )

@@ -63,7 +63,7 @@ export interface Caller {
     options?: CallOptions,
   ) => AsyncGenerator<MessageShape<O>, void, undefined>;
   /**
-   * Calls `attempt`, which sends a request once, within the client's deadline. Repeats it after failures that may pass.
+   * Calls `attempt`, which sends a request once, within the client's deadline. Repeats it after transient failures.
    */
   readonly attempting: <T>(
     attempt: (attempt: Attempt) => Promise<T>,
@@ -108,8 +108,8 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
 }
 
 /**
- * Yields the replies of a stream, and reopens it after transient failures. Ends with the stream, at an error that a
- * retry cannot help, or `silenceMsMax` after a failure without a reply since.
+ * Yields the replies of a stream, and reopens the stream after transient failures. Ends when the server ends the
+ * stream, at a failure that is not transient, or if no reply arrives within `silenceMsMax` after a failure.
  */
 async function* following<T>(
   open: () => AsyncIterable<T>,

@@ -48,7 +48,8 @@ const thinkings = {
 const feedbackSources = { step: FeedbackSource.STEP, reported: FeedbackSource.REPORTED } as const;
 
 /**
- * Names that the client accepts as a split. The constants below have those of sources, answer formats and `thinking`.
+ * Names that the client accepts as a split. The constants below have the names of sources, answer formats and ways of
+ * `thinking`.
  */
 export const splitNames = Object.keys(splits) as readonly (keyof typeof splits)[];
 export const sourceNames = Object.keys(sources) as readonly (keyof typeof sources)[];
@@ -146,7 +147,10 @@ export interface ArmChoice extends TaskChoice {
 
 /** Growth of an arm along an axis of its environment (Environment.axes). */
 export interface GrowthChoice {
-  /** Name of the axis, e.g. "vertices". Only a family of arms may leave it out: each arm's first axis. */
+  /**
+   * Name of the axis, e.g. "vertices". Only an arm whose environment is a pattern such as "np/*" may leave it out: each
+   * arm that matches then grows along the first axis of its environment.
+   */
   readonly axis?: string | undefined;
   /** Value of the first level. Defaults to the axis's first value. */
   readonly start?: number | undefined;
@@ -255,8 +259,8 @@ export interface GroupChoice {
   readonly task: TaskRef;
   readonly completions: readonly (string | SampleChoice)[];
   /**
-   * Number of completions of the whole group. Needed only if `completions` has a part of them and the task is of no
-   * run.
+   * Number of completions of the whole group. Needed only if `completions` has a part of them and the task belongs to
+   * no run.
    */
   readonly numGenerations?: number | undefined;
 }

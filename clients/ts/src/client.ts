@@ -61,9 +61,9 @@ export interface GradusClient extends PeopleCalls {
     options?: CallOptions,
   ): Promise<readonly ResetResult[]>;
   /**
-   * Issues tasks again, with the same instances and other settings, and outside of any run. Stored completions are
-   * scored once more under them. The results are in the order of the ids. If a task cannot be issued, its result has
-   * the reason.
+   * Issues tasks again, so that stored completions can be scored once more under other settings. The new tasks have the
+   * same instances and belong to no run. The results are in the order of the ids. If a task cannot be issued, its
+   * result has the reason.
    */
   reissueTasks(
     taskIds: readonly string[],

@@ -63,7 +63,7 @@ export function reasonOfStatus(status: Uint8Array): ErrorReason | undefined {
       if (reason !== undefined) return reason;
     }
   } catch {
-    // Return no reason if a proxy has cut the details. The reason in plain text is then enough.
+    // Return no reason if a proxy has cut the details off. The server also sends the reason as plain text.
   }
   return undefined;
 }

@@ -34,8 +34,8 @@ export interface FeedbackLog {
   /** Returns the counts of one run, or of all runs if `runId` is left out. */
   readonly counts: (runId?: string) => FeedbackCounts;
   /**
-   * Counts the outcomes of groups. Then warns about unexpected statuses, once for each run and status, or throws the
-   * first one as an error.
+   * Counts the outcomes of groups. Then warns about unexpected statuses, once for each run and status, or throws an
+   * error for the first of these statuses.
    */
   readonly note: (...groups: readonly Noted[]) => void;
 }

@@ -73,8 +73,8 @@ export interface PeopleCalls {
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
   /**
    * Scores the completions of an evaluation, or those that a run keeps, once more under other settings, and yields them
-   * group by group. Changes neither. Needs an operator's token. `armIds` are the arms of the run, or the parts of the
-   * suite, to which the completions belong. Unset: all.
+   * group by group. The evaluation or run does not change. Needs an operator's token. `armIds` are the arms of the run,
+   * or the parts of the suite, to which the completions belong. Unset: all.
    */
   rescore(
     source: ({ readonly evaluationId: string } | { readonly runId: string }) & { readonly armIds?: readonly string[] },
@@ -87,8 +87,8 @@ export interface PeopleCalls {
    */
   simulateRun(choice: RunChoice | RunConfig, options?: SimulationChoice): Promise<SimulateRunResponse>;
   /**
-   * Yields the draws of a run, each with the probabilities that another policy gives if it learns from the run's
-   * groups. The run does not change.
+   * Yields the draws of a run's update batches. Each has the arms' probabilities in the run, and those that another
+   * policy would give after learning from the same groups. The run does not change.
    */
   comparePolicy(
     runId: string,

@@ -115,7 +115,7 @@ export interface CompetenceChoice {
   readonly step?: keyof typeof steps;
   /** Share of solved samples at which a tier is mastered, in (0, 1]. Defaults to 0.7. */
   readonly threshold?: number;
-  /** Number of groups of the newest tier over which the share is taken, 1 to 256. Defaults to 32. */
+  /** Number of the newest tier's last groups over which the share is taken, 1 to 256. Defaults to 32. */
   readonly window?: number;
   /**
    * Share of draws that is spread evenly over all tiers, in [0, 1). 0 (the default) is the paper's "adaptive", and more

@@ -8,7 +8,7 @@ export type RowRates = ReadonlyMap<number, number> & {
 };
 
 /**
- * Returns the rates with the pool digest in their rows, if they have one. Throws INVALID_ARGUMENT if rows have
+ * Returns the rates with the digest of their pool, if a row of the file names one. Throws INVALID_ARGUMENT if rows name
  * different digests.
  */
 function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unknown>): RowRates {

@@ -7,7 +7,7 @@
 export interface RescoredSample<Name = unknown> {
   /** Name of the completion, by which a reader finds it. */
   readonly sample: Name;
-  /** Arm of a run, or part of a suite. Empty: the environment and the level stand for it. */
+  /** Arm of a run, or part of a suite. Empty: the report names the environment and the level instead. */
   readonly arm: string;
   readonly environment: string;
   readonly level: string;
@@ -26,7 +26,7 @@ const EXAMPLES = 3;
 
 export type RescoreReport<Name> = ReturnType<typeof reportOf<Name>>;
 
-/** Returns the means and counts of each arm, and those of each change of a verdict, the most frequent first. */
+/** Returns means and counts for each arm, and for each kind of change of a verdict, the most frequent first. */
 export function reportOf<Name>(rows: readonly RescoredSample<Name>[]) {
   const arms = groupsBy(rows, armOf).map((own) => ({
     arm: armOf(own[0]),
@@ -44,7 +44,7 @@ export function reportOf<Name>(rows: readonly RescoredSample<Name>[]) {
   return { arms, changes: changes.sort((a, b) => b.completions - a.completions) };
 }
 
-/** Returns the items with equal keys together, in the order of the first ones. */
+/** Groups items by their key, in the order in which the keys first occur. */
 function groupsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly [Item, ...Item[]][] {
   const groups = new Map<string, [Item, ...Item[]]>();
   for (const item of items) {
@@ -56,12 +56,12 @@ function groupsBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): 
   return [...groups.values()];
 }
 
-/** Returns the arm of a completion, or its environment and level if it is of no arm. */
+/** Returns the arm of a completion, or its environment and level if it belongs to no arm. */
 function armOf({ arm, environment, level }: RescoredSample): string {
   return arm === "" ? `${environment} ${level}`.trim() : arm;
 }
 
-/** Returns whether a score differs from that before. A value that was not known does not count. */
+/** Returns whether a new score differs from the earlier one. Values that were unknown before are not compared. */
 function isChanged(row: RescoredSample): boolean {
   const pairs = [
     [row.reward_before, row.reward],
@@ -81,7 +81,7 @@ function meanOf(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-/** Returns how many completions are solved. Null: of no completion is it known whether it is solved. */
+/** Returns how many completions are solved. Null: for none of them is it known. */
 function solvedOf(values: readonly (boolean | null)[]): number | null {
   return values.every((value) => value === null) ? null : values.filter((value) => value === true).length;
 }

@@ -13,7 +13,7 @@ import type { Attempt } from "./transport.ts";
 /** Returns whether a failure is worth another attempt. */
 export type Retryable = (error: GradusError) => boolean;
 
-/** Accepts transient failures: the server is away or restarting, a run changed under the call, or a queue is full. */
+/** Accepts transient failures: the server is down, another call changed the run meanwhile, or a queue is full. */
 export const passing: Retryable = (error) => {
   if (error.mistake !== undefined) return false;
   const codes: readonly GradusCode[] = ["UNAVAILABLE", "ABORTED"];

@@ -222,7 +222,7 @@ export interface RunHandle {
   pause(options?: ControlOptions): Promise<bigint>;
   /** Ends a pause of the run. Returns the first cursor that is issued again. */
   resume(options?: ControlOptions): Promise<bigint>;
-  /** Changes the note and the tags of the run, which affect no draw. Returns those after the change. */
+  /** Changes the note and the tags of the run, which affect no draw. Returns the new note and tags. */
   annotate(change: AnnotationChoice, options?: ControlOptions): Promise<Annotation>;
   /** Returns the run's whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;
@@ -241,7 +241,8 @@ export interface RunHandle {
   samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;
   /**
    * Returns counts of what is wrong with the run's completions, and signs that the policy exploits its reward. With an
-   * arm's id, that arm is counted in full, over the cursors of the run. The server counts while it keeps completions.
+   * arm's id, returns that arm alone, in full, with counts for each stretch of the run. The server counts only while it
+   * keeps completions.
    */
   violations(armId?: string, options?: CallOptions): Promise<GetViolationsResponse>;
   /** Deletes the completions that the run keeps, and the counts of violations. */

@@ -12,24 +12,24 @@ export interface SampleFilterChoice {
   /** Verdicts that the completion may have. */
   readonly verdicts?: readonly Exclude<VerdictName, "unknown">[] | undefined;
   /**
-   * Text that the violation (the words for what is wrong with the answer) must contain, in upper or lower case. At most
-   * 256 bytes.
+   * Text that the violation (the words for what is wrong with the answer) must contain, regardless of upper and lower
+   * case. At most 256 bytes.
    */
   readonly violation?: string | undefined;
   /**
-   * Template that the violation must have, as `Run.violations` returns it. With its verdict in `verdicts`, the
-   * completions are those that it counts. At most 256 bytes.
+   * Template that the violation must have, as `RunHandle.violations` returns it. If `verdicts` has only the template's
+   * verdict, the completions are those in the template's count, if the run still keeps them. At most 256 bytes.
    */
   readonly violationTemplate?: string | undefined;
   readonly rewardMin?: number | undefined;
   readonly rewardMax?: number | undefined;
   readonly solved?: boolean | undefined;
-  /** Whether the score is of a completion that was cut off. */
+  /** Whether the scored completion was cut off at its maximum length. */
   readonly truncated?: boolean | undefined;
   readonly noReward?: boolean | undefined;
   /** Reasons for a missing reward that the completion may have. */
   readonly noRewardReasons?: readonly Exclude<NoRewardReasonName, "turn" | "unknown">[] | undefined;
-  /** Text that the completion must contain, in upper or lower case. At most 1,024 bytes. */
+  /** Text that the completion must contain, regardless of upper and lower case. At most 1,024 bytes. */
   readonly text?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface Attempt {
 export interface StepChannel {
   /** Returns the outcome of each group, in the order of the groups. */
   request(groups: readonly CompletionGroup[], attempt: Attempt): Promise<readonly GroupOutcome[]>;
-  /** Ends the channel for requests. Outstanding replies still arrive. */
+  /** Tells the channel that no more requests follow. Outstanding replies still arrive. */
   end(): void;
   /** Cancels the requests that have no reply yet. */
   cancel(): void;

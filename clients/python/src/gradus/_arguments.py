@@ -70,12 +70,12 @@ _PAIR = 2
 
 
 def is_whole(value: Any) -> bool:
-    """Returns whether a value is a whole number, also one of numpy. True and False are not."""
+    """Returns whether a value is an integer, of Python or numpy. Booleans do not count as integers."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def call_options(given: Mapping[str, Any]) -> CallOptions:
-    """Returns only the options that every call takes: `timeout` and `retries`."""
+    """Returns `timeout` and `retries`, which every call takes, and leaves out all other options."""
     options: CallOptions = {}
     if "timeout" in given:
         options["timeout"] = given["timeout"]
@@ -113,7 +113,7 @@ def check_options(function: str, given: Iterable[str], known: frozenset[str]) ->
 
 
 def suggesting(function: Callable[P, T]) -> Callable[P, T]:
-    """Returns the function, with a TypeError that suggests the nearest name if an option is misspelled."""
+    """Wraps a function so that a misspelled option raises a TypeError which suggests the nearest name."""
     names = option_names(function)
 
     @functools.wraps(function)
@@ -160,7 +160,7 @@ def check_id(given: str, place: str) -> str:
 def listed(values: Any, kind: Any, place: str) -> list[Any]:
     """Returns the values of an iterable as a list.
 
-    Raises TypeError for a single value, a text, a set or another iterable without an order, and all else.
+    Raises TypeError for values that are not iterable, and for a str, bytes, a mapping or a set.
     """
     if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
         return list(values)

@@ -18,10 +18,11 @@ V = TypeVar("V", bound=Value)
 class Call(Generic[T]):
     """A unary call.
 
-    `patient`: UNAVAILABLE is an expected answer, and the call is retried until its deadline. `repeatable`: if False, a
-    retry follows only if the server asks for it, because the server then did nothing. There is no retry after a lost
-    reply. `through_pause`: the call waits for a paused run without limit; timeout and retries do not count the pause.
-    `prepare` is called before each try with the seconds left, and may change the request.
+    `patient`: UNAVAILABLE is an expected answer, and the call is retried until its deadline. `repeatable`: False for a
+    call that has another effect when made twice. Such a call is retried only if the server asks for it, which means
+    that the server did nothing; it is not retried after a lost reply. `through_pause`: the call waits for a paused run
+    without limit; timeout and retries do not count the pause. `prepare` is called before each try with the seconds
+    left, and may change the request.
     """
 
     method: str
@@ -82,7 +83,7 @@ class Io(Protocol):
     def open(self, method: str, request: Any, response: Any) -> Any:
         """Starts a call with a stream of responses, and returns the stream without waiting.
 
-        It has the method `cancel`.
+        The stream has the method `cancel`.
         """
 
     def receive(self, stream: Any) -> Any:

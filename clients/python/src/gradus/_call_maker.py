@@ -19,7 +19,7 @@ from gradus.errors import GradusError
 T = TypeVar("T")
 
 Page = Callable[[str], Call[tuple[list[T], str]]]
-"""Makes the call for the page of a list with this token. The call returns its items, and the next page's token."""
+"""Function from a page token to the call for that page of a list. The call returns the items and the next token."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class CallMaker:
         return type(self), (self._io_of, self.settings)
 
     def limits(self, options: CallOptions) -> tuple[float, int | None]:
-        """Returns the timeout and the retries of a call: its own, or the client's."""
+        """Returns the timeout and the retries of a call: those in `options`, or else the client's."""
         timeout = options.get("timeout")
         timeout = self.settings.timeout if timeout is None else timeout
         return limits_of(timeout, options.get("retries", self.settings.retries))
@@ -78,7 +78,7 @@ class CallMaker:
             last = call
         if last is None:
             return []
-        # The last call runs in this thread, so no thread of gRPC has to wait for it.
+        # Make the last call in this thread, which has to wait anyway. The earlier calls run in threads of gRPC.
         found = [(yield from perform(io, last, deadline.left(), retries))]
         for call, first in reversed(begun):
             found.append((yield from perform(io, call, deadline.left(), retries, first=first)))

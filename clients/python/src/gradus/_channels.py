@@ -75,7 +75,7 @@ class Reached:
 
 
 _OF_RUN = re.compile(r"([A-Za-z0-9_.-]{1,128})/")
-"""Matches the run's id and the slash with which the id of a group of a run begins."""
+"""Matches the beginning of a group's id if the group belongs to a run: the run's id and a slash."""
 
 
 def _run_of(request: Any) -> str | None:
@@ -107,8 +107,8 @@ class Address:
     def metadata_for(self, request: Any) -> tuple[tuple[str, str], ...]:
         """Returns the metadata of a call, with the run that the request is about.
 
-        A load balancer in front of several servers can send the calls of a run to the one that has it in memory. This
-        is only a hint: any server answers any call.
+        With this metadata, a load balancer in front of several servers can send the calls of a run to the server that
+        has the run in memory. The metadata is only a hint: any server answers any call.
         """
         run = _run_of(request)
         return self.metadata if run is None else (*self.metadata, ("gradus-run", run))
@@ -116,7 +116,7 @@ class Address:
     def is_silent_since(self, began: float, error: GradusError) -> bool:
         """Returns whether a call that began at `began` timed out while no server answered any call.
 
-        Its connection may then have died without notice, and the next call must use another one.
+        The call's connection may then have died without notice, and the next call must use another connection.
         """
         return error.code is grpc.StatusCode.DEADLINE_EXCEEDED and self.reached.heard_at < began
 
@@ -148,7 +148,7 @@ _pools: weakref.WeakSet[ChannelPool[Any]] = weakref.WeakSet()
 
 
 _uncollected = False
-"""Whether asyncio channels were opened since the last fork, before which garbage is collected."""
+"""Whether asyncio channels were opened since garbage was last collected. If so, it is collected before a fork."""
 
 
 def _before_fork() -> None:
@@ -156,8 +156,8 @@ def _before_fork() -> None:
     busy = [pool for pool in list(_pools) if pool.drop_dead()]
     _fork.spoil("a gradus.aio.Client was open at the fork: close it before forks" if busy else "")
     if _uncollected and not busy:
-        # An asyncio channel and its calls refer to each other, so only the garbage collector frees them. Until then
-        # gRPC's asyncio thread breaks a fork.
+        # An asyncio channel and its calls refer to each other, so only the garbage collector frees them. As long as a
+        # channel exists, gRPC's asyncio thread runs, and gRPC does not work in a forked process.
         gc.collect()
         _uncollected = False
 

@@ -81,7 +81,7 @@ class ClientCore(PlanCore, RolloutCore):
         )
 
     def reset(self, environment: str, *, seed: int = 0, **options: Unpack[ResetOptions]) -> Op[Task]:
-        """Makes one task, the same for the same arguments.
+        """Makes one task. Equal arguments give the same task.
 
         Parameters
         ----------
@@ -227,10 +227,11 @@ class ClientCore(PlanCore, RolloutCore):
         options: CallOptions,
         read: Callable[[Any], tuple[Reward, ...]] = rewards_of,
     ) -> Op[list[tuple[Reward, ...]]]:
-        """Scores groups by one concurrent call for each message of groups. Reads only what a reward function needs.
+        """Scores groups by one call for each list of groups in `messages`. Reads only what a reward function needs.
 
-        Trainers wait for this call. So a message is sent while the next one is made, and no other thread is involved.
-        Reading whole outcomes would take ten times as long. `read` may read more of a group's message than its rewards.
+        A trainer waits for the result. So the calls are concurrent: one is sent while the next request is made, without
+        another thread. Reading whole outcomes would take ten times as long. `read` gets each group's outcomes as a
+        protobuf message and returns their rewards.
 
         Returns
         -------

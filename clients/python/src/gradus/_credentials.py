@@ -87,7 +87,7 @@ def token_of(token: str | None) -> str | None:
     Raises
     ------
     TypeError, ValueError
-        If it is no token, e.g. has characters that no header can have.
+        If the token is not a str, is empty, or has characters that no header can have.
 
     """
     if token is None:

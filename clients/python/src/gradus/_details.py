@@ -32,7 +32,7 @@ def reason_of(metadata: Iterable[tuple[str, str | bytes]]) -> tuple[str, dict[st
     try:
         return _in_status(status) if isinstance(status, bytes) and status else (str(plain), {})
     except (ValueError, IndexError):
-        # A proxy may have cut the details. The reason in plain text is then enough.
+        # A proxy may have cut the details off. The server also sends the reason as plain text, without the facts.
         return str(plain), {}
 
 

@@ -67,9 +67,9 @@ class EvaluationCore:
         suite
             The suite's id, see `Client.list_suites`.
         **options
-            `suite_version` (the newest), `samples_per_task`, 1 to 1024 (1), `model`, a name for the report,
-            `answer_format` (each environment's default) and `thinking` ("required"); and `timeout` (seconds) and
-            `retries`.
+            `suite_version` (default: the newest), `samples_per_task` (1 to 1024, default 1), `model` (a name for the
+            report), `answer_format` (default: each environment's) and `thinking` (default "required"); and `timeout`
+            (seconds) and `retries`.
 
         Raises
         ------
@@ -139,9 +139,9 @@ class EvaluationCore:
         Parameters
         ----------
         completions
-            (n,) of task or its id, sample index and text; at most 1024. A fourth item says why generation ended:
-            "stop", or "length", with which the completion is truncated. In a task with turns, a `PolicyTurn` or a
-            message in OpenAI's form stands in place of the text, and the id is that of the last turn.
+            (n,), each (task or its id, sample index, text); at most 1024. A fourth item may say why generation ended:
+            "stop", or "length" if the completion was cut off. In a task with turns, give a `PolicyTurn` or a message in
+            OpenAI's form in place of the text, and after the first completion the id in `outcome.turn`.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
@@ -183,7 +183,7 @@ class EvaluationCore:
     def samples(self, page_size: int = 0, **options: Unpack[SamplesOptions]) -> Each[Sample]:
         """Yields submitted samples with their outcomes, in the suite's order.
 
-        A `SampleFilter`, a part or a category may restrict them.
+        Options select samples: the conditions of `SampleFilter`, and those of `SampleChoice`, such as a part.
         """
         wanted = {name: options[name] for name in SampleChoice.__annotations__ if name in options}  # type: ignore[literal-required]
         filtered = filter_proto(options)
@@ -222,7 +222,7 @@ _ITEM_PARTS = (3, 4)
 
 
 def _items(completions: Any) -> list[Any]:
-    """Returns the completions as a list; raises TypeError if they are no list, or an item has another form."""
+    """Returns the completions as a list; raises TypeError unless each is a tuple or list of three or four items."""
     items = listed(completions, "(task, sample_index, completion)", "completions")
     for i, item in enumerate(items):
         if not isinstance(item, (tuple, list)) or len(item) not in _ITEM_PARTS:

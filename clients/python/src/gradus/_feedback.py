@@ -52,7 +52,7 @@ class FeedbackLog:
         return None
 
     def note(self, run_id: str, outcomes: Iterable[Outcome | Reward]) -> FeedbackError | None:
-        """Counts outcomes of one run. Warns once if the run did not record one, or returns the error to raise."""
+        """Counts outcomes of one run. If the run did not record a score, warns once or returns the error to raise."""
         thread = threading.get_ident()
         unexpected: Outcome | Reward | None = None
         for outcome in outcomes:

@@ -28,6 +28,6 @@ def enter(process: int) -> None:
 
 
 def spoil(problem: str) -> None:
-    """Makes `enter` raise `problem` in processes that are forked from now on; "": it raises nothing again."""
+    """Makes `enter` raise an error with this text in processes forked from now on; "": `enter` raises none again."""
     global _problem  # noqa: PLW0603
     _problem = problem

@@ -18,8 +18,9 @@ L = TypeVar("L", bound="Lazy")
 class Lazy:
     """A dataclass that reads a field from its message when the field is first used.
 
-    A trainer gets thousands of outcomes a second and reads one or two fields of each. Reading all of them would take as
-    long as gRPC takes to receive the message. Such a value is equal to one made of its fields, and pickles like it.
+    A trainer gets thousands of outcomes a second and reads one or two fields of each. Reading all fields would take as
+    long as gRPC takes to receive the message. An instance equals one that is made from field values, and is pickled in
+    the same way.
     """
 
     _fields: ClassVar[Mapping[str, Read]] = {}
@@ -43,7 +44,7 @@ class Lazy:
 class _Field:
     """A descriptor that reads a field at its first use.
 
-    It stores the value in the instance, where Python then finds it.
+    The descriptor stores the value in the instance's `__dict__`, where Python then finds it directly.
     """
 
     __slots__ = ("_name", "_read")

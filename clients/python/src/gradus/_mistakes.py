@@ -1,4 +1,4 @@
-"""Distinguishes a wrong address or wrong options from a server that is away."""
+"""Distinguishes a wrong address or wrong options from a server that is not running."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ Finding = tuple["ConnectionMistake | None", str]
 
 
 def _foreign(error: GradusError, address: Address) -> Finding | None:
-    """Makes a call that every Gradus server answers, and returns the mistake that its failure shows."""
+    """Makes a call that every Gradus server answers, and returns the mistake that its failure shows; None: none."""
     with address.open() as channel:
         method = channel.unary_unary(
             "/gradus.v1.EnvironmentService/ListEnvironments",

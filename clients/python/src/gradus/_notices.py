@@ -35,7 +35,7 @@ class Notice:
         self._said_at = float("-inf")
 
     def waiting(self, error: GradusError) -> Op[None]:
-        """Called before each further try: warns of a long wait for feedback, or logs a pause, if it is time to."""
+        """Called before each retry: warns once of a long wait for feedback, or logs a pause at most once a minute."""
         now = time.monotonic()
         if isinstance(error, PausedError):
             self._paused(error, now)
@@ -49,7 +49,7 @@ class Notice:
             warn(f"{why.message}. Still waiting", StallWarning)
 
     def resumed(self) -> None:
-        """Records that the run is not paused now. A later wait is a new one."""
+        """Records that the run is not paused now. After a pause, logs its end, and counts the wait from now on."""
         if self._paused_at is not None:
             self._began = time.monotonic()
             _LOG.info("run %r was resumed after a pause of %.0f s", self._run_id, self._began - self._paused_at)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PlanCore(CallMaker):
-    """Operations for interactive use, e.g. to try an answer. They report no score to a run."""
+    """Operations for interactive use, e.g. to try an answer. None of them reports a score to a run."""
 
     def try_answer(
         self,

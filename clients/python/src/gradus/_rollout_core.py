@@ -110,7 +110,7 @@ class RolloutCore(CallMaker):
         size: int,
         options: CallOptions,
     ) -> Op[list[PlayedEpisode]]:
-        """Plays episodes of any tasks together, see `rollout`. Each task's group has `size` samples; 0: the run's.
+        """Plays episodes of any tasks together, see `rollout`. A task's group has `size` samples; 0: as its run says.
 
         For asyncio, `generate` may return an awaitable.
         """
@@ -198,7 +198,7 @@ class RolloutCore(CallMaker):
 
 
 def starts_of(task: Task, samples: Iterable[int]) -> list[EpisodePosition]:
-    """Returns the first positions of a task's samples."""
+    """Returns for each sample of a task the position at which its episode begins."""
     if not isinstance(task, Task):
         raise TypeError(f"task: want {made_by(Task)}; got {shown(task)}")
     return [EpisodePosition(task, index, task.prompt, task.calls_max) for index in listed(samples, int, "samples")]

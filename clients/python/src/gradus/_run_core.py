@@ -79,7 +79,7 @@ class RunCore:
             Tasks in an update batch.
         **options
             `seed`, `length` (tasks; 0: no end), `feedback_lag` (update batches that a draw runs ahead of feedback, or
-            "unbounded"; 1), `feedback_source` ("step" or "reported"), `reward_scheme`, `answer_format`,
+            "unbounded"; default 1), `feedback_source` ("step" or "reported"), `reward_scheme`, `answer_format`,
             `group_timeout` and `time_to_live` (seconds), `evaluation_arms`, `dynamic_sampling`, `late_feedback`,
             `prompt_template`, `train_on_evaluated` (whether arms may hold rows that the run or a suite evaluates),
             `trainer` (`gradus.TrainerSettings`, kept for the trainer);
@@ -114,7 +114,7 @@ class RunCore:
     def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
         """Deletes the run and all its data.
 
-        The handle then stands at the beginning of any new run with the same id.
+        If a new run gets the same id, the handle starts at the beginning of that run.
         """
         request = message_of(cur.DeleteRunRequest, run_id=self.run_id)
         call: Call[None] = curriculum_call("DeleteRun", request, lambda _: None, repeatable=False)
@@ -127,7 +127,7 @@ class RunCore:
         self.cursor = None
 
     def next_batch(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Op[Batch]:
-        """Returns the next tasks. Waits for due feedback, for the end of a pause, and for a server that is away.
+        """Returns the next tasks. Waits for due feedback, for the end of a pause, and for a server that is down.
 
         The handle keeps the position and moves it on only when the tasks have arrived, so a lost reply skips no task. A
         new handle begins at the first update batch that is not closed, so a restarted trainer goes on where it stopped.
@@ -139,10 +139,11 @@ class RunCore:
             Position in the run of the first task, in tasks from 0. The same position gives the same tasks. The handle's
             position does not change. None: the handle's position, which then moves on.
         **options
-            `count`: how many tasks at most, 1 to 4096 (an update batch). `wait`: seconds that the server waits for
-            feedback in one try (10). `timeout`: seconds in all (600). `retries`: how many further tries (as many as
-            the time allows). `on_pause`: "wait" (left out) waits as long as the run is paused, whatever `timeout` and
-            `retries` say, and logs once a minute who paused it; "raise" raises a `PausedError`.
+            `count`: maximum number of tasks, 1 to 4096; default: an update batch. `wait`: seconds that the server waits
+            for feedback in one try; default 10. `timeout`: seconds for all tries; default 600. `retries`: maximum
+            number of retries; default: as many as the timeout allows. `on_pause`: "wait" (the default) waits as long
+            as the run is paused, regardless of `timeout` and `retries`, and logs once a minute who paused it; "raise"
+            raises a `PausedError`.
 
         Raises
         ------
@@ -180,7 +181,7 @@ class RunCore:
         call: Call[Batch] = curriculum_call(
             "NextBatch", request, Batch.from_proto, patient=True, prepare=prepare, through_pause=through_pause
         )
-        # The request for the position took a part of the timeout.
+        # Asking the server for the position may have used a part of the timeout.
         limits["timeout"] = max(_LEFT_MIN, deadline.left())
         notice = Notice(self.run_id, lambda error, waited: self._why(error, start, waited))
         try:
@@ -257,7 +258,7 @@ class RunCore:
         return self.call(curriculum_call("NextEvaluation", request, Batch.from_proto), options)
 
     def call(self, call: Call[T], options: Mapping[str, object]) -> Op[T]:
-        """Makes a call, with the options that every call takes."""
+        """Makes a call with `timeout` and `retries` of the options; ignores all other options."""
         return self.client.call(call, call_options(options))
 
     def feedback_counts(self) -> dict[FeedbackStatus, int]:
@@ -289,7 +290,7 @@ class RunCore:
 def wait_within(wait: float, seconds: float) -> Duration:
     """Returns how long the server may wait for feedback before it answers.
 
-    It must answer before the timeout of the call, because its answer says what it waits for.
+    The server must answer before the timeout of the call, because its answer says what it waits for.
     """
     return duration(min(wait, max(0.0, min(seconds * 0.8, seconds - GATHER_SECONDS))))
 

@@ -100,7 +100,8 @@ class WholeRunCore(RunCore):
         Parameters
         ----------
         which
-            "open": groups that wait for samples; number of an update batch, from 0; or groups or their ids.
+            "open": groups that wait for samples; the number of an update batch, from 0: its groups; or a list of
+            groups or their ids.
         tasks
             Whether each group has its task.
         wait
@@ -159,8 +160,8 @@ class WholeRunCore(RunCore):
         arm_id
             An arm with a curriculum over its rows (`gradus.rows`).
         rates
-            Pass rate in [0, 1] by row number (in a pool: of the row in the file, from 0); at most 65,536. It replaces
-            what the run knew of the row.
+            Pass rate in [0, 1] by row number (in a pool: of the row in the file, from 0); at most 65,536. The
+            rate replaces what the run knew of the row.
         samples
             Number of samples that each rate counts for; None: 8.
         pool_digest
@@ -172,7 +173,7 @@ class WholeRunCore(RunCore):
 
         """
         if not hasattr(rates, "items"):
-            raise TypeError(f"rates: want a mapping, each of a row's number to a rate in [0, 1]; got {shown(rates)}")
+            raise TypeError(f"rates: want a mapping from row numbers to rates in [0, 1]; got {shown(rates)}")
         told = [_rating(row, rate) for row, rate in rates.items()]
         of = getattr(rates, "pool_digest", "") if pool_digest is None else pool_digest
         request = message_of(
@@ -214,7 +215,7 @@ class WholeRunCore(RunCore):
     def set_weights(self, weights: Mapping[str, float], **options: Unpack[CallOptions]) -> Op[int]:
         """Changes the weights of arms, by arm id. Returns the first cursor that the change applies to."""
         if not isinstance(weights, Mapping):
-            raise TypeError(f"weights: want a mapping, each of a str, an arm's id, to a number; got {shown(weights)}")
+            raise TypeError(f"weights: want a mapping from a str, an arm's id, to a number; got {shown(weights)}")
         request = message_of(cur.SetWeightsRequest, run_id=self.run_id, weights=weights)
         return self.call(curriculum_call("SetWeights", request, _applies_from), options)
 
@@ -342,8 +343,8 @@ class WholeRunCore(RunCore):
         page_size
             Number that one call requests; 0: 100.
         **options
-            Those of `SampleFilter`; `arm_id` and `group_id`; `tasks`: with their tasks; `brief`: without completions;
-            and `timeout` (seconds) and `retries`.
+            Conditions of `SampleFilter`; `arm_id`, `group_id`; `tasks`: whether samples have their tasks; `brief`:
+            whether completions are left out; and `timeout` (seconds) and `retries`.
 
         """
         wanted = {name: options[name] for name in RunSampleChoice.__annotations__ if name in options}  # type: ignore[literal-required]
@@ -400,7 +401,7 @@ class WholeRunCore(RunCore):
         Raises
         ------
         InvalidArgumentError
-            If a number in `arm_groups` is not below its length.
+            If an index in `arm_groups` is not below the length of that list.
 
         """
         told = {name: options[name] for name in HistoryChoice.__annotations__ if name in options}  # type: ignore[literal-required]

@@ -62,7 +62,8 @@ class BatchOptions(CallOptions, total=False):
 class ShapeOptions(CallOptions, total=False):
     """Change of a run's shape. Fields that are left out stay as they are.
 
-    `length` 0: the run has no end. `grow_arms`: growth of arms that grow, by arm id, with a greater cap.
+    `length` 0: the run has no end. `grow_arms`: new growth of arms that grow, by arm id. Only the cap (the greatest
+    value) may change, and it may only rise.
     """
 
     add_arms: Sequence[Arm]
@@ -77,7 +78,7 @@ class ShapeOptions(CallOptions, total=False):
 class RunSampleChoice(TypedDict, total=False):
     """Filter of a run's samples by arm, group or update batch.
 
-    `tasks`: with their tasks. `brief`: without their texts.
+    `tasks`: whether samples have their tasks. `brief`: whether completions and prompts are left out.
     """
 
     arm_id: str
@@ -101,10 +102,10 @@ class HistoryChoice(TypedDict, total=False):
     without_arms
         Whether `probabilities`, `values` and `counts` of update batches are left out.
     arm_groups
-        (arms,): groups of arms whose numbers are combined, as the group's number for each arm, in the configuration's
-        order. Numbers count from 0 and are below the length of this list. `values` of update batches are then means by
-        group of arms; `probabilities` and `counts` are sums. Arms behind the end of the list are left out. Default:
-        each arm is its own group.
+        (arms,): index of the group that each arm belongs to, in the configuration's order, from 0 and below the length
+        of this list. The figures of a group's arms are combined: `values` of update batches are then means over the
+        group, and `probabilities` and `counts` are sums. Arms beyond the end of the list are left out. Default: each
+        arm is its own group.
 
     """
 

@@ -1,8 +1,8 @@
 """Logic of a StreamSteps call, which scores groups. `_wire.py` and `aio/_wire.py` add threads, event loop and clock.
 
 Groups are sent within a window, each under its own request id, and replies are matched by that id, never by order. If
-the stream breaks, a new one is opened and every group without a reply is sent again. This changes nothing, because the
-first score of a sample counts. A group without a reply in time gets an error.
+the stream breaks, a new one is opened and every group without a reply is sent again. Sending a group twice changes
+nothing, because only the first score of a sample counts. A group without a reply in time gets an error.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from gradus.tasks import CompletionGroup
 from gradus.v1 import environment_pb2 as env
 
 _BREAKS_MAX = 8
-"""Maximum number of streams in succession that break without a reply.
+"""Maximum number of streams in succession that break without a reply: about 20 s of retries.
 
-This takes 20 s, in which a server can restart.
+A server can restart in this time.
 """
 
 _BREAKS_MAX_AT_FIRST = 4
-"""Maximum number of streams that break before any reply. This takes 3 s, and not more: there may be no server."""
+"""Maximum number of streams that break before any reply: about 3 s of retries, because there may be no server."""
 
 _TOO_LARGE = re.compile(r"max-message-bytes|message larger than max")
 """Matches the error of a server, or of gRPC, for a message with too many bytes."""
@@ -38,19 +38,19 @@ _TOO_LARGE = re.compile(r"max-message-bytes|message larger than max")
 _TOGETHER_BYTES = 256 * 1024
 """Maximum bytes of a message into which several requests are merged.
 
-It is half of a stream's window, so that one message is read while the next arrives.
+The value is half of a stream's flow-control window, so that one message is read while the next arrives.
 """
 
 _MORE_MAX = 63
-"""Maximum number of further requests in a message, by the contract."""
+"""Maximum number of requests that a message may carry in addition to its own (`StreamStepsRequest.more`)."""
 
 _PLACE_BYTES = 8
-"""Maximum bytes that a request adds to a message beside its own bytes."""
+"""Maximum bytes of field tag and length that protobuf adds for each request inside a message."""
 
 
 @dataclass(frozen=True)
 class Exhausted:
-    """Event: the caller has no more groups. `error`: error that its iterable raised, if any."""
+    """Event: the caller has no more groups. `error`: error that the caller's iterable raised; None: none."""
 
     error: BaseException | None
 
@@ -100,7 +100,7 @@ class Together:
         self._next: env.StreamStepsRequest | None = None
 
     def left(self) -> env.StreamStepsRequest | None:
-        """The request that was taken but did not fit. It is sent before all waiting ones."""
+        """Takes the request that did not fit into the last message, and is sent next; None: there is none."""
         left, self._next = self._next, None
         return left
 
@@ -115,7 +115,7 @@ class Together:
         while size < bytes_max and more < _MORE_MAX and not waiting.empty():
             another = waiting.get_nowait()
             if another is None:
-                # None marks the end of the queue. It goes back, so that the next reader finds it too.
+                # None marks the end of the queue. Put it back, so that the next reader finds it too.
                 waiting.put_nowait(None)
                 break
             size += another.ByteSize() + _PLACE_BYTES
@@ -183,7 +183,7 @@ class StepStream:
         # Groups by request id, in the order in which they were added. All have the same timeout, so the first one times
         # out first.
         self._pending: dict[str, _Pending] = {}
-        # Refused requests by the time at which they are sent again, as a heap. Some may have a result by now.
+        # Heap of refused requests: the time at which to send each again, and its id. Some may have a result by now.
         self._refused: list[tuple[float, str]] = []
         self._sent = 0
         self._calls = 0
@@ -268,7 +268,8 @@ class StepStream:
             return results
 
     def _resolve(self, reply: env.StreamStepsResponse, now: float) -> list[StreamResult]:
-        # A request that is not pending has a result already: it was late, or was sent twice.
+        # If the request is not pending, its group has a result already: the reply is late, or the second to a request
+        # that was sent twice.
         pending = self._pending.get(reply.request_id)
         if pending is None:
             return []

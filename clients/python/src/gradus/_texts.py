@@ -24,7 +24,7 @@ def sendable(text: str, place: str, owner: str = "") -> str:
     place
         Names the sample in the error and in the warning, e.g. "text of sample 3".
     owner
-        Name of what contains the sample, for the warning, e.g. "group abc"; "": it is left out.
+        Name of the group or task of the sample, for the warning, e.g. "group abc"; "": the warning names none.
 
     Raises
     ------

@@ -58,13 +58,13 @@ class Value:
 
 @dataclass(frozen=True)
 class Named:
-    """Marks a field in its Annotated type: it has another name in the message."""
+    """Marks a field, in its Annotated type, that has another name in the protobuf message."""
 
     proto: str
 
 
 class Derived:
-    """Marks a field in its Annotated type: it is read from the whole message, and not written.
+    """Marks a field, in its Annotated type, that is read from the whole protobuf message and never written.
 
     `read` is a function of the module, because a lambda would not find the module's names: types are kept as text.
     `covers` lists the message's fields that the field represents.
@@ -119,7 +119,7 @@ _WORDS = {
 
 _MESSAGES = {
     "Duration": "a number of seconds",
-    "Parameters": "a mapping, each of a str to a number",
+    "Parameters": "a mapping from a str to a number",
     "Struct": "a mapping of plain JSON",
 }
 
@@ -129,7 +129,7 @@ def _wanted(descriptor: Any) -> str:
     message = descriptor.message_type
     if message is not None and message.GetOptions().map_entry:
         of = message.fields_by_name
-        return f"a mapping, each of {_wanted(of['key'])} to {_wanted(of['value'])}"
+        return f"a mapping from {_wanted(of['key'])} to {_wanted(of['value'])}"
     if kind in _RANGES:
         word = "a whole number in the range {} to {}".format(*_RANGES[kind])
     elif message is not None:
@@ -259,7 +259,7 @@ def _write_message(descriptor: Any, place: str, value: Any) -> Any:
     named = _enum_of_map(message)
     if named is not None:
         if not isinstance(value, Mapping):
-            raise TypeError(f"{place}: want a mapping, each of a str to a name; got {shown(value)}")
+            raise TypeError(f"{place}: want a mapping from a str to a name; got {shown(value)}")
         return {key: value_in(named, each) for key, each in value.items()}
     special = _SPECIAL.get(message.full_name)
     if special is None:

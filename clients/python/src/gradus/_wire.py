@@ -24,14 +24,14 @@ from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
 
 _READER_SECONDS = 5.0
-"""Seconds that the end of a process waits for a cancelled call's reader, which takes milliseconds."""
+"""Maximum seconds that an exiting process waits for the thread that reads a cancelled call (usually milliseconds)."""
 
 
 class ThreadWire:
     """Carries a stream's messages: gRPC's thread reads the outgoing queue, and our own thread reads the replies.
 
-    Another thread adds the caller's groups, at most `window` ahead of their results. Use it as a context: its end ends
-    the requests, and cancels the call if the context is left early. The end of the process does the same.
+    Another thread adds the caller's groups, at most `window` ahead of their results. Use the wire in a `with` block,
+    whose end ends the requests. The call is cancelled if an exception ends the block, or if the process ends.
     """
 
     def __init__(
@@ -153,7 +153,8 @@ class ThreadWire:
             self._inbox.put(Ended(number, None))
         except grpc.RpcError as failure:
             error = error_of_rpc(failure, self._address.target)
-            # The failure is the call itself. Its traceback would keep this frame, and so the call, alive.
+            # gRPC raises the call object itself as the exception. Its traceback would keep this frame and the call
+            # alive.
             failure.with_traceback(None)
             self._inbox.put(Ended(number, explained(error, self._address)))
 
@@ -173,8 +174,8 @@ _open: weakref.WeakSet[ThreadWire] = weakref.WeakSet()
 def _end_all() -> None:
     """Ends streams that were left open, e.g. by a `break`, while threads can still be waited for.
 
-    When Python itself exits, it is too late: it closes generators, which then wait for ever for a lock of the call,
-    whose thread no longer exists.
+    Later in its exit, Python closes generators. They would then wait for ever for a lock of the call, because the
+    call's thread no longer exists.
     """
     for wire in list(_open):
         with contextlib.suppress(Exception):

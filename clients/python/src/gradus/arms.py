@@ -23,7 +23,7 @@ class SpecOptions(TypedDict, total=False):
     "stripped": the chat template removes the thoughts. `calls`: maximum number of calls of an episode; 0: the
     environment's. `tools`: names of the tools that the policy may call; none unless given. `reply_detail`: how much the
     reply to each try reveals, if a task allows several. "verdict": whether the answer is right. "reason": also what is
-    wrong. "distance" (also ""): also how far it is from the best known answer.
+    wrong. "distance", and "", the default: also how far it is from the best known answer.
     """
 
     level: str | None
@@ -111,8 +111,8 @@ def arm(
     code, qa and writing.
 
     `hard` says whether the constraint `hard_share_min` counts the arm. Each of its tasks carries `kl_coefficient` for
-    the trainer. Some policies draw rows of a pool by their rank of difficulty. Then the rows of all arms with the same
-    `rank_group` are ranked together, and those of all arms without a group. With `rows` (`gradus.rows`) the arm chooses
+    the trainer. Some policies draw rows of a pool by their rank of difficulty. Arms with the same `rank_group` have
+    their rows ranked together; all arms without one form one group. With `rows` (`gradus.rows`) the arm chooses
     rows by their pass rates. With `grow` (`gradus.grow`, or the name of an axis) the arm has no level, and opens the
     levels of the axis one after the other. Without `answer_format` and `reward_scheme` the run's apply. `calls`,
     `tools` and `reply_detail`: see `SpecOptions`.
@@ -173,8 +173,8 @@ def rows(
     sharpness
         The interest of a row is (4p(1 - p)) to this power, where p is its pass rate; None: 6.
     target, width
-        In place of `sharpness`: prefers rows near a pass rate, either a fixed one or (start, end) over the run.
-        `width`: width of the bell curve around it; None: 0.15.
+        In place of `sharpness`: the pass rate of the rows to prefer, or (start, end) if it moves over the run. `width`:
+        standard deviation of the bell curve around the target; None: 0.15.
     floor
         Share of draws that is spread evenly over all rows; None: 0.05.
     kept
@@ -185,7 +185,7 @@ def rows(
     count
         Number of rows of an arm of generated tasks. 0: the arm has a pool.
     column_samples
-        Number of samples that each pass rate of the pool's column counts for; 0: it is not used; None: 8.
+        Number of samples that each rate in the pool's column `pass_rate` is worth; 0: the column is ignored; None: 8.
 
     """
     if target is not None and sharpness is not None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Run(RunHandle):
     """A handle of a run, by its id, returned by `Client.run`. curriculum.proto explains each call in full.
 
-    Each handle is a reader of its run, and keeps the position of its next batch. It can be pickled, with the position.
+    Each handle is a reader of its run, and keeps the position of its next batch, also when it is pickled.
     """
 
     create = blocking(WholeRunCore.create)
@@ -84,7 +84,7 @@ class Evaluation(EvaluationHandle):
         Raises
         ------
         FailedPreconditionError
-            If another program holds it.
+            If another program holds the lock.
 
         """
         with closing(run_each(self._core.held())) as held:

@@ -75,15 +75,15 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
     rows
         Number of rows with a task, by level, over all splits; `groups` counts them by level and split.
     rejected, left_out
-        Number of rows without a task or with a repeated one, and of rows that the operator left out.
+        Number of rows that give no task or repeat the task of another row, and of rows that the operator left out.
     unchecked
         Number of rows that could not be checked, e.g. without a sandbox. They count as rows with a task.
     shipped
         The pool ships with the environment.
     ranked_by
-        Value by which rows are ranked from easy to hard; "": they have no ranks.
+        Measure by which rows are ranked from easy to hard, in words; "": they have no ranks.
     rank_measure
-        Name of that value in a range of ranks (`by`): "solutions", or a column's name.
+        Name of that measure, as in `RankRange.by`: "solutions", or a column's name.
     digest
         Equal for pools with the same rows in the same order; `Run.rate_rows` takes it. "": the server is older.
 
@@ -103,7 +103,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
 
 @dataclass(frozen=True)
 class AxisParameter(Value, message=environment_pb2.AxisParameter):
-    """A parameter that a growth axis sets, with its value for each value of the axis; (): they are equal."""
+    """A parameter that a growth axis sets, with a value for each value of the axis; (): it equals the axis's value."""
 
     name: str
     values: tuple[float, ...]
@@ -120,9 +120,9 @@ class GrowthAxis(Value, message=environment_pb2.GrowthAxis):
     parameters
         Parameters of the generator that each value sets.
     guess
-        Share of success that guessing reaches.
+        Success rate of mere guessing, in [0, 1).
     small_through
-        Greatest value with fewer than 1,000 instances; 0: none.
+        Greatest value of the axis at which there are fewer than 1,000 instances; 0: there is no such value.
 
     """
 
@@ -187,8 +187,8 @@ class Environment(Value, message=environment_pb2.Environment):
 class PortInfo(Value, message=environment_pb2.PortInfo):
     """A service outside of the server that verifiers and generators call, e.g. a judge or a sandbox.
 
-    `missing`: reason for which the server has none; "": it has one. `down`: reason for which it is not called now; "":
-    it is called. `running`, `waiting`: numbers of its calls.
+    `missing`: reason why the server has no such service; "": it has one. `down`: reason why the server does not call
+    the service now; "": it does. `running`, `waiting`: numbers of calls to the service in progress and in its queue.
     """
 
     name: str

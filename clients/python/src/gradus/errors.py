@@ -24,7 +24,7 @@ class GradusError(Exception):
     """A call failed.
 
     `code` is the gRPC status, and `message` the text of the server, or of gRPC if no server was reached. `retry_delay`
-    is the delay in seconds after which the server asks for a retry; None: a retry does not help, or helps at once.
+    is the delay in seconds after which the server asks for a retry; None: the server names none.
     `mistake` is set if the client's address or options are wrong, so that a retry does not help. `reason` is the
     server's reason for a wait, e.g. "PAUSED" or "FEEDBACK_DUE", and `facts` are facts about it; "" and {}: there is
     none.
@@ -65,11 +65,11 @@ class AlreadyExistsError(GradusError):
 
 
 class FailedPreconditionError(GradusError):
-    """The run's state or policy does not allow the call."""
+    """The present state of the run, evaluation, task or server does not allow the call."""
 
 
 class OutOfRangeError(GradusError):
-    """The cursor or the round of evaluation was closed long ago, or the cursor lies too far ahead."""
+    """The tasks at the cursor were closed long ago or lie too far ahead, or the round of evaluation is too old."""
 
 
 class UnauthenticatedError(GradusError):
@@ -202,7 +202,7 @@ def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
     reason, facts = reason_of(trailing)
     if code is grpc.StatusCode.CANCELLED or (code is grpc.StatusCode.INTERNAL and "RST_STREAM" in message):
         # The caller did not cancel the call, so a load balancer did, as it does when it loses its server.
-        code, message = grpc.StatusCode.UNAVAILABLE, f"the call was cut off on its way: {message}"
+        code, message = grpc.StatusCode.UNAVAILABLE, f"a proxy or load balancer cut the call off: {message}"
     elif code is grpc.StatusCode.RESOURCE_EXHAUSTED and "Received message larger than max" in message:
         remedy = "ask for less in a call, e.g. a smaller page_size, or make the client with"
         message = f'the reply is too large: {message}; {remedy} options=[("grpc.max_receive_message_length", BYTES)]'

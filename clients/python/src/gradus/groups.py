@@ -83,7 +83,7 @@ class RunGroup(Value, message=cur.RunGroup):
     task
         Task of the group, if the request asked for tasks.
     closed
-        The group takes no more samples: all have arrived, or it was closed before.
+        The group takes no more samples: all have arrived, or the group was closed although some are missing.
     missing
         Indices of the samples that have not arrived.
     mean, std
@@ -119,8 +119,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
     Attributes
     ----------
     prompts, released, useful
-        Numbers of tasks to train on, of tasks that may be issued (these and a reserve's), and of closed groups to learn
-        from.
+        Number of tasks to train on; number of tasks that may be issued, which are those and tasks taken from the
+        reserve; and number of closed groups from which an update can learn.
     reward_mean, solved_share
         Mean reward and share of solved samples so far; None: there are no samples yet.
     merged

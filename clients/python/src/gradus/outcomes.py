@@ -27,8 +27,9 @@ class NoReward(Value, message=outcome_pb2.NoReward):
     """Reason for which a sample has no reward; it is never the policy's fault.
 
     `retry_delay` is in seconds; None: the reason is final. `resource` is the service that failed for the reason
-    "resource_unavailable", e.g. "judge"; otherwise "". "failed_precondition": the task's environment is mounted from
-    other sources than when it was made, and `detail` has both digests. `step` raises an error with that code instead.
+    "resource_unavailable", e.g. "judge"; otherwise "". The reason "failed_precondition" means that the environment was
+    changed after the task was made: it is mounted from other sources, and `detail` has both digests. `step` raises a
+    `FailedPreconditionError` instead.
     """
 
     reason: NoRewardReason
@@ -117,11 +118,11 @@ class Turn(Value, message=outcome_pb2.Turn):
     messages
         Replies to append to the conversation, one for each call, in order.
     turn_reward
-        Sum of these calls' rewards, without discount; None: they have no rewards of their own.
+        Sum of the rewards of the completion's calls, without discount; None: calls have no rewards of their own.
     calls_left
         Number of calls that are left.
     rewards
-        (n,), reward of the call that each message answers; None: it has no reward of its own.
+        (n,), reward of the call that each message answers; None: the call has no reward of its own.
 
     """
 

@@ -62,8 +62,8 @@ class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
     run_id
         Run id in the file; "": it has none.
     created
-        Configuration of the run that would be created: each family of arms (`gradus.arm("np/*")`) is replaced by its
-        arms, one for each level, after the other arms. None: there are problems.
+        Configuration of the run that would be created. Each family of arms (`gradus.arm("np/*")`) is replaced by one
+        arm for each level; these follow the arms that are listed singly. None: there are problems.
 
     """
 

@@ -42,7 +42,7 @@ A third item names the value by which the rows must be ranked: (0, 0.3, "solutio
 
 
 def _checked(**parts: Any) -> Policy:
-    """Returns the policy; raises ValueError for a name that the contract does not have."""
+    """Returns a policy with these fields; raises ValueError for an enum name that the contract does not have."""
     made = Policy(**parts)
     made.to_proto()
     return made
@@ -56,7 +56,10 @@ def constraints(
     hard_share_min: float | None = None,
     hard_warmup_batches: int | None = None,
 ) -> BatchConstraints:
-    """Returns hard constraints on each update batch, as shares of its tasks (ADSC 3.3). Minimum numbers round up."""
+    """Returns hard constraints on each update batch, as shares of its tasks (ADSC 3.3).
+
+    Minimum shares are rounded up to whole tasks.
+    """
     return BatchConstraints(
         real_share_min=real_share_min,
         synthetic_share_max=synthetic_share_max,
@@ -132,9 +135,9 @@ def bandit(
 
     Rules, with n signals s of an arm in an update batch:
     "ema_softmax" (the default; ADSC 3.3): Q <- (1 - alpha) Q + alpha mean(s); shares are a softmax of Q/tau.
-    "exp3_s" (Auer et al. 2002, section 8): v <- v exp(exp3_rate s/p) + exp3_share mean(v); shares are v's.
-    "thompson": Gaussian posteriors of means that are discounted after each batch, `exploration` the prior's deviation.
-    "ucb" (D-UCB, Garivier and Moulines 2011): such means plus exploration sqrt(ln(1 + N) / n).
+    "exp3_s" (Auer et al. 2002, section 8): v <- v exp(exp3_rate s/p) + exp3_share mean(v); shares proportional to v.
+    "thompson": Gaussian posteriors of discounted means; `exploration` is the standard deviation of the prior.
+    "ucb" (D-UCB, Garivier and Moulines 2011): discounted means plus exploration sqrt(ln(1 + N) / n).
 
     Signals of a group: "absolute_advantage" (the default; ADSC 3.3), the mean absolute RLOO advantage over the scheme's
     range; "solved_variance", p (1 - p) of its solved share; "learning_progress", how far a fast moving average of the
@@ -200,9 +203,9 @@ def stage(
 ) -> Stage:
     """Returns a stage of `staged` or `replay`: weights by arm id; None: every arm by its own weight.
 
-    A stage lasts for a share of the run's length (in `replay`: of a cycle's), or for a number of tasks. None: it lasts
-    until `Run.advance` (in `replay`: for an even part of the rest of the cycle). `ranks` is a slice of the run's rows
-    (Curriculum RLOO); None: all of them.
+    A stage lasts for a share of the run's length (in `replay`: of a cycle's), or for a number of tasks. If both are
+    None, it lasts until `Run.advance` (in `replay`: for an even part of the rest of the cycle). `ranks` is a slice of
+    the run's rows (Curriculum RLOO); None: all rows.
     """
     if share is not None and tasks is not None:
         raise ValueError("give share or tasks, not both")
@@ -301,7 +304,7 @@ def competence(
 
 @suggesting
 def domain(name: str, weights: Mapping[str, float], *, share: float | None = None) -> Domain:
-    """Returns a domain of `forgetting`: weights by arm id, and share of the length (None: an even part of the rest)."""
+    """Returns a domain of `forgetting`: weights by arm id, share of the run (None: an even part of the rest)."""
     return Domain(name=name, weights=weights, share=share)
 
 
@@ -321,7 +324,7 @@ def forgetting(
     """
     if not (transfers is None or isinstance(transfers, Mapping)):
         raise TypeError(
-            f"transfers: want a mapping, each of a domain to the changes of the others; got {shown(transfers)}"
+            f"transfers: want a mapping from each domain to the changes of the others; got {shown(transfers)}"
         )
     rows = tuple(BackwardTransfer(trained, changes) for trained, changes in (transfers or {}).items())
     made = ForgettingPolicy(domains=domains, transfers=rows, reversed=most_forgotten_first)
@@ -348,6 +351,7 @@ def named_policy(
 def recommended(*, constraints: BatchConstraints | None = None) -> Policy:
     """Returns the recommended policy: `frontier` with its defaults, which needs no knowledge of the arms.
 
-    It was chosen by simulated students (bench/curriculum). No student needed much more training than with equal shares.
+    It was chosen by experiments with simulated students, models of how a policy learns (bench/curriculum). With it, no
+    student needed much more training than if all arms had equal shares.
     """
     return frontier(constraints=constraints)

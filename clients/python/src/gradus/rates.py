@@ -25,9 +25,9 @@ class RowRates(dict[int, float]):
     pool_digest: str = ""
 
     def of(self, digests: Iterable[object]) -> RowRates:
-        """Returns the rates with the pool digest of their rows, if they have one.
+        """Returns these rates with the digest of their pool: the only one among the `digests` of the file's rows.
 
-        Raises ValueError for different digests.
+        Without any digest, sets "". Raises ValueError for different digests.
         """
         named = sorted({digest for digest in digests if isinstance(digest, str) and digest})
         if len(named) > 1:
@@ -46,7 +46,7 @@ def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> RowRate
         CSV with the columns `row` and `pass_rate`, and `pool_digest` if it is there, such as `gradus pools profile`
         writes, or a report.json of `gradus eval` of a suite with rows of a pool.
     pool
-        Pool whose rows of a report are read; None: the only pool that has rows in the report.
+        Name of the pool whose rows are read from a report; None: the only pool that has rows in the report.
 
     Raises
     ------

@@ -58,13 +58,13 @@ class PolicyTurn:
 
     @classmethod
     def of_message(cls, message: Mapping[str, Any], **more: Any) -> Self:
-        """Returns the completion of a message in OpenAI's form, as parsers of responses make it.
+        """Returns the completion for a chat message in OpenAI's form, as parsers of responses return it.
 
         Parameters
         ----------
         message
-            Its `content` may be None. Thoughts in `reasoning_content` come before it, in `<think>`. Each of its
-            `tool_calls` is in OpenAI's form, or has `name` and `arguments` only.
+            Message whose `content` may be None. Thoughts in `reasoning_content` are put before the content, between
+            `<think>` tags. Each of `tool_calls` is in OpenAI's form, or has `name` and `arguments` only.
         **more
             Other fields, e.g. `finish_reason`.
 
@@ -75,7 +75,7 @@ class PolicyTurn:
         return cls(f"<think>{thoughts}</think>{content}" if thoughts else content, calls, message=made, **more)
 
     def after(self, tokens: int | None) -> Self:
-        """Returns the completion with `tokens`, those of the episode's earlier completions, added; None: not known."""
+        """Returns a copy that counts also `tokens`, those of the episode's earlier completions; None: not known."""
         own = 0 if self.tokens is None and not self.text and not self.tool_calls else self.tokens
         return replace(self, tokens=None if own is None or tokens is None else own + tokens)
 
@@ -99,7 +99,8 @@ class PolicyTurn:
     ) -> environment_pb2.Completion:
         """Converts the completion to the protobuf message Completion, for the sample with this index or key.
 
-        `transcript`: messages between the prompt and the completion. `share`: number of samples that are sent together.
+        `transcript`: messages between the prompt and the completion. `share`: number of samples in the same request,
+        whose transcripts together have a maximum size.
         """
         place = f"sample {sample_index}"
         return message_of(
@@ -123,7 +124,7 @@ Generated: TypeAlias = "PolicyTurn | Mapping[str, Any] | str"
 
 
 def turn_of(generated: Generated) -> PolicyTurn:
-    """Returns the completion; raises TypeError for anything else."""
+    """Returns a completion of any form as a `PolicyTurn`; raises TypeError for anything else."""
     if isinstance(generated, PolicyTurn):
         return generated
     if isinstance(generated, str):
@@ -209,7 +210,7 @@ def _newest(transcript: Sequence[task_pb2.ChatMessage], bytes_max: int) -> list[
 
 
 def spoken(message: Mapping[str, Any], reward: float | None = None) -> task_pb2.ChatMessage:
-    """Returns a message of a conversation for a transcript. `reward`: reward of the call that it answers."""
+    """Converts a message of a conversation for a transcript. `reward`: reward of the call that the message answers."""
     content = message.get("content") or ""
     if not isinstance(content, str):
         content = "".join(part.get("text", "") for part in content)

@@ -71,7 +71,7 @@ class GrownLevel(Value, message=cur.GrownLevel):
     share
         Share of the level in the arm's tasks of the next update batch.
     success
-        Expected success of the level's next group of completions, in [0, 1]; 0: it has had no group.
+        Expected success of the level's next group of completions, in [0, 1]; 0: the level has had no group.
     retired
         The level is solved, and drawn only seldom.
 
@@ -85,7 +85,7 @@ class GrownLevel(Value, message=cur.GrownLevel):
 
 @dataclass(frozen=True)
 class ArmGrowth(Value, message=cur.ArmGrowth):
-    """Levels of an arm that grows. `frontier` is the value of the highest open level, and `cap` the greatest value."""
+    """Levels of an arm that grows. `frontier`: value of the highest open level. `cap`: greatest value that may open."""
 
     axis: str
     frontier: int
@@ -177,7 +177,7 @@ class DynamicSampling(Value, message=cur.DynamicSampling):
 
 @dataclass(frozen=True)
 class LateFeedback(Value, message=cur.LateFeedback):
-    """Groups that are more than `batches_max` update batches late count with `weight`, in [0, 1]. None means 0."""
+    """Groups that are more than `batches_max` update batches late count with `weight`, in [0, 1] (None: 0)."""
 
     batches_max: int
     weight: float | None = None
@@ -225,7 +225,7 @@ class TrainerSettings(Value, message=cur.TrainerSettings):
     prompt_length_max, completion_length_max
         Maximum tokens of a prompt, and of a completion.
     judge_model, judge_temperature
-        Model and temperature of the judge. They only document it: options of the server set its judge.
+        Model and temperature of the judge, kept as a record only: the server's own options set its judge.
     contrast_beta, contrast_coefficient
         Settings of the loss over contrast pairs.
 
@@ -330,7 +330,8 @@ class ArmState(Value, message=cur.ArmState):
     growth
         Levels of an arm that grows; None: it does not.
     rise, practice
-        How fast its success rises, 0 to 1, and its practice without progress in groups; None: not the frontier policy.
+        How fast the arm's success rises, in [0, 1], and how many groups it was practised for without progress; None:
+        the policy is not `frontier`.
 
     """
 
@@ -445,7 +446,8 @@ class RunState(Value, message=cur.RunState):
 class Annotation(Value, message=cur.AnnotateRunResponse):
     """Note and tags with which people describe a run. Tags are sorted.
 
-    `no_effect`: parts of the change that changed nothing, each in a sentence; each is a NoEffectWarning, too.
+    `no_effect`: a sentence for each part of the change that had no effect. The client also warns of each by a
+    NoEffectWarning.
     """
 
     note: str
@@ -468,7 +470,7 @@ class RunInfo(Value, message=cur.Run):
 
     @property
     def config_now(self) -> RunConfig:
-        """Returns the configuration with the current shape. Arms that were added later are not among its arms."""
+        """Returns the configuration with the current `state.shape`. Arms and policy are those of the run's creation."""
         shape = self.state.shape
         return self.config if shape is None else replace(self.config, **vars(shape))
 

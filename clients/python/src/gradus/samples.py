@@ -17,12 +17,12 @@ from gradus.v1 import curriculum_pb2, environment_pb2, outcome_pb2
 class SampleFilter(TypedDict, total=False):
     """Filter of completions. All conditions that are set must hold.
 
-    `verdicts`: accepted verdicts. `violation`, `text`: text that the violation (256 bytes) and the completion (1,024
-    bytes) contain, in upper or lower case. `violation_template`: template of the violation, as `Run.violations`
-    returns it; with its verdict in `verdicts`, the samples are those that it counts (256 bytes). `reward_min`,
-    `reward_max`: bounds, which leave out samples without a reward. `solved`, `truncated`, `no_reward`: whether the
-    goal was reached, whether the score is of a completion that was cut off, and whether there is no reward.
-    `no_reward_reasons`: accepted reasons for a missing reward.
+    `verdicts`: accepted verdicts. `violation`, `text`: text that the violation (what is wrong with the answer) and the
+    completion contain, upper or lower case alike; at most 256 and 1,024 bytes. `violation_template`: template of the
+    violation, as `Run.violations` returns it, at most 256 bytes; together with its verdict in `verdicts`, it selects
+    the samples that it counts. `reward_min`, `reward_max`: bounds, which leave out samples without a reward. `solved`,
+    `truncated`, `no_reward`: whether the goal was reached, whether the completion was cut off, and whether there is no
+    reward. `no_reward_reasons`: accepted reasons for a missing reward.
     """
 
     verdicts: Iterable[Verdict]

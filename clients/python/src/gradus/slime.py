@@ -133,7 +133,7 @@ class RunDataSource(DataSource):
             self._reader.repeat_open_groups()
 
     def __len__(self) -> int:
-        """Returns the number of the run's prompts; 0: it has no end, and slime needs --num-rollout."""
+        """Returns the number of the run's prompts; 0: the run has no end, and slime needs --num-rollout."""
         return self._config.length
 
     def _group(self, task: Task) -> list[Sample]:
@@ -234,8 +234,8 @@ def _client(address: str) -> Client:
 async def reward(args: Any, samples: Sample | list[Sample], **_: Any) -> float | list[float]:
     """Returns the rewards of a group (`--group-rm`), or of one sample, for `--custom-rm-path`.
 
-    A sample that could not be scored is left out of the loss (`remove_sample`). Its number is the mean of the group's
-    other rewards, so that its advantage is 0 and the group's mean does not change.
+    A sample that could not be scored is left out of the loss (`remove_sample`). In place of its reward, the function
+    returns the mean of the group's other rewards, so that its advantage is 0 and the group's mean does not change.
 
     Raises
     ------

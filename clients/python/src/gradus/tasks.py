@@ -419,6 +419,6 @@ _REQUIRED = {each.name for each in fields(Task) if each.default is MISSING}
 def _fields_problem(read: Mapping[str, Any]) -> str:
     missing = next((each for each in _FIELDS if each in _REQUIRED and each not in read), None)
     if missing is not None:
-        return f"a task's JSON has {missing!r}; here it has none"
+        return f"a task's JSON must have {missing!r}, which is missing here"
     unknown = next(each for each in read if each not in _FIELDS)
     return f"a task's JSON has no {unknown!r}{suggestion(unknown, _FIELDS)}"

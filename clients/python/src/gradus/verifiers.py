@@ -8,8 +8,8 @@ id = "gradus-verifiers"
 address = "gradus://localhost:50051/my-run"
 ```
 
-There is also a harness that requests chat completions in the process of the environment, and an environment with both.
-Nothing is installed into a sandbox. docs/guides/trainers.md has the rest.
+There is also `GradusHarness`, which requests chat completions in the environment's process, and `GradusEnv`, which
+combines it with the taskset. Nothing is installed into a sandbox. docs/guides/trainers.md has the rest.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class GradusTask(vf.Task[GradusTaskData]):
 
     @property
     def key(self) -> str:
-        """Returns the task's position in the run, or its seed.
+        """Returns the task's run and position, or outside of a run its environment and instance hash.
 
-        verifiers knows a task by this key, because other data of the task change when the run is imported.
+        verifiers recognizes a task by this key, because other data of the task change when the run is imported.
         """
         key: str = self.data.id or super().key
         return key
@@ -117,7 +117,7 @@ class GradusTask(vf.Task[GradusTaskData]):
 
 
 class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
-    """Tasks of a run, or of a family. Those of a run end with the run."""
+    """Tasks of a run, which end with the run, or of a family, which never end."""
 
     INFINITE = True
 

@@ -52,8 +52,8 @@ class ViolationCount(Value, message=cur.ViolationCount):
     stretches
         Number of samples in each of `ArmViolations.stretches`.
     search
-        Words that each of the violations contains, for the filter `violation` of `Run.samples`, which may also find
-        other templates; "": they have none.
+        Words that all violations of the template contain, for the filter `violation` of `Run.samples`, which may also
+        find samples of other templates; "": they have no words in common.
 
     """
 
@@ -74,7 +74,7 @@ class MissingRewards(Value, message=cur.MissingRewards):
 
 @dataclass(frozen=True)
 class RewardBin(Value, message=cur.RewardBin):
-    """Samples whose reward is at least `lower` and less than `upper`. The outer bins also hold what lies beyond."""
+    """Samples with a reward from `lower` to below `upper`. The first and last bins also have all rewards beyond."""
 
     lower: float
     upper: float
@@ -154,11 +154,11 @@ class Violations(Value, message=cur.GetViolationsResponse):
     total
         All arms of training together.
     arms
-        Arms with samples, in brief. With an arm's id: this arm in full.
+        Arms with samples, in brief. If the request named an arm: only that arm, in full.
     stretch_tasks
         Number of tasks in each stretch, a power of 2, which doubles as the run goes on.
     counted
-        Whether this server counts samples of runs. If not, only what was counted before is here.
+        Whether this server counts samples of runs. If not, the result has only counts from before.
 
     """
 

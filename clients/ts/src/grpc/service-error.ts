@@ -14,7 +14,7 @@ export function fromServiceError(error: unknown, signal?: AbortSignal): GradusEr
   const retryDelayMs = readDelayMs(metadata.get(retryDelayKey)[0]?.toString());
   const isReset = codeName(code) === "INTERNAL" && details.includes("RST_STREAM");
   if (isReset || (codeName(code) === "CANCELLED" && signal?.aborted !== true))
-    return new GradusError("UNAVAILABLE", `the call was cut off on its way: ${details}`, { cause: error });
+    return new GradusError("UNAVAILABLE", `a proxy or load balancer cut the call off: ${details}`, { cause: error });
   const status = metadata.get("grpc-status-details-bin")[0];
   const found = status instanceof Uint8Array ? reasonOfStatus(status) : undefined;
   const reason = found ?? reasonOfText(metadata.get(waitReasonKey)[0]?.toString());

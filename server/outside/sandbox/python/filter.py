@@ -253,8 +253,8 @@ def program(
         SOCKETPAIR[column]: _connected_pair(),
         # Without an address, sendto can only send to the other end of a connected pair.
         SENDTO[column]: _if_null(4),
-        # The call succeeds without effect. A program that really gave up the processor would wait for its next turn
-        # without being charged for the time.
+        # Let sched_yield succeed without effect. A program that really gave up the processor would wait for its next
+        # turn without being charged processor time.
         SCHED_YIELD[column]: [_error(0)],
     }
     rules |= {numbers[column]: [_verdict(ALLOW)] for numbers in more.values()}

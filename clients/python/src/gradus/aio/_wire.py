@@ -24,8 +24,8 @@ _ASK_SECONDS = 2.0
 class TaskWire:
     """Carries a stream's messages: one task writes messages from the outgoing queue, and another reads the replies.
 
-    A third one adds the caller's groups, at most `window` ahead of their results. Use it as a context: its end ends the
-    tasks and the call.
+    A third task adds the caller's groups, at most `window` ahead of their results. Use the wire in an `async with`
+    block, whose end ends the tasks and the call.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class TaskWire:
     async def _write(
         self, call: Any, outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest | None], together: Together
     ) -> None:
-        # A failed write means that the call has ended, and the reader learns this too.
+        # A failed write means that the call has ended. The task that reads the replies reports why.
         try:
             while (first := together.left() or await outgoing.get()) is not None:
                 message = together.message(first, outgoing)

@@ -26,7 +26,7 @@ class TextEnv(gym.Env[str, str]):
     Parameters
     ----------
     environment
-        Environment that makes the tasks, e.g. "countdown". None: they come from the run at `address`, each as often as
+        Environment that makes the tasks, e.g. "countdown". None: tasks come from the run at `address`, each as often as
         the run's `num_generations`, and seeds have no effect.
     address
         Address of the server or of a run, see `gradus.training.RunAddress`.
@@ -35,7 +35,7 @@ class TextEnv(gym.Env[str, str]):
     unscored
         Reward to use if the server could not score a completion; None: raise an `UnscoredError`.
     patience
-        Seconds for which a completion is sent again, if the server asks for that.
+        Maximum seconds for which a completion is sent again while the server asks for it.
     render_mode
         "ansi": `render` returns the prompt and the completion as text.
     text_tools
@@ -104,12 +104,12 @@ class TextEnv(gym.Env[str, str]):
         return self._place.to_text()
 
     def restore(self, snapshot: str) -> None:
-        """Continues from a position. Outside runs several environments may continue from one, and all of them count.
+        """Continues from a position. Outside runs, several environments may continue from one position; each is scored.
 
         Raises
         ------
         ValueError
-            If it is not a text of `snapshot`.
+            If the text was not returned by `snapshot`.
 
         """
         self._place = Place.from_text(snapshot)

@@ -182,7 +182,7 @@ class _Run:
         self._fit(run.get().config_now)
 
     def _fit(self, config: RunConfig) -> None:
-        """Checks and stores the run's current shape (its arms and sizes), because `Run.update_shape` may change it."""
+        """Checks the run's current sizes and stores num_generations, because `Run.update_shape` may change them."""
         check_scored_by_step(config)
         check_batches(config, self._at_once, "num_envs", of_a_prompt=config.num_generations)
         self._size = config.num_generations

@@ -68,8 +68,8 @@ class _Unicode:
 class AnyText(Text):
     """Texts of any characters, the empty one included; samples are printable ASCII.
 
-    Its characters are numbered by code point, because gymnasium's `AsyncVectorEnv` passes texts between processes as
-    numbers of characters, and flattens them in the same way.
+    The number of a character is its code point. gymnasium's `AsyncVectorEnv` passes texts between processes as the
+    numbers of their characters, and a flattened text consists of the same numbers.
     """
 
     def __init__(self, max_length: int) -> None:
@@ -103,9 +103,9 @@ class AnyText(Text):
 class _SharedTexts:
     """A view of the texts in shared memory.
 
-    `AsyncVectorEnv` reads its observations once, when it is made, and then returns copies of them. Copies of arrays,
-    which are views, have the new values, but texts would stay the first ones. A copy of this object is a tuple of the
-    current texts.
+    `AsyncVectorEnv` reads its observations from shared memory once, when it is made, and then returns copies of what it
+    read. If that is an array, a view of the memory, its copies have the new values. Texts would stay the first ones. So
+    it reads this object instead, whose copies are tuples of the current texts.
     """
 
     def __init__(self, codes: np.ndarray[Any, Any]) -> None:

@@ -46,7 +46,7 @@ def _parser_of_serve() -> argparse.ArgumentParser:
     parser.add_argument("--token-file", default="", help="file of the token that callers must send; or GRADUS_TOKEN")
     parser.add_argument("--tls-cert", default="", help="certificate in PEM")
     parser.add_argument("--tls-key", default="", help="the certificate's private key in PEM")
-    parser.add_argument("--tls-client-ca", default="", help="callers must have a certificate of this authority")
+    parser.add_argument("--tls-client-ca", default="", help="accept only callers with a certificate of this authority")
     parser.add_argument(
         "--insecure", action="store_true", help="allow an address other than loopback without a client CA or a token"
     )
@@ -65,7 +65,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="read=PATH,net=HOST",
-        help="more that it may read or reach than its own folder and Python's packages",
+        help="files that the environments may read beside their folder and Python's packages; hosts to reach",
     )
     parser.add_argument("--memory-mib", type=int, default=1024, help="MiB of memory of each worker (1024)")
     parser.add_argument("--generate-seconds", type=float, default=30, help="maximum seconds to make an instance (30)")

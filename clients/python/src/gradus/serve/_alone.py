@@ -1,7 +1,7 @@
 """Verifies answers that run as code, each in its own process, so that none can change the next one's result.
 
-The process is forked from one that has read no request, and reads its own answer itself. It has no other answer in its
-memory, no connection to the server, and no descriptor but that of its own answer.
+The process is forked from a helper that has read no request, and reads its own answer itself. So it has no other answer
+in its memory, no connection to the server, and no file descriptor except the one for its own answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _fork = os.fork
 # Exit status of a process that ran out of memory outside of the environment's code.
 MEMORY_STATUS = 71
 STATUS = struct.Struct("=i")
-# Descriptor of the socket from which the process of an answer reads its request.
+# File descriptor of the socket from which the process that verifies one answer reads its request.
 ANSWER = 3
 
 
@@ -82,7 +82,7 @@ def _exchange(there: socket.socket, data: bytes) -> bytes:
 
 
 def _fork_for_each(catalogue: Catalogue, walls: Walls, verify_ms: int, link: socket.socket, worker: int) -> NoReturn:
-    """Forks a process for each answer, until the worker ends. Does not read the requests that it passes on."""
+    """Forks a process for each answer, until the worker ends. Passes each request on to it without reading it."""
     try:
         walls.end_with_parent()
         while os.getppid() == worker:
@@ -100,7 +100,7 @@ def _fork_for_each(catalogue: Catalogue, walls: Walls, verify_ms: int, link: soc
 
 
 def keep_forks() -> None:
-    """Makes `os.fork` raise PermissionError, as the kernel does in other workers.
+    """Makes `os.fork` raise PermissionError. In workers that run no answers as code, the kernel refuses forks itself.
 
     `_fork` of this module still forks.
     """

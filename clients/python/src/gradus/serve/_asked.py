@@ -14,8 +14,8 @@ Find = Callable[[str], "pb.ProvidedFacts | pb.ProviderFailure"]
 def verifier(served: Served, instance: bytes) -> Find:
     """Returns a function that verifies the text of an answer to the instance.
 
-    The function returns failures of the environment as messages. It raises only MemoryError, which ends the process
-    (run_worker).
+    That function returns failures of the environment as messages. It raises only MemoryError, which ends the worker's
+    process (run_worker).
     """
     try:
         verify = served.verifier(instance)

@@ -119,8 +119,8 @@ def load(target: str) -> Catalogue:
         module, rest = adapter
         offer = module.offer(rest)
     if "numpy" in sys.modules:
-        # An environment may import numpy.random only while it makes or verifies an item. The random state could then
-        # not be seeded before that item.
+        # Import numpy.random now. An environment may import it only while it makes or verifies an item, and its random
+        # state could then not be seeded before that item.
         import_module("numpy.random")
     sources = sources_of(folder)
     served: dict[str, Served] = {}
@@ -146,7 +146,7 @@ def import_file(target: str) -> ModuleType:
         raise TargetError(f"there is no file {target}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise TargetError(f"{target} is no Python file: its name ends with .py")
+        raise TargetError(f"{target} is no Python file: its name must end with .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     sys.path.insert(0, str(path.parent))

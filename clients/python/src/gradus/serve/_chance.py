@@ -1,7 +1,7 @@
 """Seeds `random`, numpy and torch before each item, so that code which draws from them gives repeatable results.
 
-Seeding `random` takes longer than many verifiers, and few of them use it. So a host replaces its generator by one that
-is seeded at the first draw.
+Seeding `random` takes longer than many verifiers, and few verifiers use it. So a host replaces its generator by one
+that is seeded when the first random number is drawn.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def install() -> None:
     for name, value in list(vars(random).items()):
         if type(getattr(value, "__self__", None)) is random.Random:
             setattr(random, name, getattr(late, name))
-    # Some libraries, such as networkx, read `random._inst`, the generator behind the functions of `random`. They get
-    # the generator that is seeded for each item.
+    # Replace also `random._inst`, the generator behind the functions of `random`, because some libraries, such as
+    # networkx, read it.
     random._inst = late
 
 

@@ -23,7 +23,7 @@ class Level:
     """Arguments of `generate` beside its random numbers."""
     description: str = ""
     evaluation_only: bool = False
-    """Whether the level is refused for training."""
+    """Whether the server refuses to train on the level."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Axis:
     first: int = 1
     """Value of the first level, from 1. Each further level has the next number."""
     guess: float = 0.0
-    """Share of success that guessing reaches, in [0, 1)."""
+    """Success rate of mere guessing, in [0, 1)."""
 
 
 class Environment:
@@ -79,9 +79,9 @@ class Environment:
     of a file of JSON lines or Parquet, relative to the environment's file; or a dict of these by level."""
     components: ClassVar[Mapping[str, float] | Iterable[str]] = ()
     """Names of the components of graded answers, with their weights in [0, 1] (1 if left out). An answer is right if
-    the first one is 1. Not needed if `verify` returns numbers: these are the component "score"."""
+    its first component is 1. Not needed if `verify` returns numbers, which become the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
-    """Whether an answer is only right or wrong ("satisfy"), or its objective is to be small or large."""
+    """With "satisfy", an answer is right or wrong. "minimize", "maximize": a smaller or larger objective is better."""
     answer_formats: ClassVar[Sequence[str]] = ()
     """Answer formats that tasks may have, the default first, as in `gradus.enums.AnswerFormat`.
 
@@ -135,21 +135,22 @@ class Environment:
         raise NotImplementedError(f"{type(self).__name__} has no prompt")
 
     def verify(self, instance: Any, answer: Any) -> bool | float | Facts:
-        """Returns whether the answer is right, or its quality in [0, 1], or `Facts`. It may be async.
+        """Returns whether the answer is right, or its quality in [0, 1], or `Facts`. May be async.
 
         An exception is a failure of the environment: the answer gets no reward, rather than 0.
         """
         raise NotImplementedError(f"{type(self).__name__} has no verify")
 
     def start(self, instance: Any) -> Any:
-        """Returns the state before the first call. It may be async.
+        """Returns the state before the first call. May be async.
 
-        A state is bytes, or consists of numbers, texts, lists, tuples, sets and dicts. With `replay` it is any object.
+        A state is bytes, or consists of numbers, texts, lists, tuples, sets and dicts. With `replay` it may be any
+        object.
         """
         return None
 
     def advance(self, instance: Any, state: Any, action: Action) -> Turn:
-        """Carries out a call of an episode, and returns a `Turn`. It replaces `verify`, and may be async.
+        """Carries out a call of an episode, and returns a `Turn`. Replaces `verify`, and may be async.
 
         Keep nothing in `self`: any process may get the next call. An exception is a failure of the environment, not a
         reward of 0. Reply to an invalid call with the reason.
@@ -180,9 +181,9 @@ class Environment:
         return None
 
     def baseline(self, instance: Any) -> float | tuple[float, float] | None:
-        """Returns the objective of the best known answer, or that and a bound that no answer can pass.
+        """Returns the objective of the best known answer, or (objective, bound); no answer is better than the bound.
 
-        None: none is known.
+        None: no answer is known.
         """
         return None
 

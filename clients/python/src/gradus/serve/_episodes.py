@@ -19,8 +19,8 @@ CALLS_MIN = 2
 CALLS_MAX = 512
 STATE_BYTES = 1024
 ACTION_BYTES = 256
-# Bytes of a task id that are left for an episode. With `replay` it lists the calls, and each takes CALL_BYTES beside
-# its text.
+# Bytes of a task id that are left for an episode: its state, or with `replay` the calls so far. Each call takes
+# CALL_BYTES in addition to its text.
 ROOM_BYTES = 2900
 CALL_BYTES = 24
 REPLY_BYTES_MAX = 64 * 1024
@@ -165,10 +165,10 @@ def has_turns(environment: Environment) -> bool:
 def _tools_of(environment: str, tools: Sequence[Tool]) -> list[provider_pb2.ProvidedTool]:
     names = [tool.name for tool in tools]
     if len(names) > TOOLS_MAX:
-        raise MisshapenError(f"{environment}: {len(names)} tools; there may be {TOOLS_MAX}")
+        raise MisshapenError(f"{environment}: {len(names)} tools; there may be at most {TOOLS_MAX}")
     for name in names:
         if not TOOL_NAME.fullmatch(name) or names.count(name) > 1:
-            raise MisshapenError(f'{environment}: tool {name!r}: a name of its own, of letters, digits, "_" and "-"')
+            raise MisshapenError(f'{environment}: tool {name!r}: want a unique name of letters, digits, "_" and "-"')
     return [
         provider_pb2.ProvidedTool(
             name=tool.name,

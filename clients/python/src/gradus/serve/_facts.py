@@ -62,7 +62,7 @@ class MisshapenError(Exception):
 
 
 class UnavailableError(Exception):
-    """An environment raises this if a service that it needs is down. No answer loses reward by it."""
+    """An environment raises this if a service that it needs is down. Answers then get no reward, rather than 0."""
 
 
 class ExhaustedError(Exception):

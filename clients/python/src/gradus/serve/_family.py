@@ -1,9 +1,9 @@
 """The first process of a host, which runs no mounted code, and its services for the host's other processes.
 
-Only this process knows the secret by which the server accepts a connection as a worker's. It connects for each worker
-and passes the connection on, so neither mounted code nor an answer can connect by itself. It also ends workers, because
-the others can send no signals. All processes of a host are in its process group, which none can leave and which ends as
-a whole.
+Only this process knows the secret by which the server accepts a connection as a worker's. It opens the connection of
+each worker and passes it on, so neither mounted code nor an answer can connect by itself. It also ends workers, because
+the host's other processes can send no signals. All processes of a host are in its process group, which none can leave
+and which ends as a whole.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Host = Callable[[int, int, Family, Namespaces, Collection[str]], None]
 
 
 def run(host: Host, without: Collection[str]) -> NoReturn:
-    """Forks the process that runs `host`, and serves it until the server closes descriptor 0."""
+    """Forks the process that runs `host`, and serves its requests until the server closes our standard input."""
     namespaces = Namespaces(without)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -93,7 +93,7 @@ def run(host: Host, without: Collection[str]) -> NoReturn:
 def _fork_under_reaper() -> int:
     """Becomes the parent of all orphaned descendants (a "subreaper"), and forks.
 
-    No process can escape by a double fork.
+    So no descendant can escape from the host by a double fork.
     """
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
@@ -113,7 +113,7 @@ def _run_and_end(work: Callable[[], None]) -> NoReturn:
 
 
 def _reap(child: int) -> NoReturn:
-    """Reaps ended processes, until this child or the first process has ended. Then all others end."""
+    """Waits for ended processes. When this child or the host's first process ends, ends all processes of the host."""
     signal.signal(signal.SIGTERM, lambda *_: end_all())
     while True:
         pid, status = os.wait()
@@ -130,7 +130,7 @@ class _First:
         self._control = control
         self._forwarding = forwarding
         self._start = pb.HostStart()
-        # Process ids of registered processes, as this namespace knows them, by their number.
+        # Process ids, in this process's namespace, of registered processes by the number under which they registered.
         self._entered: dict[int, int] = {}
         # Numbers of processes that are to be ended, but have not registered yet.
         self._doomed: set[int] = set()
@@ -224,6 +224,6 @@ class _First:
 
 
 def end_all() -> NoReturn:
-    """Ends each process of this host, and this one, at once: one that forks meanwhile ends before it has forked."""
+    """Kills all processes of this host at once, this one included. A process that is just forking cannot escape."""
     os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -89,14 +89,14 @@ class Teller:
         self._held = held
         self._call = call
         self._hold_seconds = hold_seconds
-        # For each result of the batch: the bytes that refer to it, so that equal results are held only once.
+        # Bytes that refer to a result of the batch, by the serialized result, so that equal results are held only once.
         self._pieces: dict[bytes, bytes] = {}
         self._count = 0
         self._since = time.monotonic()
         held.open(call)
 
     def tell(self, index: int, found: pb.ProvidedFacts | pb.ProviderFailure) -> bool:
-        """Holds the result of one answer. It is sent with others when the first of them has waited long enough.
+        """Holds the result of one answer. Sends all held results when the first of them has waited long enough.
 
         Returns whether nothing is held now.
         """

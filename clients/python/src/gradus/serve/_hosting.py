@@ -1,4 +1,4 @@
-"""Runs a host from its first frame to its end."""
+"""Runs a host, the processes that run mounted environments, from the server's first message to the end."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, wi
 def trial_seconds(start: pb.HostStart) -> float:
     """Returns the maximum processor time of a level's trial, in seconds.
 
-    A trial makes up to four instances and verifies answers to them.
+    A trial makes up to three instances and verifies answers to them.
     """
     return TRIAL_FACTOR * (start.generate_ms + start.verify_ms) / 1000 or TRIAL_SECONDS
 
 
 def settle() -> None:
-    """Freezes imported objects in memory, so that forked processes share it."""
+    """Exempts imported objects from garbage collection, so that forked processes share their memory."""
     gc.collect()
     gc.freeze()
 
@@ -190,7 +190,7 @@ class Workers:
         worker.held.close()
         self._unstarted = self._unstarted + 1 if status == UNSTARTED_STATUS else 0
         if self._unstarted >= UNSTARTED_MAX:
-            print(f"gradus: {UNSTARTED_MAX} workers in a row could not start", file=sys.stderr)
+            print(f"gradus: {UNSTARTED_MAX} workers in a row could not start: see the lines above", file=sys.stderr)
             self._end_all()
         kind, how = kind_of_end(status)
         self._say(pb.ProviderFrame(ended=pb.WorkerEnded(worker=worker.number, kind=kind, how=how)))

@@ -41,7 +41,7 @@ class Asked:
 
 
 def words(response: pb.GenerateResponse | pb.VerifyResponse) -> str:
-    """Returns a response in short words."""
+    """Describes a response in a few words, e.g. "timeout" with its detail, or "graded, score 0.05"."""
     kind = response.WhichOneof("result")
     if kind == "failure":
         name = pb.ProviderFailureKind.Name(response.failure.kind).removeprefix("PROVIDER_FAILURE_KIND_").lower()

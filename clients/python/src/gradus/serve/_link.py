@@ -24,8 +24,8 @@ from gradus.v1 import provider_pb2 as pb
 
 GENERATE_MS = 30_000
 VERIFY_MS = 5_000
-# Maximum wall time of a request: this factor of its limit of processor time, plus these seconds, because it may sleep
-# and the machine may be busy.
+# Maximum wall time of a request: WALL_FACTOR times its limit of processor time, plus WALL_SECONDS, because the request
+# may sleep and the machine may be busy.
 WALL_FACTOR = 4
 WALL_SECONDS = 5
 # Names of environment variables that a server passes on to a host.
@@ -240,7 +240,7 @@ class Host:
         assert self._process.stdout is not None
         frame = await read_frame(self._process.stdout)
         if frame is None:
-            raise HostError(f"the process that loads {target} ended meanwhile: its output above may say why")
+            raise HostError(f"the process that loads {target} ended before it was ready: its output above may say why")
         self.ready = frame.ready
         if frame.ready.refused:
             raise HostError(frame.ready.refused)
@@ -284,7 +284,7 @@ class Host:
         while True:
             worker = await self._connections.free.get()
             if worker is None or self._connections.is_gone:
-                # None means that the host has ended. It goes back into the queue for the next caller.
+                # None means that the host has ended. Put it back into the queue for the next caller.
                 self._connections.free.put_nowait(None)
                 return None
             if worker.reader.at_eof():

@@ -63,7 +63,7 @@ class Access:
 
 
 class TokenCheck(grpc.aio.ServerInterceptor):
-    """Refuses every call without the token, before reading any of it."""
+    """Refuses every call without the token, before its request is read."""
 
     def __init__(self, token: str) -> None:
         self._expected = f"Bearer {token}".encode()
@@ -185,7 +185,7 @@ async def open_server(host: Host, access: Access) -> tuple[grpc.aio.Server, int]
             else server.add_secure_port(access.address, credentials)
         )
     except RuntimeError as error:
-        raise OptionError(f"--address '{access.address}' cannot be listened on") from error
+        raise OptionError(f"cannot listen on --address '{access.address}': is the port in use?") from error
     await server.start()
     return server, port
 

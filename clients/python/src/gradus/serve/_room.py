@@ -1,8 +1,8 @@
 """Checks how much memory a worker has left, before it begins another item.
 
-An environment may keep more and more memory. At its limit it need not fail: it may catch MemoryError and return a
-different result. So a fresh worker replaces a worker of which half the memory is taken. If one item took that half, it
-may be a table that all items need, and each new worker would load the table again. So this is accepted once.
+An environment may use more and more memory. At the limit it need not fail: it may catch MemoryError and return a
+different result. So a worker that has used too much of its memory is replaced by a fresh one. But the memory may hold a
+table that all items need, which each new worker would load again. So a large use of memory is accepted once.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 HALF = 1 / 2
 MORE = 3 / 4
-# Shares of the worker's memory below one half, in descending order. `Room` takes the first one that is free as the
-# amount that the worker has left.
+# Shares of the worker's memory below one half, in descending order. `Room` takes the first share that is still free as
+# an estimate of the worker's free memory.
 LESS = [sixteenths / 16 for sixteenths in range(7, 1, -1)]
 
 

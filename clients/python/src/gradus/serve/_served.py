@@ -100,7 +100,7 @@ class Served:
         self.digest = self._digest()
 
     def grade(self) -> None:
-        """Declares the component "score", for an environment whose answers get numbers, unless it names components."""
+        """Declares the component "score" if the environment, whose `verify` returns numbers, names no components."""
         if not self.components:
             self.components = {ONLY_COMPONENT: 1.0}
 
@@ -183,7 +183,7 @@ class Served:
         return find
 
     def gives_number(self, instance: bytes, texts: Sequence[str]) -> bool:
-        """Returns whether `verify` gives a number, and not a bool, for the first of these answers that can be read."""
+        """Returns whether `verify` returns a number, and not a bool, for the first of these answers it can read."""
         for text in texts:
             seed_chance(0)
             try:
@@ -346,7 +346,7 @@ def _facts_of(found: Any, components: Mapping[str, float], source: str) -> Facts
 
 def _component(name: str, value: float | None) -> provider_pb2.ProvidedComponent:
     if value is None:
-        return provider_pb2.ProvidedComponent(name=name, reason="it has none here")
+        return provider_pb2.ProvidedComponent(name=name, reason="the environment gave it no value for this answer")
     return provider_pb2.ProvidedComponent(name=name, value=_share(value, name))
 
 
@@ -423,7 +423,7 @@ def _components_of(environment: Environment) -> dict[str, float]:
     declared = environment.components
     found = dict(declared) if isinstance(declared, Mapping) else dict.fromkeys(declared, 1.0)
     if len(found) > COMPONENTS_MAX:
-        raise MisshapenError(f"{environment.id}: {len(found)} components; there may be {COMPONENTS_MAX}")
+        raise MisshapenError(f"{environment.id}: {len(found)} components; there may be at most {COMPONENTS_MAX}")
     return {name: _share(float(weight), f"weight of {name}") for name, weight in found.items()}
 
 

@@ -31,7 +31,7 @@ def sources_of(folder: Path | None) -> dict[str, str]:
             found[f"file {path.relative_to(folder)}"] = hashlib.sha256(path.read_bytes()).hexdigest()
             continue
         used.update(owners.get(name.partition(".")[0], []))
-    # Reading a version takes a millisecond, and a package may have a thousand modules.
+    # Read each package's version once: this takes a millisecond, and a package may have a thousand modules.
     found.update({f"package {each.lower()}": metadata.version(each) for each in used if each.lower() not in _OURS})
     return found
 

@@ -1,7 +1,7 @@
 """Tries to make and verify instances of every level, in processes that are isolated like workers.
 
-A level is left out, by name, if its generator raises, never ends, or takes all memory. The server that mounts the level
-tests the rules of provider.proto.
+A level is left out, with the reason, if its generator raises, never ends, or takes all memory. The server that mounts
+the level then tests it by the rules of provider.proto.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
 NONSENSE = "gradus-nonsense"
 # Answers to try: most environments can read at least one of them.
 LIKELY = ("0", "a", "[]", "{}")
-# A level counts as asleep, and ends, if it takes more than these seconds and uses less than this share of them as
-# processor time. A busy machine only takes longer.
+# The process of a level is ended if it gives no result for WALL_SECONDS_MAX seconds, and uses less than the share
+# WORK_SHARE_MIN of them as processor time. It then seems to sleep: a level that is only slow uses more.
 WALL_SECONDS_MAX = 60
 WORK_SHARE_MIN = 0.02
 # Processor time of an instance, in seconds, above which no further instance of the level is made.
@@ -37,9 +37,9 @@ CHEAP_SECONDS = 0.2
 # Seconds after which a level is tried no further, e.g. because it sleeps.
 SLOW_SECONDS = 5
 # Number of levels of a catalogue up to which all are tried. If there are more, only the first of each environment is
-# tried, which tells whether its answers get numbers. A server tries each level again before it serves the level.
+# tried, to find out whether its `verify` returns numbers. A server tries each level again before it serves the level.
 ALL_TRIED_MAX = 256
-# Number of levels of an environment that may end their process. After these, no further levels are tried.
+# If this many levels of an environment have ended their process, its other levels are left out without a trial.
 BROKEN_MAX = 3
 # Numbers of trial processes, far above those of workers.
 _numbers = itertools.count(2**31)
@@ -51,7 +51,7 @@ class UnlawfulError(Exception):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of a level's trial: why the level is not served, if so, and whether its answers get numbers."""
+    """Result of a level's trial: why the level is not served (None: it is), and whether `verify` returns numbers."""
 
     level: str
     reason: str | None
@@ -59,7 +59,7 @@ class Verdict:
 
 
 def try_all(catalogue: Catalogue, walls: Walls, family: Family, processes: int, cpu_seconds_max: float) -> None:
-    """Tries levels of a catalogue, all or of many the first of each environment, and removes those that fail.
+    """Tries the levels of a catalogue, and removes those that fail. Of many, tries each environment's first level only.
 
     Tries `processes` environments at a time, each level within a limit of processor time.
     """
@@ -99,12 +99,12 @@ def _take(catalogue: Catalogue, trial: Trial) -> None:
     if not served.levels:
         del catalogue.served[served.id]
         catalogue.left_out[served.id] = (
-            f"none of its levels can be served; of {next(iter(bad))}: {bad[next(iter(bad))]}"
+            f"none of its levels can be served, e.g. {next(iter(bad))}: {bad[next(iter(bad))]}"
         )
 
 
 class Trial:
-    """Trial of one environment: levels of it in turn, in a process that is replaced if a level ends it."""
+    """Trial of one environment: tries its levels in turn, in a process that is replaced if a level ends it."""
 
     def __init__(self, served: Served, levels: list[str], walls: Walls, family: Family, cpu_seconds_max: float) -> None:
         self.served = served
@@ -198,9 +198,9 @@ def _try_levels(served: Served, levels: list[str], walls: Walls, sending: int, c
 
 
 def try_level(served: Served, level: str) -> bool:
-    """Makes some instances of a level, and raises their exceptions. Returns whether its answers get numbers.
+    """Makes some instances of a level, and raises their exceptions. Returns whether `verify` returns numbers.
 
-    If they do, `served` declares the component "score" from then on.
+    If it does, `served` declares the component "score" from then on.
     """
     graded = bool(served.components)
     began = time.monotonic()

@@ -40,7 +40,7 @@ class Action:
 
     @cached_property
     def rng(self) -> random.Random:
-        """Random numbers of the call. All chance of `advance` must come from them."""
+        """Random generator of the call. `advance` must use no other random numbers."""
         return random.Random(self.seed)
 
 
@@ -52,7 +52,7 @@ class _Keep:
 
 
 KEEP: Any = _Keep()
-"""Value of `Turn.state` that keeps the state which `advance` was given, with the changes that `advance` made in it."""
+"""Value of `Turn.state`: the new state is the object that `advance` was given, with any changes made to it."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Turn:
     """Result of a call."""
 
     reply: str
-    """Reply to the language model, at most 64 KiB. It must not reveal the solution. It says why a call is invalid."""
+    """Reply to the language model, at most 64 KiB, without the solution; if a call is invalid, the reason."""
     state: Any = KEEP
     """State after the call.
 
-    By default the state that `advance` was given, with the changes that `advance` made in it.
+    Default: the object that `advance` was given, with any changes that `advance` made to it.
     """
     over: bool = False
     """Whether the call ends the episode."""

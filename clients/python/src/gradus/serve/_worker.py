@@ -47,7 +47,7 @@ def run_worker(
         runs_answers = any(served.environment.runs_answers for served in catalogue.served.values())
         walls.lock_worker(forks=runs_answers)
         if os.getppid() != host:
-            # The host ended before the kernel knew that this process must end with it.
+            # The host ended before this process had asked the kernel to be ended together with the host.
             os._exit(status)
         # Start the helper before any request is read, because processes that run answers must know of no other answer.
         alone = _alone.Alone(catalogue, walls, terms.verify_ms, connection) if runs_answers else None

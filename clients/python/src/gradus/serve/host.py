@@ -26,7 +26,7 @@ def begin_again() -> None:
 
 
 def main() -> None:
-    """Runs from the first frame until descriptor 0 closes.
+    """Runs the host from the server's first frame until the server closes descriptor 0, the standard input.
 
     In tests, arguments name kinds of isolation not to use.
     """

@@ -20,7 +20,7 @@ class Chat:
     options
         The trainer's `chat_template_kwargs`.
     tools
-        Whether there are tools.
+        Whether the policy has tools, so that conversations have tool calls.
     other_template
         Returns a template to use instead of the tokenizer's own, if that one rewrites earlier messages.
 
@@ -73,7 +73,7 @@ class Chat:
         replies
             Messages of the role "tool" or "user".
         ended
-            Whether the policy wrote its end token. If not, the returned tokens begin with the template's.
+            Whether the policy wrote its end token. If not, the returned tokens begin with that of the template.
 
         """
         # A template may take the name of a tool, and the id of its call, from the policy's message before the reply.

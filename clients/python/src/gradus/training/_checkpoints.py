@@ -25,7 +25,7 @@ from gradus.training._references import PATIENCE_SECONDS
 class RunCheckpoint(TypedDict):
     """Data of a run in a checkpoint; it can be pickled.
 
-    `state` is the whole run, `cursor` the reader's position.
+    `state` is the exported state of the whole run, and `cursor` the position of the handle that reads its tasks.
     """
 
     run_id: str
@@ -150,7 +150,8 @@ def state_from_text(text: str) -> bytes:
 def retry_while_away(work: Callable[[], object], patience: float) -> None:
     """Calls `work`, and again every second while the server cannot be reached, for up to `patience` seconds.
 
-    For calls that the client does not retry, because a second call would act again, if that is harmless here.
+    Use it for calls that the client does not retry because a second call has another effect, if that effect is
+    harmless.
     """
     deadline = time.monotonic() + patience
     while True:

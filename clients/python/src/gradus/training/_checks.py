@@ -88,10 +88,10 @@ def check_length(config: RunConfig, prompts: int, option: str) -> None:
 def check_whole_groups(config: RunConfig, why: str) -> None:
     """Raises ValueError unless the run has a `group_timeout`, which closes incomplete groups.
 
-    `why`: why there are some.
+    `why`: reason why the trainer leaves groups incomplete, for the error.
     """
     if config.group_timeout is None:
         raise ValueError(
-            f"{why}, so that groups stay incomplete, which the run would wait for: create it with group_timeout, in "
-            "seconds, after which they are closed"
+            f"{why}, so some groups stay incomplete, and the run would wait for them: create it with group_timeout, in "
+            "seconds, after which the run closes such groups"
         )

@@ -1,4 +1,4 @@
-"""Finds the index of a completion in its group: by its position on its rank, or any free index.
+"""Finds the index of a completion in its group: by its position in the batch of its rank, or any free index.
 
 When verl and verifiers score a completion, they do not know its index, and several processes score completions of one
 group. Each process counts up from 0. If another completion already has the index, the process asks the server for the
@@ -33,7 +33,7 @@ def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) 
 
 
 _GROUPS_MAX = 4096
-"""Maximum number of groups whose taken indices are remembered. Older groups were complete long ago."""
+"""Maximum number of groups whose taken indices are remembered. Older groups are complete by then."""
 
 
 class SampleIndices:

@@ -27,7 +27,7 @@ class Place:
     size
         Size of the group.
     task_id
-        Id for the next completion. It contains the whole state of the episode.
+        Id of the task for the next completion, which contains the whole state of the episode.
     sample_key
         Random name of a sample whose index is not known; "": the index is known.
     tokens

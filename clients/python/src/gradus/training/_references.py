@@ -32,7 +32,7 @@ class RunAddress:
     """A run on a server, or one of its evaluation arms; with an empty `run_id` only the server.
 
     As text: `gradus://localhost:50051/my-run` or `gradus://localhost:50051/my-run#eval/countdown/T1`; `gradus+tls://`
-    is for TLS. It contains no secret: the token is in the environment variable GRADUS_TOKEN, and the path of the file
+    is for TLS. The text has no secrets: the token is in the environment variable GRADUS_TOKEN, and the path of the file
     with trusted certificates in GRADUS_TLS_CA.
     """
 
@@ -81,7 +81,7 @@ class RunAddress:
         return f"{scheme}://{self.server}/{quote(self.run_id)}{arm}"
 
     def client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> Client:
-        """Returns a client of the server. Its calls wait up to `patience` seconds for a server that is away."""
+        """Returns a client of the server. Its calls wait up to `patience` seconds for a server that is down."""
         return Client(self.server, on_feedback=on_feedback, **self._settings(patience))
 
     def aio_client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> aio.Client:

@@ -44,7 +44,7 @@ class Scorer:
     held_max
         Maximum number of completions that wait or are sent at a time. With more, `score` waits.
     patience
-        Seconds for which a completion is sent again, if the server asks for that.
+        Maximum seconds for which a completion is sent again while the server asks for it.
     on_feedback
         How to report scores that their run did not record; see `Client`.
 
@@ -91,7 +91,7 @@ class Scorer:
         Raises
         ------
         GradusError
-            If the server cannot be reached, or refuses the completion. It then has no outcome.
+            If the server cannot be reached, or refuses the completion. There is no outcome then.
         FeedbackError
             If its run did not record the score and `on_feedback` is "raise".
 
@@ -129,7 +129,7 @@ class Scorer:
 
     async def _carry(self, asked: list[_Asked]) -> None:
         async with self._messages:
-            # Requests that were cancelled meanwhile are not sent.
+            # Do not send completions whose callers were cancelled in the meantime.
             wanted = [each for each in asked if not each.result.done()]
             self.messages_sent += bool(wanted)
             try:
@@ -138,7 +138,7 @@ class Scorer:
                     score(self._client._core, self._places, texts, self._patience)
                 ):
                     _resolve(wanted[position], outcome)
-            except Exception as error:  # Whatever it is, it is for those who asked.
+            except Exception as error:  # Give any error to the callers that wait.
                 for each in wanted:
                     if not each.result.done():
                         each.result.set_exception(error)
@@ -154,7 +154,8 @@ _Scorers = dict[RunAddress, Scorer]
 _scorers: dict[asyncio.AbstractEventLoop, _Scorers] = {}
 """Scorers by event loop.
 
-Those of closed loops are removed: connections refer to loops, so weak references would not.
+Scorers of closed loops are removed explicitly. Weak references to loops would keep them, because a scorer's connection
+refers to its loop.
 """
 
 

@@ -26,9 +26,9 @@ from gradus.v1 import curriculum_pb2 as cur
 _ANOTHERS = ("conflicting_completion", "duplicate")
 """Statuses of a completion whose index was taken, probably by another process: it is sent again at a free index.
 
-"duplicate" is one of them, because two processes may write the same text. If a reply was lost, the index may instead
-hold this process's own completion. That completion then counts twice, and the group has one independent sample less.
-Without "duplicate", the group would wait for ever for a completion that nobody sends.
+"duplicate" is among the statuses, because two processes may write the same text. After a lost reply, the index may
+instead hold this process's own completion. That completion then counts twice, and the group has one independent sample
+less. If "duplicate" were not handled, the group would wait for ever for a completion that nobody sends.
 """
 
 
@@ -52,7 +52,7 @@ class WrittenCompletion:
     tokens: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises TypeError unless the text is a str. Found only later, it would fail all completions of its message."""
+        """Raises TypeError unless the text is a str. A later error would fail all completions of the same message."""
         place = "text" if self.sample_index is None else f"text of sample {self.sample_index}"
         text = sendable(self.text, place, f"group {self.task.group_id}")
         object.__setattr__(self, "text", text)

@@ -1,7 +1,7 @@
 """Gradus in TRL: one object gives `GRPOTrainer` and `RLOOTrainer` their tasks, rewards, callbacks and settings.
 
-It needs the extra `trl` (`pip install './clients/python[trl]'` in a checkout). docs/guides/trl.md in the repository
-describes the settings, what is refused, and how a training resumes.
+The package needs the extra `trl` (`pip install './clients/python[trl]'` in a checkout). docs/guides/trl.md in the
+repository describes the settings, what is refused, and how a training resumes.
 """
 
 from gradus.trl._contrast import Contrast

@@ -16,7 +16,7 @@ from gradus._warn import warn
 from gradus.trl._training import Training
 
 _STEPS_APART = 100_003
-"""Distance between the seeds of successive steps, so large that trainings with neighbouring seeds share none."""
+"""Distance between the seeds of successive steps, above any number of ranks, so that no two steps share a seed."""
 
 
 class GradusCallback(TrainerCallback, ExportableState):
@@ -32,7 +32,7 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._step = 0
 
     def on_init_end(self, args: Any, state: Any, control: Any, processing_class: Any = None, **_: Any) -> None:
-        """Checks the settings, and stores what rewards need."""
+        """Checks the trainer's settings, and stores those that scoring needs."""
         self._training.connect(args, processing_class)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -57,11 +57,11 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._training.begin(self._step, saved)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Ends the training: readers of the data set then get samples instead of the run's tasks."""
+        """Ends the training: readers of the data set then get similar tasks that do not belong to the run."""
         self._training.is_training = False
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Seeds the step, if sampling must be the same after a resume."""
+        """Seeds the random generators for the step, if sampling must be the same after a resume."""
         if self._reproducible:
             set_seed((args.seed + state.global_step * _STEPS_APART + args.process_index) % 2**32)
 
@@ -92,7 +92,8 @@ def on_one_rank(work: Callable[[], object], is_first: bool) -> None:
 def last_checkpoint(output_dir: str) -> str | None:
     """Returns the newest complete checkpoint with a run's state in a folder; None: there is none.
 
-    A trainer that is killed while it saves leaves an incomplete one, which `resume_from_checkpoint=True` would use.
+    A trainer that is killed while it saves leaves an incomplete checkpoint, which `resume_from_checkpoint=True` would
+    use.
     """
     # Folders with other names, e.g. checkpoint-best, belong to the user.
     numbered = ((re.fullmatch(r"checkpoint-(\d+)", each.name), each) for each in Path(output_dir).glob("checkpoint-*"))

@@ -1,4 +1,4 @@
-"""Computes when TRL takes how many tasks of a run, and checks TRL's settings for it."""
+"""Computes when TRL takes tasks of a run, and how many, and checks TRL's settings for the run."""
 
 from __future__ import annotations
 
@@ -213,8 +213,8 @@ def _of_shape(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:
     every = _save_steps(args)
     if every and not (shape.is_boundary(every) and shape.is_boundary(args.max_steps)):
         yield (
-            f"a checkpoint every {every} steps falls between two generation batches, and a trainer that resumes there "
-            "would skip the rest of one"
+            f"a checkpoint every {every} steps falls within a generation batch, and a trainer that resumes there would "
+            "skip the rest of the batch: choose save_steps and max_steps at which a batch ends"
         )
 
 

@@ -84,11 +84,11 @@ class RunTasks(datasets.IterableDataset):
     _training: Training
 
     def __iter__(self) -> Iterator[Any]:
-        """Yields rows of the run in a training; otherwise samples without end."""
+        """Yields rows of the run in a training; otherwise similar tasks without end, which do not belong to the run."""
         return super().__iter__() if self._training.is_training else self._samples()
 
     def __getitem__(self, key: Any) -> Any:
-        """Returns a sample by its number, a list of them by a slice, or a column by its name."""
+        """Returns a similar task (as outside a training) by its number, several by a slice, or a column by its name."""
         if isinstance(key, slice) and key.stop is not None:
             return list(islice(self._samples(), key.start, key.stop, key.step))
         if isinstance(key, int) and key >= 0:
@@ -128,7 +128,7 @@ def _rows(take: Callable[[], list[Task]], turns: bool) -> Iterator[dict[str, Any
 
 
 def _samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
-    """Yields tasks like those of the run, from its arms in turn. The run does not wait for them."""
+    """Yields tasks like those of the run, from its arms in turn. They do not belong to the run."""
     for seed in count():
         for arm in config.arms:
             spec = replace(

@@ -19,11 +19,11 @@ from gradus.training import index_in_group
 from gradus.trl._tools import method_of
 
 _OVER = "over "
-"""A word of at least one token, see `Environments.last_words`."""
+"""A word of at least one token, which `Environments.last_words` repeats to end a completion."""
 
 
 class Rounds(Protocol):
-    """Knows the current optimizer step (`step`), and finds the tasks of a step's evaluation round."""
+    """Has the current optimizer step (`step`), and finds the tasks of the evaluation round of a step."""
 
     step: int
 
@@ -138,7 +138,7 @@ class Environments:
     def last_words(self) -> str:
         """A tool's result that is longer than the maximum of a completion.
 
-        TRL drops such a result, and ends the completion.
+        TRL drops a result that is too long, and ends the completion.
         """
         length: int = self._args.max_completion_length
         return _OVER * (length + 1)
@@ -191,7 +191,7 @@ class Environments:
 
 
 def _last_turn(completion: Sequence[Mapping[str, Any]], reason: FinishReason) -> PolicyTurn:
-    """Returns the last message, if it is a text. Calls have been made already."""
+    """Returns the completion's last message, with an empty text if it made tool calls, which were sent already."""
     last = completion[-1]
     text = "" if last["role"] != "assistant" or last.get("tool_calls") else PolicyTurn.of_message(last).text
     return PolicyTurn(text, finish_reason=reason, end=True)

@@ -89,7 +89,7 @@ class Feed:
         self._depth = depth
 
     def ask(self) -> None:
-        """Requests the next tasks, as many as the trainer takes at once."""
+        """Makes the thread request the next tasks, as many as the trainer takes at once."""
         while self._prefetch and len(self._ready) < self._depth:
             self._submit()
 

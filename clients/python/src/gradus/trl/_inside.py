@@ -1,6 +1,6 @@
 """All uses of undocumented parts of TRL; `check` tests that they exist.
 
-`rollout_func` needs them, because TRL gives it nothing that generates or parses completions.
+`rollout_func` needs these parts, because TRL gives it no functions to generate or parse completions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import trl
 from trl import GRPOTrainer, chat_template_utils
 
 TESTED = "1.16"
-"""Version of TRL for which this file was written."""
+"""Version of TRL with which this file was tested."""
 
 _PARAMETERS = {
     "GRPOTrainer.__init__": {"rollout_func"},

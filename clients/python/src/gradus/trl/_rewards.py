@@ -146,7 +146,7 @@ class Rewards:
         return [each.reward for each in rewards]
 
     def returns(self, rows: Sequence[str], outcomes: Sequence[Outcome], log_metric: LogMetric) -> list[float | None]:
-        """Returns the reward of each finished episode as a whole, (n,); None: it has none.
+        """Returns the reward of each whole episode, (n,), after its end; None: it has no reward.
 
         Logs figures like `score`.
         """

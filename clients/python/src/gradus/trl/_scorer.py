@@ -43,8 +43,8 @@ def groups_of(
 
     TRL puts the samples of a generation batch into one list, group after group, and gives each rank a slice. So a group
     may lie on several ranks, and a sample's position in the whole list gives its index. Each part has the size of the
-    whole group. TRL fills an evaluation's last batch with samples from its beginning. Repeated samples are parts of
-    their own, because a part must have each sample once.
+    whole group. TRL fills the last batch of an evaluation with samples from the evaluation's beginning. Repeated
+    samples become separate parts, because a part must have each sample once.
 
     Parameters
     ----------

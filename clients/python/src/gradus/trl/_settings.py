@@ -30,7 +30,7 @@ _OF_GRPO_ALONE = frozenset(["importance_sampling_level", "entropy_coef"])
 """TRL settings that GRPOConfig has and RLOOConfig lacks."""
 
 _OPTIMIZERS = {"adamw": "adamw_torch"}
-"""Optimizers of a run file that have another name in TRL, with that name."""
+"""Names of optimizers in TRL, by their names in run files, where these differ."""
 
 _ELSEWHERE = {
     "algorithm": "the trainer's class",

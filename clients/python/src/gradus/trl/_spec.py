@@ -95,8 +95,8 @@ class GradusSpec:
     def train_dataset(self) -> Any:
         """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task`.
 
-        Only a training takes tasks of the run. A reader before or after it (`train_dataset[0]`, a loop) gets samples
-        without end: tasks like the run's, from its arms in turn, which the run does not know.
+        Only a training takes tasks of the run. A reader before or after the training (`train_dataset[0]`, a loop) gets
+        similar tasks without end, from the run's arms in turn, which do not belong to the run.
         """
         return _datasets.train_dataset(self._training)
 

@@ -52,7 +52,7 @@ class Training:
         self.run_config: RunConfig = self._create().config_now
         self._feed = Feed(self.run, prefetch=prefetch, patience=patience, check=self._fit)
         self.rewards = Rewards(client, self.run, self._feed, patience, pairs)
-        # Where the training began: the optimizer step, and the cursor of the first task.
+        # Start of the training: the optimizer step, and the cursor of the first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None
         self._args: Any = None
@@ -64,7 +64,7 @@ class Training:
         return self.run.create(**{**self._config, "timeout": self._patience, "retries": AS_LONG_AS_THERE_IS_TIME})
 
     def connect(self, args: Any, tokenizer: Any) -> None:
-        """Checks the trainer's settings, and stores what rewards need."""
+        """Checks the trainer's settings, and stores those that scoring needs."""
         refuse(self.run_config, args)
         self._args, self._shape = args, Shape.of(args)
         self.rewards.connect(args, tokenizer)
@@ -102,7 +102,7 @@ class Training:
         self._create()
 
     def begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
-        """Begins at an optimizer step, with the checkpoint's next task, or the run's first task.
+        """Begins at an optimizer step, with the next task of the checkpoint, or without one with the run's first task.
 
         The settings are checked again, because an operator may have changed the run since the trainer was made.
         """

@@ -44,7 +44,7 @@ class AgentLoop(AgentLoopBase):
         """Plays the episode of a row, and returns its tokens, their mask and the reward of the whole episode."""
         told = row["extra_info"]
         if TASK not in told:
-            raise ValueError("the row has no task, so it is not of gradus.verl.RunDataset: see data.custom_cls")
+            raise ValueError("the row has no task, so gradus.verl.RunDataset did not make it: set data.custom_cls")
         task, reference = Task.from_json(told[TASK]), TaskReference.from_row(told[ROW])
         episode = _Episode(self, sampling_params)
         start = EpisodePosition(task, 0, list(row["raw_prompt"]), task.calls_max, uuid4().hex)
@@ -58,7 +58,7 @@ class AgentLoop(AgentLoopBase):
 
 
 class _Episode:
-    """Tokens of an episode. verl makes tokens of the replies, and keeps those that the policy wrote unchanged."""
+    """Tokens of an episode: those of replies, which verl encodes, and those that the policy wrote, unchanged."""
 
     def __init__(self, loop: AgentLoop, sampling: dict[str, Any]) -> None:
         self._loop = loop
@@ -135,12 +135,12 @@ class _Episode:
                 for number, each in enumerate(found)
             ]
         turn = PolicyTurn(text, tuple(calls), finish_reason="length" if cut else "stop", tokens=len(ids))
-        # Remember the policy's message, which the next replies follow.
+        # Keep the policy's message, because replies are encoded as they follow that message.
         self._seen.append(turn.to_message())
         return turn
 
 
 @functools.lru_cache(maxsize=16)
 def _client(address: str) -> aio.Client:
-    """Returns the client of a server. It has a connection of its own for each event loop."""
+    """Returns the client of a server, which opens one connection for each event loop."""
     return RunAddress.parse(address).aio_client()

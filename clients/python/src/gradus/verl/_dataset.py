@@ -27,7 +27,7 @@ class RunDataset(Dataset):
     tokenizer
         Counts the tokens of prompts, to compare them with `data.max_prompt_length`.
     config
-        verl's `data`. If it is part of verl's whole configuration, that is checked too.
+        verl's section `data`. If it is part of verl's whole configuration, the whole configuration is checked.
     processor
         Not used: prompts are text.
     max_samples
@@ -60,7 +60,7 @@ class RunDataset(Dataset):
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        """Returns the rows of a batch, which a data loader requests at once."""
+        """Returns the rows of a batch. A data loader requests them by one call."""
         read = self._rows.read(indices)
         for task, _ in read:
             self._check_length(task)

@@ -54,7 +54,8 @@ class TrainingRows:
         if list(indices) != list(range(self._next, self._next + len(indices))):
             raise ValueError(
                 f"rows of a run are read in their order, once: row {self._next} comes next, and rows {list(indices)} "
-                "were asked for. Set data.shuffle=False and trainer.total_epochs=1; a longer run has a greater length"
+                "were asked for. Set data.shuffle=False and trainer.total_epochs=1; for more rows, raise the run's "
+                "length"
             )
         tasks = self._reader.take(len(indices))
         if len(tasks) < len(indices):

@@ -1,8 +1,8 @@
 """Common parts of the adapters of games: chance, the log of actions, rewards, levels and growth axes.
 
-A game begins with all generators of random numbers seeded by the task. They continue from call to call, as if the game
-were alone in its process. The state in a task id is the list of actions so far. A process keeps games in progress, and
-plays a missing one again from its seed.
+A game begins with all generators of random numbers seeded by the task. The generators continue from call to call, as if
+the game were alone in its process. The state in a task id is the list of actions so far. A process keeps games in
+progress, and plays a missing game again from its seed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIVE_MAX = 64
 ACTION_BYTES = 28
 """Default maximum size of an action in bytes. It allows 99 calls."""
 SHORT_BYTES = 8
-"""Maximum size of an action in games of many short actions. It allows 322 calls."""
+"""Maximum size of an action in bytes in games of many short actions. It allows 322 calls."""
 
 _AXIS_LEVELS_MIN = 2
 # Names of levels in the libraries, from easy to hard. Levels with other names are no part of a growth axis.
@@ -63,7 +63,7 @@ class Game(Environment):
     """Base class of games of other libraries. A subclass begins games and plays actions.
 
     The score of a call is the sum of the game's rewards so far, divided by `reward_max`. A sum below 0 counts as 0.
-    The information beside it has the sum itself.
+    `Facts.info` has the sum itself, as `game_reward`.
     """
 
     components = (ONLY_COMPONENT,)
@@ -130,7 +130,7 @@ class Game(Environment):
         return _Playing(game, 0.0, chance()), shown
 
     def _again(self, instance: Any, log: bytes) -> _Playing:
-        """Plays the actions of a log from the start."""
+        """Starts the game again, and plays the actions of a log."""
         playing, shown = self._begin(instance)
         if shown != instance["shown"]:
             raise ValueError("a game with the same seed shows something else, so tasks do not follow from seeds")
@@ -180,7 +180,7 @@ def _actions(log: bytes) -> Iterator[str]:
 def offer_of(library: str, games: Iterable[Game], left_out: Mapping[str, str], names: str) -> Offer:
     """Returns the games of a library, or those whose names are given between commas.
 
-    Levels are tried by the server, because there are many of them.
+    The host does not try the levels, because there are many. The server tries them.
     """
     known = {game.id.partition("/")[2]: game for game in games}
     wanted = [slug_of(name) for name in names.split(",") if name.strip()] or sorted(known)

@@ -16,12 +16,12 @@ from gradus.serve._facts import MisshapenError, UnavailableError
 SECONDS_MAX = 20
 """Default maximum of the seconds that all requests for one answer or call take together.
 
-A server that mounts environments ends a worker after 33 s, and may then blame the answer. So a slow server must be an
-UnavailableError before that.
+The Gradus server that mounts environments ends a worker after 33 s, and may then blame the answer. So if the other
+gym's server is slow, an UnavailableError must be raised before that.
 """
 REPLY_BYTES_MAX = 16 * 1024**2
 WORDS_BYTES_MAX = 500
-"""Maximum bytes of an error's text that are read."""
+"""Maximum bytes that are read of the text with which a server explains an error."""
 
 
 class StatusError(ValueError):
@@ -42,7 +42,7 @@ class Asking:
         self.restart(seconds)
 
     def restart(self, seconds: float = SECONDS_MAX) -> None:
-        """Sets the deadline of the following requests."""
+        """Sets the deadline of the following requests to `seconds` from now."""
         self._deadline = time.monotonic() + seconds
 
     def ask(self, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> bytes:

@@ -21,8 +21,9 @@ _WORD = re.compile(r"-?\d+(?:\.\d+)?|[^\W\d_]{1,24}")
 class Answers:
     """Answers in the order in which they are tried, each once.
 
-    A server often reveals the right answer after a step. So `shown` gets each reply. Words in which two replies to one
-    answer differ are tried as answers next: if one is right only at times, the server ignores the seed.
+    A server often reveals the right answer after a step, so `shown` gets each reply. If two replies to one answer
+    differ, the differing words may be solutions, and are tried as answers next: a word that is right in one play and
+    wrong in another shows that the server ignores the seed.
     """
 
     def __init__(self, schema: dict[str, Any], field: str, observation: Any) -> None:

@@ -1,4 +1,4 @@
-"""Sessions of ORS servers (Open Reward Standard), as the client of the package openreward asks for them."""
+"""Sessions of ORS servers (Open Reward Standard), with the same requests as the client of the package openreward."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gradus.serve._facts import MisshapenError, UnavailableError
 from gradus.serve.adapters._http import Asking, StatusError, json_of
 
 AWAY = (429, 502, 503, 504)
-"""Statuses after which OpenReward's own client tries again."""
+"""HTTP status codes after which OpenReward's own client tries again."""
 GONE = (404, 410)
-"""Statuses of requests in a session that the server does not have."""
+"""HTTP status codes of requests for a session that the server does not have."""
 CLOSE_SECONDS_MAX = 2
 SID_LENGTH_MAX = 256
 REPLY_BYTES_MAX = 60 * 1024
@@ -24,7 +24,7 @@ WORDS_MAX = 500
 
 
 class GoneError(UnavailableError):
-    """The server does not have the session any more, e.g. after a restart. Another session may have its task."""
+    """The server no longer has the session, e.g. after a restart. Another session of the same task can replace it."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Output:
 
 
 class Session:
-    """A session of one task. Its state is the server's."""
+    """A session of one task. The server keeps its state."""
 
     def __init__(self, address: str, environment: str, spec: Any) -> None:
         self._server = Asking(address, AWAY)
@@ -83,7 +83,7 @@ class Session:
         self._server.restart()
 
     def close(self) -> None:
-        """Ends the session. A server that does not hear of it ends the session after some minutes."""
+        """Ends the session. If this request fails, the server ends the session by itself after some minutes."""
         with contextlib.suppress(UnavailableError, MisshapenError, ValueError):
             self._server.restart(CLOSE_SECONDS_MAX)
             for path in ("/delete", "/delete_session"):

@@ -24,7 +24,8 @@ _LEFT_OUT = {
     "gem/sokoban#random": "a room takes up to a minute to make",
     "gem/math:*, code:*, qa:*, logic:*, eval:*": "they have one turn, and load data sets from a hub",
 }
-# Growth axes by size: the axis, the parameter, its values from easy to hard, and the turns that a value needs.
+# Growth axes by size, for each game: the axis's name, the parameter that sets the size, its values from easy to hard,
+# and a function from a value to the turns that it needs.
 _SIZES: dict[str, tuple[str, str, list[int], Callable[[int], int]]] = {
     "towerof-hanoi": ("disks", "num_disks", [2, 3, 4, 5, 6], lambda disks: 2 ** (disks + 1)),
     "fifteen-puzzle": ("rows", "num_rows", [2, 3, 4, 5], lambda rows: min(90, 8 * rows**2)),

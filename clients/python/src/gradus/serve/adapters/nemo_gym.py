@@ -21,9 +21,9 @@ from gradus.serve.adapters._http import Asking, StatusError
 from gradus.serve.adapters._target import Target, slug_of
 
 SECONDS_MAX = 28
-"""Maximum seconds to verify an answer. The server that mounts ends a worker after 33 s."""
+"""Maximum seconds to verify an answer. The Gradus server that mounts the rows ends a worker after 33 s."""
 AWAY = (429, *range(500, 600))
-"""Statuses of a server that cannot answer now."""
+"""HTTP status codes of a server that cannot answer now, so that the answer may be scored later."""
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
 

@@ -30,14 +30,14 @@ OPTIONS = ("name", "field", "prompt")
 PLAYS = 12
 """Number of times that each answer to one seed is played when a server is mounted, to compare its rewards."""
 CHECK_SECONDS = 10
-"""Seconds after which a server at mounting is tested with no further answer, after at least ANSWERS_MIN."""
+"""Maximum seconds to test answers when a server is mounted. At least ANSWERS_MIN answers are tested in any case."""
 ANSWERS_MIN = 4
-# Error codes of an OpenEnv server about its own state. The answer is not at fault, and may be scored later.
+# Error codes by which an OpenEnv server reports its own failure. The answer may be scored later.
 _AWAY = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR", "UNAVAILABLE", "RESOURCE_EXHAUSTED")
 
 
 class RefusedError(ValueError):
-    """The server answers a step with an error."""
+    """The server replies to a step with an error."""
 
 
 def needs(_: str) -> Needs:

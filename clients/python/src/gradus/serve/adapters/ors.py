@@ -1,8 +1,8 @@
 """ORS (Open Reward Standard): environments of a server that the package openreward, or another one, runs.
 
-`ors:127.0.0.1:8080`. A task is one of the server, by its task_spec. If a model sees no tools, it takes one answer,
-which goes to the environment's terminal tool. With tools, a task has several calls. Its state is the list of calls so
-far, and a session that a worker does not have is played again from that list.
+`ors:127.0.0.1:8080`. A task is one of the server's own tasks, given by its task_spec. If the model gets no tools, the
+task takes one answer, which is sent to the environment's terminal tool. With tools, a task has several calls. Its state
+is the list of calls so far; a worker without the task's session begins another one and repeats these calls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ACTION_BYTES = 16 * 1024
 LIVE_MAX = 64
 """Maximum number of sessions that a process keeps open for an environment."""
 LOG_BYTES_MAX = ROOM_BYTES - 1
-"""Maximum bytes of a log. A state has a byte before its log."""
+"""Maximum bytes of a log (the calls so far). A state has one byte before its log."""
 NO_ROOM = "The episode ends here, because its calls are too long together."
 _HEAD_BYTES = 3
 
@@ -134,16 +134,16 @@ def field_in(found: Any, name: str, kind: type[T]) -> T:
 
 @dataclass(frozen=True)
 class Terminal:
-    """Tool that gets a message of the policy and ends the episode. A model does not see it."""
+    """Tool to which a message of the policy is sent, and which ends the episode. The policy does not see the tool."""
 
     name: str
     field: str | None
-    """Name of its only argument; None: it has none, and the message is not looked at."""
+    """Name of the tool's only argument; None: the tool has no argument, and the message's text is not sent."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """An environment's place: its server, its name there, and the target with its options."""
+    """Where an environment comes from: the server's address, its name there, and the target with its options."""
 
     address: str
     name: str
@@ -167,13 +167,16 @@ def read_tools(found: Any) -> tuple[list[Tool], Terminal | None]:
 
 
 def digest_of(tools: Sequence[Tool], terminal: Terminal | None) -> str:
-    """Returns a short digest of tools. States name tools by their number, so that other tools must be another level."""
+    """Returns a short digest of tools, a parameter of each level.
+
+    States refer to tools by number, so a level with other tools must be another level.
+    """
     told = [[tool.name, tool.description, tool.parameters] for tool in tools]
     return hashlib.sha256(json.dumps([told, repr(terminal)], sort_keys=True).encode()).hexdigest()[:16]
 
 
 class _Environment(Environment):
-    """What questions and games have in common."""
+    """Common base class of `Question` and `Game`: tasks of one environment of an ORS server."""
 
     components = (ONLY_COMPONENT,)
 

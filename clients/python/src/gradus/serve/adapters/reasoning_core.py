@@ -1,8 +1,8 @@
 """Reasoning Core: every task as an environment, `reasoning-core/NAME`, with a level for each of its difficulties.
 
-Reasoning Core draws chance from everywhere: it seeds random states from the system, and makes states of its own. Here
-each of them is seeded by the item. It also limits entries by their tokens, which depend on a tokenizer that is
-downloaded; here the limit is on characters.
+Reasoning Core takes random numbers from several generators, some of which it seeds from the operating system. Here each
+of them is seeded by the task's seed. Reasoning Core also limits entries by their tokens, which depend on a tokenizer
+that is downloaded; here the limit is on characters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PREFIX = "reasoning-core/"
 LEVELS = 6
 """Number of levels of each task. Reasoning Core itself sets no limit, and checks its tasks at these."""
 TRIES = 200
-"""Number of entries of one seed that a task may fail to make."""
+"""Maximum number of tries to make an entry for one seed."""
 PROMPT_LENGTH_MAX = 32_768
 """Maximum length of a prompt in characters. Reasoning Core limits prompts to 8,192 tokens."""
 
@@ -38,7 +38,7 @@ _LEFT_OUT = {
     "most_probable_outcome": "it writes a temporary file, which a host refuses",
     "regex_following": "it writes to /dev/null, which a host refuses",
 }
-# Tasks of which an entry takes some 10 s from this level on.
+# Levels from which on an entry of a task takes about 10 s to make, by task.
 _SLOW_FROM = {"sequential_induction": 3}
 
 
@@ -57,7 +57,7 @@ def offer(names: str) -> Offer:
         if name in _LEFT_OUT:
             offered.left_out[slug] = _LEFT_OUT[name]
             continue
-        # Some modules draw tables at their import.
+        # Some modules make random tables when they are imported.
         seed_chance(0)
         try:
             task = DATASETS[name]._resolved
@@ -160,7 +160,7 @@ def _levels_of(task: Any) -> list[int]:
     levels: list[int] = []
     last: Any = None
     for number in range(LEVELS):
-        # Settings are rounded by chance.
+        # Settings are rounded up or down at random.
         seed_chance(0)
         settings = config.set_level(number).to_dict() | {"level": 0}
         if settings != last:

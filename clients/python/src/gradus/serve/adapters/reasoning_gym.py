@@ -21,7 +21,7 @@ from gradus.serve.adapters._target import chosen, runs_text, slug_of
 
 PREFIX = "reasoning-gym/"
 SEED_BITS = 32
-"""Number of bits of a seed: numpy accepts no more, and some data sets seed it."""
+"""Number of bits of a seed: some data sets seed numpy, which accepts no more."""
 _LEFT_OUT = {
     "codeio": "some of its programs read the clock or the system's random numbers, so that one seed may give two tasks",
     "composite": "it mixes other data sets by given weights: create a run of several arms instead",
@@ -135,7 +135,7 @@ class ReasoningGymSet(Environment):
 
     def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:
         """Returns a data set of one entry. If its construction does not depend on the seed, it is constructed once."""
-        # Reset the decimal context of the process: some data sets change it, and others round by it.
+        # Reset the decimal context of the process: some data sets change it, and others round numbers by it.
         decimal.setcontext(decimal.Context())
         if not self._is_kept:
             return self._dataset(self._config(**parameters, seed=seed, size=1))

@@ -25,7 +25,7 @@ from gradus.serve.adapters._target import chosen, runs_text, slug_of
 PREFIX = "rlve-gym/"
 LEVELS = 10
 """Maximum number of levels of a generator. RLVE-Gym sets no limit; each level is about a tenth larger than the last."""
-# Generators of which some problems take more than 3 s from this level on.
+# Levels from which on some problems of a generator take more than 3 s to make, by generator.
 _SLOW_FROM = {
     "card-coloring-counting": 6,
     "grid-local-minimum-counting": 5,
@@ -36,7 +36,7 @@ _SLOW_FROM = {
 SEED_BITS = 32
 """Number of bits of a seed: numpy accepts no more."""
 TRIES = 8
-"""Number of problems of one seed that a generator may fail to make."""
+"""Maximum number of tries to make a problem for one seed."""
 # RLVE-Gym's own tolerance when it compares a score with the score from which an answer passes.
 _ROUNDING = 1e-6
 # Places in a name such as "AbsMaxOfGCD" at which a word begins.
@@ -98,7 +98,7 @@ class Generator(Environment):
         self.id = slug  # type: ignore[misc]
         self._generator = generator
         self._choices = choices
-        # The source of the class alone takes ten times as long to find in the file.
+        # Read the whole file: finding the source of the class in it takes ten times as long.
         self.runs_answers = runs_text(Path(inspect.getfile(generator)).read_text("utf-8"))  # type: ignore[misc]
         if self.runs_answers:
             self.remarks = ("it runs answers as code: each is scored in a process of its own",)  # type: ignore[misc]
@@ -161,7 +161,7 @@ class Generator(Environment):
 
 
 def choices_of(controller: Any) -> list[list[dict[str, Any]]]:
-    """Returns for each level the parameters that its problems may have. Levels end where they no longer differ."""
+    """Returns for each level the parameters that its problems may have. Levels end before two would be equal."""
     levels: list[list[dict[str, Any]]] = []
     each = controller()
     for _ in range(LEVELS):

@@ -18,7 +18,7 @@ from gradus.serve.adapters._games import ACTION_BYTES, SHORT_BYTES, Game, Step, 
 from gradus.serve.adapters._target import slug_of
 
 LIBRARY = "textarena"
-# Each variant is registered several times. The raw one shows only what is new since the last action.
+# Each variant of a game is registered several times. The one named "-raw" shows only the text since the last action.
 _ID = re.compile(r"(.+?)-v\d+(?:-(.+?))?-raw")
 _LEFT_OUT = {
     "guess-who": "a language model answers the questions",
@@ -73,7 +73,7 @@ def keep_dictionary() -> None:
 
 
 def why_not(source: Path) -> str:
-    """Returns why a game is left out; empty: it is not. Its source is read, because some games cannot be imported."""
+    """Returns why a game is left out; empty: it is not. Reads its source, because some games cannot be imported."""
     if not source.is_file():
         return f"the library registers it, but has no {source.parent.name}/{source.name}"
     text = source.read_text("utf-8")

@@ -18,7 +18,7 @@ from gradus.serve._facts import Facts
 from gradus.serve.adapters._target import Target, slug_of
 
 TASKS_MAX = 100_000
-"""Maximum number of tasks taken from a taskset without an end."""
+"""Maximum number of tasks taken from an endless taskset."""
 INFINITE_TASKS = 4096
 
 
@@ -57,7 +57,7 @@ def offer(rest: str) -> Offer:
 
 
 def refusal_of(task: Any) -> str | None:
-    """Returns the reason for which a task is not one of a single turn scored by its text alone; None: it is."""
+    """Returns why a task cannot be mounted: only its answer's text, in one turn, may decide its score; None: it can."""
     from verifiers.v1.task import Task  # noqa: PLC0415
 
     cls = type(task)

@@ -52,7 +52,7 @@ class Asked:
     hidden: Sequence[str] = ()
     """The server's files and folders, which are hidden wherever they lie."""
     start_folder: str = ""
-    """Folder in which the server was started. Only folders below it can be package folders."""
+    """Folder in which the server was started. It never counts as a package folder, but folders inside it can."""
     network: bool = False
     memory_mib: int = 1024
     without: Collection[str] = field(default_factory=frozenset)
@@ -93,7 +93,7 @@ def enter_processes(flags: int) -> None:
 
 
 class Walls:
-    """Isolation of a host: `enter` restricts the host, and `lock_worker` restricts a forked process further."""
+    """Isolation of a host: `enter` restricts the host's process, and `lock_worker` restricts a worker further."""
 
     def __init__(self, asked: Asked, namespaces: Namespaces) -> None:
         machine = filter.machine()
@@ -229,7 +229,7 @@ def home() -> Path:
 
 
 def dotted(folder: Path) -> list[Path]:
-    """Returns the folders of a home folder with other programs' keys, tokens and settings."""
+    """Returns the paths in a home folder that begin with a dot, where programs keep keys, tokens and settings."""
     return [path for path in folder.iterdir() if path.name.startswith(".")]
 
 

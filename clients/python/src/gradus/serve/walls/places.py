@@ -21,7 +21,7 @@ class Places:
     def __init__(self, hidden: Sequence[Path], start_folder: Path | None = None) -> None:
         # Hidden paths, both as given and with symbolic links resolved.
         self._hidden = {Path(os.path.abspath(path)) for path in hidden} | {path.resolve() for path in hidden}
-        # The start folder is never shown as a whole, only paths in it.
+        # The folder in which the server was started is never shown as a whole, only paths in it.
         start = {start_folder, start_folder.resolve()} if start_folder is not None else set()
         self._left_out = self._hidden | start
         # Device and inode of hidden files, because a file may have a second name (hard link).
@@ -70,7 +70,7 @@ def _is_in(path: Path, folder: Path) -> bool:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Returns device and inode of a file that has several names; None: it has one, or is missing or a folder."""
+    """Returns device and inode of a file with several hard links; None: it has only one, is missing or is a folder."""
     try:
         found = path.stat()
     except OSError:
