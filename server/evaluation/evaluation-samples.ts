@@ -194,7 +194,7 @@ export function findSuite(opened: readonly OpenedSuite[], id: string, version: n
 export function formatProblem(suite: Suite, format: AnswerFormat | undefined): Refusal | undefined {
   const part = suite.parts.find(({ definition }) => format !== undefined && !definition.answerFormats.includes(format));
   if (part === undefined) return undefined;
-  const message = `${part.environment} takes ${part.definition.answerFormats.join(", ")}`;
+  const message = `${part.environment} accepts only ${part.definition.answerFormats.join(", ")}`;
   return { kind: "invalid", field: "answer_format", message };
 }
 

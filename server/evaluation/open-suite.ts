@@ -88,7 +88,7 @@ export type SuiteResult =
   /** This server cannot make the suite's tasks, e.g. because it lacks a pool or a level. The message says why. */
   | { readonly kind: "unavailable"; readonly message: string };
 
-/** Pools and external resources that this server has. */
+/** Pools that this server has, and the reasons why it lacks external resources. */
 export interface SuiteSources {
   readonly pools?: ReadonlyMap<string, Pool>;
   /** Reasons why this server lacks external resources that verifiers need, by the resource's name, e.g. "judge". */

@@ -97,7 +97,7 @@ async function record(
     const kind = isSame ? "duplicate" : "conflicting_completion";
     return { kind: "ok", value: { kind, result: first, index: given } };
   }
-  const detail = `sample_key: all ${open.samplesPerTask} samples of the task have completions of other keys or indices`;
+  const detail = `sample_key: all ${open.samplesPerTask} samples of the task are already stored, under other keys or indices`;
   return { kind: "ok", value: { kind: "not_recorded", result, detail } };
 }
 

@@ -119,7 +119,7 @@ function refusal(identity: Identity, earlier: readonly OtherReplica[], drainOthe
   const replacing = earlier.find(({ replaces }) => replaces.includes(name));
   if (replacing !== undefined) {
     const differing = differences(identity, replacing.identity).join("; ");
-    return { by: replacing, message: `replica ${replacing.id} is replacing servers like this one: ${differing}` };
+    return { by: replacing, message: `replica ${replacing.id} is replacing servers like this one. Start this server like that replica: ${differing}` };
   }
   if (drainOthers) return undefined;
   const unlike = earlier

@@ -2,8 +2,8 @@
  * Protects a resource (e.g. the sandbox). Limits how many verifications run and wait, and refuses them while the
  * resource is down.
  *
- * The caller that has used the resource least comes next. If the queue is full, the caller with the most waiting jobs
- * loses one of them to a caller with fewer. A new job of the caller with the most is refused.
+ * The caller that has used the resource least comes next. If the queue is full, a new job displaces the newest waiting
+ * job of the caller that has most waiting. If the new job is of that caller, it is refused itself.
  */
 import type { Resource } from "../../../envs/resource.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
@@ -14,7 +14,7 @@ import { createHealth, type Health } from "./resource-health.ts";
 import { createLimits, type Limits } from "./limit.ts";
 
 /**
- * Delay between the first and the second attempt, in milliseconds, unless the failure names another delay. Doubles with
+ * Delay between a job's first and second attempt, in milliseconds, unless the failure names another delay. Doubles with
  * each further attempt.
  */
 const BACKOFF_MS = 250;
@@ -196,8 +196,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
     /**
-     * Refuses the newest waiting job of the caller whose waiting jobs take up most of the limits. Returns false,
-     * and refuses none, if this job's caller, with this job, takes up as much.
+     * Refuses another waiting job in favour of `job`: the newest one of the caller whose waiting jobs use most of the
+     * limits. Returns false, and refuses none, if the caller of `job` would then use as much or more.
      */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));
@@ -223,9 +223,9 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
   };
   const lack = (bytes: number): Failed | undefined => {
     if (admitted >= concurrencyMax + waitingMax)
-      return overloaded(`${admitted} completions, the maximum, are being verified or wait`);
+      return overloaded(`the maximum of ${admitted} completions are being verified or waiting`);
     if (heldBytes + bytes > heldBytesMax)
-      return overloaded(`${heldBytes} bytes of completions, nearly the maximum, are in memory`);
+      return overloaded(`${heldBytes} bytes of completions are in memory, too close to the maximum for another one,`);
     return undefined;
   };
   return {

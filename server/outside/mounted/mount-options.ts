@@ -63,7 +63,7 @@ type MountOption =
   | { readonly kind: "remote"; readonly name: string; readonly address: string; readonly tls: boolean };
 
 const REMOTE = /^([a-zA-Z0-9._-]{1,64})=(?:(grpcs?):\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s/:[\]]+):\d{1,5})$/;
-/** A server of another gym that is named as its clients name it, and not as a provider of Gradus. */
+/** Matches "ors=ADDRESS": a server of Open Reward Standard environments, and not a provider named "ors". */
 const ORS = /^ors=(?!grpcs?:)(\S{1,4000})$/;
 const TARGET = /^[a-z][a-z0-9_-]{0,63}(:.{1,4000})?$/;
 

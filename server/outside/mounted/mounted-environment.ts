@@ -163,8 +163,8 @@ function readAnswer(text: string, bytesMax: number): Parsed<string> {
 }
 
 /**
- * Returns how answers are rewarded. If the environment has components, they make up the reward; otherwise reward
- * schemes do. Tasks with turns name no schemes here.
+ * Returns how answers are rewarded: by components, if the environment has any, and otherwise by reward schemes. For
+ * tasks with turns and no components, returns neither.
  */
 function pricingOf({ components, goal, turns }: Described) {
   const [primary] = components;

@@ -193,7 +193,7 @@ export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<re
       const { rows: shared, of, contradicting } = await overlapOf(one.part, other.part);
       const apart = contradicting === 0 ? "" : `, ${contradicting} of them with another answer`;
       if (shared > 0)
-        twice.push(`arms '${one.id}' and '${other.id}' share ${shared} problems, of the first one's ${of}${apart}`);
+        twice.push(`arms '${one.id}' and '${other.id}' share ${shared} of the ${of} problems of the first arm${apart}`);
     }
   return [...trained, ...twice, ...shippedWarnings(deps, [...rows.arms, ...rows.evaluationArms])];
 }

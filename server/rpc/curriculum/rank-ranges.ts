@@ -44,7 +44,8 @@ export function countRanks(deps: RankDeps, policy: Policy, arms: readonly Ranked
 }
 
 /**
- * Returns the arms that draw pool rows in a range of ranks, and an error message for each arm of the range that cannot.
+ * Returns the arms that draw pool rows in a range of ranks, and error messages for arms of the range whose rows have no
+ * ranks.
  */
 function rowArmsOf(
   { pools }: RankDeps,
@@ -81,5 +82,5 @@ function problemOf({ arm, pool }: RowArm, [first]: readonly RowArm[], { by }: Ra
   if (by !== undefined && by !== measure) return [`${draws}, which is ranked by '${measure}', and not by '${by}'`];
   if (first === undefined || first.pool.ranking.source === undefined || first.pool.ranking.source === source) return [];
   const others = `'${measure}', and arm '${first.arm.id}' before it by '${first.pool.ranking.measure}'`;
-  return [`${draws}, which is ranked by ${others}: two measures are no order, so draw them in stages of their own`];
+  return [`${draws}, which is ranked by ${others}: rows have one order only if they have one measure, so put these arms into separate stages`];
 }

@@ -49,7 +49,8 @@ const RECORD_NUMBERS = 64;
  */
 interface Beginning {
   /**
-   * Value of HistoryPart.of at the time of reading. If the run's value differs now, an import has changed the history.
+   * Key and epoch of the run at the time of reading (HistoryPart.of). If they differ now, the history has changed: the
+   * run was imported or created anew.
    */
   readonly of: string;
   readonly records: readonly HistoryRecord[];
@@ -59,8 +60,8 @@ interface Beginning {
 /** A page of a history, or the rest after a cached beginning. */
 interface Reading {
   /**
-   * Value of HistoryPart.of at the time of reading, by which a later change of the history is noticed. Undefined: an
-   * import changed the history while it was read.
+   * Key and epoch of the run at the time of reading (HistoryPart.of), by which a later import is noticed. Undefined:
+   * the run was imported during the reading.
    */
   readonly of: string | undefined;
   readonly records: readonly HistoryRecord[];

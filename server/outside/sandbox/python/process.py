@@ -205,7 +205,7 @@ class Process:
             return Outcome(told.kind, told.payload)
         if killed:
             raise KilledError(
-                "a process was killed that had kept to its limits, as when the machine is short of memory"
+                "the kernel killed a process that had kept to its limits: the machine may be short of memory"
             )
         if status < 0:
             return Outcome(DIED, f"ended by {name_of_signal(-status)}".encode())

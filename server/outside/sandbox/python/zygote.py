@@ -139,7 +139,7 @@ def find_doorman(found: Found, is_own_user: bool) -> Doorman:
         return Doorman(kernel.install_listener(found.machine, made))
     except OSError as error:
         raise RefusedError(
-            f"this kernel bounds no program's threads: it has neither user namespaces nor seccomp listeners ({error})"
+            f"this kernel cannot limit a program's threads: it lacks user namespaces and seccomp listeners ({error})"
         ) from error
 
 
