@@ -40,8 +40,8 @@ export interface SolveJob {
   readonly kind: "solve";
   readonly task: BackgroundTask;
   /**
-   * Answer or completion to draw beside the solution of the task. "none": only the solution is drawn. Undefined: no
-   * picture is drawn.
+   * Answer, or completion with an answer, to draw next to the solution of the task. "none": only the solution is drawn.
+   * Undefined: no picture is drawn.
    */
   readonly drawBeside: Text | undefined;
 }

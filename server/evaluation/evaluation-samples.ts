@@ -29,8 +29,8 @@ import type { SuiteTask } from "./suite-tasks.ts";
 const STRETCH = 200;
 
 /**
- * Returns the specification of a task of an evaluation: that of the suite, with the evaluation's own answer format and
- * thinking mode if it has them.
+ * Returns the specification of a task of an evaluation: the suite's specification, with the answer format and thinking
+ * mode that the evaluation sets, if any.
  */
 export function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
   if (answerFormat === undefined && thinking === undefined) return part.spec;

@@ -94,8 +94,8 @@ export function identityOf(
 }
 
 /**
- * Returns a hash of the identity. Equal identities have equal hashes. Servers name by these hashes which servers they
- * replace.
+ * Returns a hash of the identity. Equal identities have equal hashes. By these hashes, a server lists the servers that
+ * it replaces.
  */
 export function nameOf(identity: Identity): string {
   return hashOf(JSON.stringify(identity));

@@ -3,7 +3,8 @@
  * resource is down.
  *
  * The caller that has used the resource least comes next. If the queue is full, a new job displaces the newest waiting
- * job of the caller that has most waiting. If the new job is of that caller, it is refused itself.
+ * job of the caller with the most waiting, or of the same caller's connection with the most. If its own caller or
+ * connection would then have as much waiting, the new job is refused instead.
  */
 import type { Resource } from "../../../envs/resource.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
@@ -196,8 +197,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
     /**
-     * Refuses another waiting job in favour of `job`: the newest one of the caller whose waiting jobs use most of the
-     * limits. Returns false, and refuses none, if the caller of `job` would then use as much or more.
+     * Refuses a waiting job in favour of `job`, chosen as described at the top of this file. Returns false, and refuses
+     * none, if `job` must be refused instead.
      */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));

@@ -226,8 +226,8 @@ async function checkAnswers(
 }
 
 /**
- * Verifies the reference answer, a meaningless one and hostile ones. Then verifies some of them again, alone and
- * together, to see whether the verdicts change.
+ * Verifies the reference answer, a meaningless answer and hostile answers. Then verifies some of the answers again,
+ * alone and together, to see whether the verdicts change.
  */
 export async function answer(subject: Subject, made: Instances) {
   const { described } = subject;
@@ -274,7 +274,7 @@ const breachOf = (checked: Checked | undefined): Breach | undefined => checked &
 const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
- * Compares verdicts with those on the same answers a second time. Returns the first difference that would change a
+ * Compares the verdicts of two verifications of the same answers. Returns the first difference that would change a
  * reward. Undefined: there is none.
  */
 export function change(before: readonly Checked[], after: readonly Checked[]): Breach | undefined {

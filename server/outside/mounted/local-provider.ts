@@ -96,8 +96,8 @@ interface Hand {
    */
   held: Held | undefined;
   /**
-   * Number of the last call whose results its host process reported to the end. The worker, if it was only slow, sends
-   * them once more. 0: there is none.
+   * Number of the last call for which the host process reported all results in the worker's place. If the worker was
+   * only slow, it sends these results again, and they are ignored. 0: there is no such call.
    */
   heard: number;
 }

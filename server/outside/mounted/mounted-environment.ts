@@ -1,6 +1,6 @@
 /**
- * Makes a provider's environment usable like a built-in one. If the provider's description has the answer to a
- * question, no request is sent; otherwise the provider is asked.
+ * Makes a provider's environment usable like a built-in one. What the provider's description contains is taken from it;
+ * everything else is requested from the provider.
  */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../envs/define.ts";

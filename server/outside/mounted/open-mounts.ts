@@ -325,7 +325,7 @@ async function beginTrials(
 const adviceOf = (finding: Finding | undefined): readonly string[] =>
   finding?.kind === "lawful" ? (finding.advice ?? []) : [];
 
-/** Sorts the examined levels: those to serve, and those to refuse. Also returns remarks for the operator. */
+/** Divides the examined levels into levels to serve and levels to refuse. Also returns remarks for the operator. */
 function sift(environments: readonly Described[], trials: Trials) {
   const refused: Refused[] = [];
   const served: Described[] = [];

@@ -11,9 +11,9 @@ export interface Merging {
   add(batch: BatchEntry): void;
   count(): number;
   /**
-   * Returns the first batch with merged numbers. Counts and sums are added; other numbers are averaged over the batches
-   * that have them; `frontiers` are those of the last batch. `solvedCounts` is left out if a batch has none, because
-   * `rewardCounts` would then count more samples. Undefined: no batch was added.
+   * Returns the merged record, a copy of the first batch with merged numbers. Counts and sums are added, other numbers
+   * are averaged over the batches that have them, and `frontiers` is from the last batch. `solvedCounts` is left out if
+   * a batch has none, because `rewardCounts` would then count more samples. Undefined: no batch was added.
    */
   entry(): BatchEntry | undefined;
 }

@@ -126,8 +126,8 @@ export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfi
 const CALL_TIMEOUT_MS = 60_000;
 
 /**
- * Returns the default group timeout in milliseconds. A judge that is down must not block a run for ever, nor may an
- * episode that its trainer lost. Undefined: no arm needs a resource to score, and none has tasks with turns.
+ * Returns the default group timeout in milliseconds. Without a timeout, a judge that is down, or an episode that its
+ * trainer lost, would block a run for ever. Undefined: no arm needs a resource to score, and none has tasks with turns.
  */
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   const calls = Math.max(0, ...arms.map(({ spec }) => (spec as Partial<TaskSpec> | undefined)?.calls ?? 0));

@@ -251,8 +251,8 @@ async function streamStep(
 }
 
 /**
- * Scores groups, and returns their outcomes in order. Calls `stepAside` once only results of resources are awaited, so
- * that the stream can begin other requests meanwhile.
+ * Scores groups, and returns their outcomes in order. When it only waits for external resources (e.g. a judge), calls
+ * `stepAside`, so that the stream can begin other requests.
  */
 export async function scoreGroups(
   deps: ServiceDeps,
@@ -274,8 +274,8 @@ export async function scoreGroups(
 }
 
 /**
- * Returns the task of a group: that of the group's task id. If the group has none, it is that of the first completion
- * whose own task id can be decoded.
+ * Returns the task that the group's task id names. If the group has no task id, returns the task of the first
+ * completion whose own task id can be decoded.
  */
 function openGroup({ scorer }: ServiceDeps, { taskId, completions }: CompletionGroup): OpenTask | NoReward {
   let task = scorer.open(taskId);

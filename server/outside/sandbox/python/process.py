@@ -13,8 +13,7 @@ from child import SCRIPT, Case, MiB, Room
 from meter import Meter
 from time_limit import JOB_FACTOR, Budget, Watch
 
-# How a test case ended. In the case of REPLY the process itself sent the result. The parent process finds out the other
-# ends.
+# How a test case ended. REPLY: the process itself sent the result. The other four are determined by the parent process.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
 
 LENGTH = struct.Struct(">I")

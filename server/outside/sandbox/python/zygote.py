@@ -97,7 +97,7 @@ class Found:
 
 
 def enter_own_user(found: Found) -> bool:
-    """Enters a user namespace, in which the threads of programs are counted alone. Returns whether that succeeded."""
+    """Enters a user namespace, so that the kernel counts only threads of programs. Returns whether that succeeded."""
     if found.no_namespaces is None and os.getuid() != NOBODY:
         return True  # The user namespace was entered together with the others.
     if "namespaces" in found.without:
