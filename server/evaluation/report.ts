@@ -408,7 +408,7 @@ export interface SampleFacts {
    * Format error of a malformed answer. Undefined: the answer is not malformed, or an older server stored the sample.
    */
   readonly violation?: string;
-  /** True if the completion has a marked answer that could not be parsed. Undefined: it is not so. */
+  /** True if the completion has a marked answer that could not be parsed. Undefined: it has no such answer. */
   readonly unread?: boolean;
   /** True if the verifier could not decide whether the answer is right. Undefined: it could. */
   readonly undecided?: boolean;

@@ -171,7 +171,9 @@ function textForm(bytes: Buffer, extension: string, packing: Packing | undefined
   const head = LINES.includes(extension) ? undefined : csvHead(bytes, extension === ".tsv");
   if (head !== undefined) return { kind: "csv", packing, head };
   if (isTable && start.trim() !== "")
-    throw new PoolFileProblem("its first line does not name several columns, as the first line of a CSV or TSV file must");
+    throw new PoolFileProblem(
+      "its first line does not name several columns, as the first line of a CSV or TSV file must",
+    );
   return { kind: "lines", packing };
 }
 

@@ -226,7 +226,7 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
     if (admitted >= concurrencyMax + waitingMax)
       return overloaded(`the maximum of ${admitted} completions are being verified or waiting`);
     if (heldBytes + bytes > heldBytesMax)
-      return overloaded(`${heldBytes} bytes of completions are in memory, too close to the maximum for another one,`);
+      return overloaded(`${heldBytes} bytes of memory are in use, near the maximum, by completions`);
     return undefined;
   };
   return {

@@ -130,7 +130,7 @@ export const mountOptions = optionTable({
   allow: list({
     placeholder: "read=path,net=host",
     description:
-      "what mounted Python files may use besides their own folders and packages: a folder or file to read, or a host, which at present allows the whole network; may be given several times",
+      "what mounted Python files may use besides their own folders and packages. read: a folder or file to read; net: a host to connect to, which at present allows all hosts. May be given several times",
     each: readAllowed,
   }),
   reload: flag({

@@ -19,8 +19,10 @@ const TRIES = 3;
 type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source" | "grow">;
 
 /**
- * Makes the first task of each arm with generated tasks, all at once, and throws if an arm gives none. Arms that draw
- * rows of a pool were checked when they were read. Returns the ids of arms without tasks that are `optional`.
+ * Makes a task of each arm with generated tasks, all at once. An arm that grows is checked at its first and last level.
+ * Arms that draw rows of a pool were checked when they were read.
+ *
+ * Throws if an arm gives no task, unless `optional` returns true for the arm. Returns the ids of such optional arms.
  */
 export async function checkArms(
   { maker }: { readonly maker: Pick<Maker, "make"> },

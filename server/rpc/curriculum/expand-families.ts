@@ -202,7 +202,10 @@ function checkGrowth({ grow }: Arm, { difficulty }: TaskSpec, field: string): vo
   checkBytes(grow.axis, LIMITS.Growth.axis.max, `${field}.grow.axis`);
   const set = (["start", "step", "cap"] as const).find((name) => grow[name] !== 0);
   if (set !== undefined)
-    throw invalid(`${field}.grow.${set}`, "the axes of a family differ: leave it out, or add an arm for one environment");
+    throw invalid(
+      `${field}.grow.${set}`,
+      "the axes of a family differ: leave it out, or add an arm for one environment",
+    );
   if (difficulty.case === "level")
     throw invalid(`${field}.spec.level`, "the growth axes give the levels of a family that grows: leave it out");
 }

@@ -38,7 +38,8 @@ function addAll(sums: number[], numbers: readonly number[]): void {
 }
 
 /**
- * Returns a function that replaces a batch's lists by arm with lists by group. `armGroups` has each arm's group number.
+ * Returns a function that replaces the lists with a number per arm, in a batch's record, by lists with a number per
+ * group of arms. `armGroups` has each arm's group number.
  */
 export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => HistoryEntry {
   const groupCount = 1 + armGroups.reduce((most, group) => Math.max(most, group), -1);

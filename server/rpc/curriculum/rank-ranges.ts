@@ -82,5 +82,7 @@ function problemOf({ arm, pool }: RowArm, [first]: readonly RowArm[], { by }: Ra
   if (by !== undefined && by !== measure) return [`${draws}, which is ranked by '${measure}', and not by '${by}'`];
   if (first === undefined || first.pool.ranking.source === undefined || first.pool.ranking.source === source) return [];
   const others = `'${measure}', and arm '${first.arm.id}' before it by '${first.pool.ranking.measure}'`;
-  return [`${draws}, which is ranked by ${others}: rows have one order only if they have one measure, so put these arms into separate stages`];
+  return [
+    `${draws}, which is ranked by ${others}: rows have one order only if they have one measure, so put these arms into separate stages`,
+  ];
 }

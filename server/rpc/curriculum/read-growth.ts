@@ -133,7 +133,10 @@ export function grownArms(
     const arm = arms.find((one) => one.id === id && !one.removed);
     if (arm === undefined) throw invalid(field, "is not an arm of the run");
     if (arm.grow === undefined)
-      throw invalid(field, "the arm was created without grow, so its levels cannot be extended: add another arm with grow");
+      throw invalid(
+        field,
+        "the arm was created without grow, so its levels cannot be extended: add another arm with grow",
+      );
     const { spec, grow: before } = arm;
     const environment = lookUpEnvironment(registry, spec.environment, spec.version, field);
     const asked = create(GrowthSchema, { ...before, cap: grow.cap });

@@ -19,7 +19,7 @@ export interface HistoryQuery {
   readonly merge: number;
   /** Whether records of update batches include the lists with one number for each arm. */
   readonly isByArm: boolean;
-  /** Group number of each arm. The lists by arm are joined into lists by group. Empty: they stay by arm. */
+  /** Group number of each arm. Numbers of the arms of a group are combined into one number. Empty: no groups. */
   readonly armGroups: readonly number[];
 }
 

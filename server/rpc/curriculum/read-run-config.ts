@@ -45,7 +45,10 @@ const RUN = LIMITS.RunConfig;
 /** Parts of the server against which a run's configuration is checked. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
   readonly isServed?: Served;
-  /** Configuration of the run that already has this id, if any. Its pools may now have fewer rows than it needs. */
+  /**
+   * Configuration of the run that has this id already, if any. Its evaluation arms are accepted even if their pools
+   * have fewer rows by now.
+   */
   readonly existing?: RunConfig<TaskSpec> | undefined;
 };
 
