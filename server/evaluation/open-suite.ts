@@ -98,7 +98,7 @@ export interface SuiteSources {
 
 /**
  * Opens a suite with this server's environments and pools. A part that takes all rows of a level and split is left out
- * if there are none.
+ * if its pool has no such rows.
  */
 export function openSuite(registry: Registry, definition: SuiteDefinition, sources: SuiteSources = {}): SuiteResult {
   const parts: OpenPart[] = [];

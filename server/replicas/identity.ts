@@ -12,8 +12,8 @@ import type { Keyring } from "../tasks/keyring.ts";
 export interface Identity {
   readonly version: string;
   /**
-   * Digest of each environment, by id and version ("known" for built-in ones). Also the hash of each of the operator's
-   * modules, by file.
+   * Digest of each mounted environment, by id and version; for built-in environments the text "known". Also the hash of
+   * each of the operator's modules, by file.
    */
   readonly environments: Readonly<Record<string, string>>;
   /**

@@ -204,7 +204,7 @@ export function countSample(counts: RunCounts, sample: CountedSample): void {
   add(seriesWithin(arm, name, VIOLATION, TEMPLATES_MAX) ?? made(arm, OTHERS, emptySeries), stretch, ONE);
 }
 
-/** Doubles the width of the stretches until a cursor lies in one of the first STRETCHES_MAX. Merges their counts. */
+/** Doubles the width of the stretches, and merges their counts, until STRETCHES_MAX stretches include the cursor. */
 function widen(counts: RunCounts, cursor: number): void {
   if (cursor < counts.width * STRETCHES_MAX) return;
   const before = counts.width;

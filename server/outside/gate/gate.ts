@@ -197,8 +197,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
     /**
-     * Refuses a waiting job in favour of `job`, chosen as described at the top of this file. Returns false, and refuses
-     * none, if `job` must be refused instead.
+     * Refuses the newest waiting job of the caller with the most waiting (or of the same caller's connection with the
+     * most), in favour of `job`. Returns false, and refuses none, if `job` must be refused instead.
      */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));

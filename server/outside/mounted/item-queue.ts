@@ -58,9 +58,9 @@ export interface ItemQueue {
    * by the measured time `ms`.
    */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Returns whether an item whose turn has come waits for a fresh worker, and `isComing` says that none is coming. */
+  /** Returns whether an item whose turn has come lacks a fresh worker. `isComing` tells whether one is expected. */
   wantsFresh(isComing: (item: Item) => boolean): boolean;
-  /** Returns whether an item of another caller or connection than `item`'s is in the queue. */
+  /** Returns whether the queue has an item of another caller, or of another connection, than `item`. */
   hasOthers(item: Item): boolean;
   /** Empties the queue and returns its items. */
   drain(): readonly Item[];

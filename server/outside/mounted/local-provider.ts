@@ -44,11 +44,11 @@ const FRAME_ITEMS_MAX = 64;
  * may have to wait for a processor.
  */
 const LATE_FACTOR = 3;
-/** Milliseconds that a worker may take for a request in addition to that multiple. */
+/** Milliseconds that a worker may take for a request in addition to LATE_FACTOR times the processor time limit. */
 const LATE_MS = 3000;
 /**
- * Time in milliseconds after which a silent worker is told to send the results that it has collected, so that their
- * callers need not wait longer.
+ * Time in milliseconds after which a silent worker is told to send the results that it has collected, so that the
+ * callers that wait for these results get them.
  */
 const QUIET_MS = 250;
 /** Number of host processes that may end while they work on a request (item). At this number the request fails. */
