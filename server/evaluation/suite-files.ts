@@ -7,10 +7,10 @@
  * {"count_of": "numbers"}, for the number of values in a list of that metadata. In a part whose tasks have turns,
  * "calls" is their maximum number, and "tools" lists the tools that the model may call.
  *
- * The suite's overall statistics are means over its categories, or with "overall": "tasks" over its tasks. Defaults of a
- * part: the newest version of its environment, the environment as category, split bench, its position as name, and the
- * environment's default reward_scheme. Give the version if the suite must outlast an update of the server: if a newer
- * version of an environment has other tasks, evaluations of the suite are refused rather than continued.
+ * The suite's overall statistics are means over its categories, or with "overall": "tasks" over its tasks. Defaults of
+ * a part: the newest version of its environment, the environment as category, split bench, its position as name, and
+ * the environment's default reward_scheme. Give the version if the suite must outlast an update of the server: if a
+ * newer version of an environment has other tasks, evaluations of the suite are refused rather than continued.
  */
 import type { Split } from "../../envs/environment.ts";
 import { repeatedKey } from "../../envs/lib/exact-json.ts";

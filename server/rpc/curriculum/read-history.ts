@@ -185,8 +185,8 @@ const nothingByArm = {
 } as const;
 
 /**
- * Returns the entry without its lists by arm. The run always fills them in for open batches, so they must be removed
- * here.
+ * Returns the entry without its lists that have a number for each arm. For open batches the run always fills in these
+ * lists, so they are removed here.
  */
 function withoutArms(entry: HistoryEntry): HistoryEntry {
   return entry.kind === "batch" ? { ...entry, ...nothingByArm } : entry;

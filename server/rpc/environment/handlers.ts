@@ -251,8 +251,8 @@ async function streamStep(
 }
 
 /**
- * Scores groups, and returns their outcomes in order. When it only waits for external resources (e.g. a judge), calls
- * `stepAside`, so that the stream can begin other requests.
+ * Scores groups, and returns their outcomes in order. When only results of external resources (e.g. a judge) are
+ * missing, calls `stepAside`, so that the stream can begin other requests.
  */
 export async function scoreGroups(
   deps: ServiceDeps,
@@ -292,8 +292,8 @@ function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is Gro
 }
 
 /**
- * Scores a group and reports the scores to its run. Returns without a promise if neither a resource nor a run is
- * needed.
+ * Scores a group and reports the scores to its run. If neither a resource nor a run is needed, returns the outcome
+ * itself instead of a promise.
  */
 function scoreAndFeed(
   deps: ServiceDeps,
