@@ -21,8 +21,8 @@ interface RowArm {
 }
 
 /**
- * Returns the policy with two facts added to each range of ranks: the measure that ranks the rows, and each arm's number
- * of rows in the range. Refuses a range over rows without ranks, because such a range would silently draw all rows.
+ * Returns the policy with two facts added to each range of ranks: the measure that ranks the rows, and each arm's
+ * number of rows in the range. Refuses a range over rows without ranks, because it would silently draw all rows.
  */
 export function countRanks(deps: RankDeps, policy: Policy, arms: readonly RankedArm[], prefix = ""): Policy {
   const staying = arms.filter(({ removed }) => !removed);
