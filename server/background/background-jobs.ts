@@ -23,7 +23,7 @@ export interface BackgroundTask {
   readonly baseline: Baseline | undefined;
 }
 
-/** Answer to draw into a task's picture: none, an answer alone, or the answer that a completion marks. */
+/** Answer to show in a task's picture: none, a bare answer, or the final answer of a whole completion. */
 export type Text =
   | { readonly kind: "none" }
   /** The answer alone, without the marks of an answer format, e.g. without tags. */
@@ -40,8 +40,8 @@ export interface SolveJob {
   readonly kind: "solve";
   readonly task: BackgroundTask;
   /**
-   * Answer or completion to draw beside the solution of the task. "none": only the solution is drawn. Undefined: no
-   * picture is drawn.
+   * Answer, or completion with an answer, to draw next to the solution of the task. "none": only the solution is drawn.
+   * Undefined: no picture is drawn.
    */
   readonly drawBeside: Text | undefined;
 }

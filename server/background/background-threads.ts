@@ -2,7 +2,8 @@
  * Runs jobs that people start (e.g. pictures) in threads, so that they disturb neither the event loop nor the making of
  * tasks.
  *
- * One thread draws, solves and reads run files; another simulates. Threads start with the first job and end when idle.
+ * One thread draws pictures, solves tasks and reads run files; another simulates runs. Each starts at its first job and
+ * ends when idle.
  */
 import { Piscina } from "piscina";
 import { fairQueue } from "../base/fair-queue.ts";

@@ -1,6 +1,6 @@
 /**
- * Runs background jobs (pictures, simulations etc.) without a thread, for commands of the CLI, which serve nobody else
- * meanwhile. The jobs' code is loaded at the first job.
+ * Runs background jobs (pictures, simulations etc.) without a thread, for CLI commands, which have no other callers to
+ * serve while a job runs. The jobs' code is loaded at the first job.
  */
 import type { Registry } from "../../envs/registry.ts";
 import type { Background } from "./background-threads.ts";

@@ -1,6 +1,6 @@
 /**
- * Simulates a run's configuration with a simulated student, and the same student with equal shares of all arms for
- * comparison.
+ * Simulates a run with a simulated student, i.e. a model of how a policy learns. For comparison, simulates the same
+ * student with equal shares of all arms.
  */
 import type { RunConfig } from "../curriculum/types.ts";
 import { drive } from "../simulation/drive-run.ts";

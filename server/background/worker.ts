@@ -1,4 +1,4 @@
-/** Entry point of a thread that runs jobs for people: it draws, solves, reads run files and simulates. */
+/** Entry point of a thread that draws pictures, solves tasks, reads run files or simulates runs, for people. */
 import { workerData } from "piscina";
 import { loadEnvironments } from "../tasks/making/load-environments.ts";
 import type { BackgroundData } from "./background-threads.ts";

@@ -29,8 +29,8 @@ import type { SuiteTask } from "./suite-tasks.ts";
 const STRETCH = 200;
 
 /**
- * Returns the specification of a task of an evaluation: that of the suite, with the evaluation's own answer format and
- * thinking mode if it has them.
+ * Returns the specification of a task of an evaluation: the suite's specification, with the answer format and thinking
+ * mode that the evaluation sets, if any.
  */
 export function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
   if (answerFormat === undefined && thinking === undefined) return part.spec;
@@ -194,7 +194,7 @@ export function findSuite(opened: readonly OpenedSuite[], id: string, version: n
 export function formatProblem(suite: Suite, format: AnswerFormat | undefined): Refusal | undefined {
   const part = suite.parts.find(({ definition }) => format !== undefined && !definition.answerFormats.includes(format));
   if (part === undefined) return undefined;
-  const message = `${part.environment} takes ${part.definition.answerFormats.join(", ")}`;
+  const message = `${part.environment} accepts only ${part.definition.answerFormats.join(", ")}`;
   return { kind: "invalid", field: "answer_format", message };
 }
 

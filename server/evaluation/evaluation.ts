@@ -51,7 +51,7 @@ export interface EvaluationPage {
   readonly next: string | undefined;
 }
 
-/** Stored evaluation with its suite, as operations on an evaluation need it. `key` is its key in the store. */
+/** Stored evaluation with its opened suite. `key` is the key under which the store has the evaluation. */
 export interface OpenEvaluation extends EvaluationChoice {
   readonly id: string;
   readonly createdAtMs: number | undefined;

@@ -70,7 +70,8 @@ export interface OpenPart extends Omit<SuitePart, "tasks"> {
   /** Number in the suite, from 0, of the part's first task. */
   readonly start: number;
   /**
-   * Number of tasks of the same environment in earlier parts of the suite. This part's tasks get the seeds after those.
+   * Number of tasks of the same environment in earlier parts of the suite. The positions from which this part's tasks
+   * get their seeds begin with this number.
    */
   readonly seedStart: number;
 }
@@ -88,7 +89,7 @@ export type SuiteResult =
   /** This server cannot make the suite's tasks, e.g. because it lacks a pool or a level. The message says why. */
   | { readonly kind: "unavailable"; readonly message: string };
 
-/** Pools and external resources that this server has. */
+/** Pools that this server has, and the reasons why it lacks external resources. */
 export interface SuiteSources {
   readonly pools?: ReadonlyMap<string, Pool>;
   /** Reasons why this server lacks external resources that verifiers need, by the resource's name, e.g. "judge". */
@@ -97,7 +98,7 @@ export interface SuiteSources {
 
 /**
  * Opens a suite with this server's environments and pools. A part that takes all rows of a level and split is left out
- * if there are none.
+ * if its pool has no such rows.
  */
 export function openSuite(registry: Registry, definition: SuiteDefinition, sources: SuiteSources = {}): SuiteResult {
   const parts: OpenPart[] = [];
@@ -203,7 +204,7 @@ function rowsOf(
   const wanted = pool === "" ? (definition.rows?.defaultPool?.name ?? "") : (pool ?? "");
   const found = pools.get(wanted);
   if (found === undefined || !sharesRows(found.definition, definition))
-    return `${definition.id} has no pool '${wanted}': --pool ${wanted === "" ? "name" : wanted}=${definition.id}:path`;
+    return `${definition.id} has no pool '${wanted}': add it by --pool ${wanted === "" ? "name" : wanted}=${definition.id}:path`;
   const count = rowCount(found, level, split);
   if (tasks !== "all" && tasks > count)
     return `part '${name}' asks for ${tasks} rows, and pool '${wanted}' has ${count} of level '${level}' in split ${split}${count === 0 ? `; ${levelsText(found, split)}` : ""}`;
@@ -250,7 +251,7 @@ export function seedOf({ definition: { id, version } }: Suite, part: OpenPart, o
   return deriveSeed(id, version, part.environment, part.seedStart + ordinal - part.start);
 }
 
-/** Returns the category of a task: the part's fixed name, or else taken from the task's metadata. */
+/** Returns the category of a task: the fixed name that the part gives, or a value from the task's metadata. */
 export function categoryOf({ category }: SuitePart, metadata: Readonly<Record<string, string>>): string {
   if (typeof category === "string") return category;
   if ("metadata" in category) return metadata[category.metadata] || "other";

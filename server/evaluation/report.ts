@@ -136,8 +136,8 @@ export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: n
 }
 
 /**
- * Returns how many tasks the statistics mean_reward and pass@k leave out, because too few of their samples have a
- * reward. Names of statistics that leave out none are missing.
+ * Returns, by name, how many tasks the statistics mean_reward and pass@k leave out because too few of a task's samples
+ * have a reward. Statistics that leave out no task are not listed.
  */
 function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -408,7 +408,7 @@ export interface SampleFacts {
    * Format error of a malformed answer. Undefined: the answer is not malformed, or an older server stored the sample.
    */
   readonly violation?: string;
-  /** True if the completion has a marked answer that could not be parsed. Undefined: it is not so. */
+  /** True if the completion has a marked answer that could not be parsed. Undefined: it has no such answer. */
   readonly unread?: boolean;
   /** True if the verifier could not decide whether the answer is right. Undefined: it could. */
   readonly undecided?: boolean;

@@ -62,7 +62,7 @@ export async function submit(
   if (result.kind === "turn") return { kind: "ok", value: { kind: "turn", result } };
   if (result.kind === "none" && result.reason === "invalid_task_id") return notOfTheSuite(withoutField(result.detail));
   if (!isFinal(result)) {
-    const detail = "it has no reward yet: send it again";
+    const detail = "the completion has no reward yet: send it again";
     return { kind: "ok", value: { kind: "not_recorded", result, detail } };
   }
   const key = sampleKey === "" ? undefined : sampleKey;
@@ -97,7 +97,7 @@ async function record(
     const kind = isSame ? "duplicate" : "conflicting_completion";
     return { kind: "ok", value: { kind, result: first, index: given } };
   }
-  const detail = `sample_key: all ${open.samplesPerTask} samples of the task have completions of other keys or indices`;
+  const detail = `sample_key: all ${open.samplesPerTask} samples of the task are already stored, under other keys or indices`;
   return { kind: "ok", value: { kind: "not_recorded", result, detail } };
 }
 
@@ -128,7 +128,7 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
 }
 
 /**
- * Returns whether a task id has the evaluation's settings and could therefore have been given out by it. Other ids with
+ * Returns whether a task id has the evaluation's settings, so that the evaluation may have issued it. Other ids with
  * the same seed or row may have other settings.
  */
 function isOf({ token, scoring }: OpenTask, spec: TaskSpec, { origin }: TaskKey): boolean {

@@ -5,11 +5,12 @@
  * environments have a heuristic. A part with a "pool" uses rows of that pool ("" is the one that ships), as many as
  * "tasks" says, or "all". A "category" may be a name; {"metadata": "category"}, for a value of the tasks' metadata; or
  * {"count_of": "numbers"}, for the number of values in a list of that metadata. In a part whose tasks have turns,
- * "calls" is their maximum number, and "tools" lists the tools that the model may call. The suite's overall statistics are
- * means over its categories, or with "overall": "tasks" over its tasks. Defaults of a part: the newest version of its
- * environment, the environment as category, split bench, its position as name, and the environment's default
- * reward_scheme. Give the version if the suite must outlast an update of the server: if a newer version of an
- * environment has other tasks, evaluations of the suite are refused rather than continued.
+ * "calls" is their maximum number, and "tools" lists the tools that the model may call.
+ *
+ * The suite's overall statistics are means over its categories, or with "overall": "tasks" over its tasks. Defaults of
+ * a part: the newest version of its environment, the environment as category, split bench, its position as name, and
+ * the environment's default reward_scheme. Give the version if the suite must outlast an update of the server: if a
+ * newer version of an environment has other tasks, evaluations of the suite are refused rather than continued.
  */
 import type { Split } from "../../envs/environment.ts";
 import { repeatedKey } from "../../envs/lib/exact-json.ts";
@@ -101,7 +102,7 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
   };
 }
 
-/** Returns the category of a part, as described at the top of this file. The default is the environment's id. */
+/** Reads the field "category" of a part: a name, "metadata" or "count_of". Defaults to the environment's id. */
 function categoryOf(fields: Fields, environment: string, at: string): SuitePart["category"] {
   const { category } = fields;
   if (category === undefined) return environment;

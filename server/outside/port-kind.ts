@@ -2,7 +2,8 @@
  * Types of a port, i.e. a service such as a judge that verifiers use. Each port has a file NAME-port.ts, listed in
  * port-kinds.ts.
  *
- * These files must import little, because every command reads their options. Their `open` imports the rest.
+ * These files must import little, because every command reads their options. Their function `open` imports everything
+ * that the service itself needs.
  */
 import type { Resource } from "../../envs/resource.ts";
 import type { Port } from "../../envs/ports.ts";

@@ -119,7 +119,10 @@ function refusal(identity: Identity, earlier: readonly OtherReplica[], drainOthe
   const replacing = earlier.find(({ replaces }) => replaces.includes(name));
   if (replacing !== undefined) {
     const differing = differences(identity, replacing.identity).join("; ");
-    return { by: replacing, message: `replica ${replacing.id} is replacing servers like this one: ${differing}` };
+    return {
+      by: replacing,
+      message: `replica ${replacing.id} is replacing servers like this one. Start this server like that replica: ${differing}`,
+    };
   }
   if (drainOthers) return undefined;
   const unlike = earlier
@@ -218,8 +221,8 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
 }
 
 /**
- * Returns functions that run `beat` every BEAT_MS or at once, and that end this. `beat` never runs twice at the same
- * time.
+ * Returns functions that run `beat` after BEAT_MS (`wait`) or at once (`now`), then every BEAT_MS, and that stop the
+ * repetition (`end`). `beat` never runs twice at the same time.
  */
 function beats(clock: Clock, beat: () => Promise<void>) {
   let cancel = (): void => undefined;

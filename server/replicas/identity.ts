@@ -12,8 +12,8 @@ import type { Keyring } from "../tasks/keyring.ts";
 export interface Identity {
   readonly version: string;
   /**
-   * Digest of each environment, by id and version ("known" for built-in ones). Also the hash of each of the operator's
-   * modules, by file.
+   * Digest of each mounted environment, by id and version; for built-in environments the text "known". Also the hash of
+   * each of the operator's modules, by file.
    */
   readonly environments: Readonly<Record<string, string>>;
   /**
@@ -94,8 +94,8 @@ export function identityOf(
 }
 
 /**
- * Returns a hash of the identity. Equal identities have equal hashes. Servers name by these hashes which servers they
- * replace.
+ * Returns a hash of the identity. Equal identities have equal hashes. By these hashes, a server lists the servers that
+ * it replaces.
  */
 export function nameOf(identity: Identity): string {
   return hashOf(JSON.stringify(identity));

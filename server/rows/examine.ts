@@ -11,7 +11,7 @@ export interface BatchRequest {
   readonly version: number;
   /** Columns that have another name in the file than in the environment, as given by --column. */
   readonly names: ColumnNames;
-  /** Findings of a sandbox in the Python code of the rows. Undefined: no sandbox has parsed the code yet. */
+  /** Python code of the rows as a sandbox has parsed it. Undefined: no sandbox has parsed the code yet. */
   readonly found?: FoundPython;
 }
 

@@ -26,7 +26,7 @@ interface Tried {
 
 /**
  * Returns the environment of a file, or an error message. Environments that read at least half as many rows as the best
- * one are candidates. The one that uses most columns wins; among equal ones, the one that reads most rows.
+ * one are candidates. The candidate that uses the most columns wins, or among equals the one that reads the most rows.
  *
  * Columns are compared first, so that a few bad rows do not change a file's environment.
  */

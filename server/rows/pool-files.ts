@@ -59,7 +59,7 @@ export type Batch = SourceFile & {
   readonly part: number;
   /** Text of the rows. Empty if the file is Parquet or Arrow, which is then read by its path. */
   readonly bytes: Uint8Array;
-  /** Start and end of each row, in bytes of the text. For Parquet: the range's start and end, in rows. For Arrow: empty. */
+  /** Start and end of each row, in bytes of the text. Parquet: start and end of the range, in rows. Arrow: empty. */
   readonly bounds: readonly number[];
 };
 
@@ -171,7 +171,9 @@ function textForm(bytes: Buffer, extension: string, packing: Packing | undefined
   const head = LINES.includes(extension) ? undefined : csvHead(bytes, extension === ".tsv");
   if (head !== undefined) return { kind: "csv", packing, head };
   if (isTable && start.trim() !== "")
-    throw new PoolFileProblem("its first line does not name several columns, as that of a table does");
+    throw new PoolFileProblem(
+      "its first line does not name several columns, as the first line of a CSV or TSV file must",
+    );
   return { kind: "lines", packing };
 }
 

@@ -57,7 +57,7 @@ export async function loadPools(
   try {
     for (const { name, path: given } of named) {
       if (pools.has(name)) {
-        problems.push(`--pool ${name}: there is a pool of that name already`);
+        problems.push(`--pool ${name}: there is a pool of that name already: choose another name`);
         continue;
       }
       const read = await readNamed((reader ??= await opened()), registry, name, {

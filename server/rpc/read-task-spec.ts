@@ -241,7 +241,7 @@ function readFormat(wire: number, environment: Environment, field: string): Answ
   if (wire === 0 && first !== undefined) return first;
   const format = answerFormats.fromWire(wire);
   if (format !== undefined && environment.answerFormats.includes(format)) return format;
-  throw invalid(`${field}.answer_format`, `${environment.id} takes ${environment.answerFormats.join(", ")}`);
+  throw invalid(`${field}.answer_format`, `${environment.id} accepts only ${environment.answerFormats.join(", ")}`);
 }
 
 function readThinking({ thinking }: WireSpec, field: string): ThinkingName {

@@ -14,7 +14,7 @@ interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
   readonly runs: Pick<ServiceDeps["runs"], "recordFeedback">;
 }
 
-const noReward = notRecorded("it has no reward yet: send it again");
+const noReward = notRecorded("the completion has no reward yet: send it again");
 const wrongTask = notRecorded("the task_id of the completion is invalid");
 
 /**

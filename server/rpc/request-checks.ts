@@ -327,7 +327,10 @@ export function readGroupId(groupId: string, runId: string, field: string): Grou
   checkBytes(groupId, LIMITS.CompletionGroup.group_id.max, field);
   const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");
   if (run === runId && cursor === "e")
-    throw invalid(field, "it is a group of an evaluation arm, and those only take scores: leave it out");
+    throw invalid(
+      field,
+      "it is a group of an evaluation arm, and only groups of training arms can be used here: leave it out",
+    );
   if (run !== runId || rest.length > 0 || !/^\d{1,16}$/.test(cursor))
     throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
   return { incarnation, cursor: Number(cursor) };

@@ -1,6 +1,7 @@
 /**
- * Keeps counts of runs' samples in the store, beside the samples. Each write adds a row with what was counted since the
- * last one. From time to time the rows of a run are merged into few, by whichever process wrote last.
+ * Keeps counts of runs' samples in the store, beside the samples. Each write adds rows with the counts since the
+ * previous write. A process merges all rows of a run into few after its first write, and then after every MERGE_ROWS
+ * rows that it wrote.
  *
  * Counts that cannot be written are lost, which affects no run.
  */
@@ -21,37 +22,40 @@ import {
   trimArm,
 } from "./sample-counts.ts";
 
-/** Sample of a run, with the run's incarnation that issued its task. Samples of evaluation arms are not counted. */
+/**
+ * Sample of a run. `incarnation` is the run's name since its creation or last import, when the task was issued. If
+ * `evaluationRound` is set, the sample belongs to an evaluation arm, and is not counted.
+ */
 interface IssuedSample extends CountedSample {
   readonly incarnation: string;
   readonly evaluationRound?: number | undefined;
 }
 
-/** Row of the store: counts of some arms. */
+/** Row in the store, as JSON: counts of some arms of one incarnation of a run. */
 interface StoredCounts extends Pick<RunCounts, "width"> {
   readonly incarnation: string;
-  /** Names of series, to which the arms refer. Unset in rows of older servers. */
+  /** Names of the series, e.g. "violation …", to which `arms` refer by index. Unset in rows of older servers. */
   readonly names?: readonly string[];
   readonly arms: readonly FlatArm[];
 }
 
 /**
- * Maximum number of arms, over all runs, whose counts wait to be written. An arm's counts have at most about 64 KiB, and
- * seldom 4 KiB. Samples of further arms are not counted.
+ * Maximum number of arms, over all runs, whose counts wait to be written. Samples of further arms are not counted. An
+ * arm's counts take at most about 64 KiB, and rarely 4 KiB.
  */
 const ARMS_WAITING_MAX = 1024;
-/** Number of rows that a process writes to a run before it merges the run's rows. */
+/** Number of rows that a process writes for a run before it merges all rows of the run. */
 const MERGE_ROWS = 64;
-/** Maximum number of incarnations of a run whose counts are kept, the newest. Each import begins one. */
+/** Number of a run's newest incarnations whose counts are kept. Each import of the run begins a new incarnation. */
 const INCARNATIONS_MAX = 32;
-/** Length of a row at which further arms go to the next row, in UTF-16 units. */
+/** Length of a row, in UTF-16 units, above which the next arm begins a new row. */
 const ROW_LENGTH = 64 * 1024;
 
 type ByIncarnation = ReadonlyMap<string, RunCounts>;
 
 export type RunCounter = ReturnType<typeof createRunCounter>;
 
-/** `onWritten` is called with each run whose new counts were written. */
+/** Creates a counter of runs' samples. `onWritten` is called with the id of each run whose new counts were written. */
 export function createRunCounter(store: SampleStore, log: Log, onWritten?: (run: string) => void) {
   let waiting = new Map<string, Map<string, RunCounts>>();
   let armsWaiting = 0;
@@ -99,9 +103,9 @@ export function createRunCounter(store: SampleStore, log: Log, onWritten?: (run:
         countSample(counts, sample);
       }
     },
-    /** Writes what was counted. Writes to the store that `beside` begins are committed together with it. */
+    /** Writes the new counts to the store. Writes that `beside` begins are committed together with the counts. */
     flush,
-    /** Returns the counts of a run's samples in these incarnations. */
+    /** Writes new counts, then returns the counts of the samples whose tasks the run issued in these incarnations. */
     of: async (run: string, incarnations: readonly string[]): Promise<RunCounts> => {
       await flush();
       const wanted = new Set(incarnations);
@@ -127,7 +131,7 @@ export async function totalOf({ arms }: RunCounts) {
   return total;
 }
 
-/** Replaces the rows of a run by as few as possible. Does nothing if another process has replaced them meanwhile. */
+/** Replaces a run's rows by as few as possible. Does nothing if another process has replaced any of them meanwhile. */
 async function mergeRows(store: SampleStore, run: string): Promise<void> {
   const rows = await store.counts(run);
   const read = await readRows(rows, (incarnation) => incarnation);
@@ -137,7 +141,7 @@ async function mergeRows(store: SampleStore, run: string): Promise<void> {
   await store.replaceCounts(run, numbers, merged);
 }
 
-/** Returns the sums of the rows whose incarnations have the same key. */
+/** Parses stored rows, and adds up the counts of all rows for which `keyOf` returns the same key. */
 async function readRows<Key>(
   rows: readonly StoredRunCounts[],
   keyOf: (incarnation: string) => Key,
@@ -150,7 +154,7 @@ async function readRows<Key>(
   return read;
 }
 
-/** Writes counts as rows of at most about ROW_LENGTH. */
+/** Returns counts as JSON rows for the store, each about ROW_LENGTH long or shorter. */
 async function rowsOf(all: ByIncarnation): Promise<readonly string[]> {
   const rows: string[] = [];
   for (const [incarnation, { width, arms }] of all) {

@@ -1,6 +1,6 @@
 /**
- * Finds signs that a policy exploits its reward, by comparing the early samples of an arm with its late ones. The
- * contract states the rules (HackingSignKind).
+ * Finds signs of reward hacking, i.e. that a policy exploits its reward, by comparing an arm's early samples with its
+ * late ones. HackingSignKind in curriculum.proto states the rules.
  */
 import { ALL, type ArmCounts, COMPONENT, sumsOf, type Tally, tallyOf, violationsOf } from "./sample-counts.ts";
 
@@ -13,25 +13,28 @@ export const SIGN_KINDS = [
 
 export interface HackingSign {
   readonly kind: (typeof SIGN_KINDS)[number];
-  /** Template of the violation, or name of the component. Empty: the sign is about neither. */
+  /** Violation template or reward component that the sign is about. Empty: it is about neither. */
   readonly subject: string;
   readonly before: number;
   readonly now: number;
 }
 
-/** Minimum number of samples with a reward in the early and in the late part. */
+/** Minimum number of samples with a reward in each of the two compared parts, the early one and the late one. */
 const SAMPLES_MIN = 64;
-/** Minimum share of an arm's samples with a reward in each part. */
+/** Minimum size of the early and of the late part, as a share of the arm's samples with a reward. */
 const PART = 0.25;
-/** Rise of the solved share or of the mean quality above which an arm is said to improve. */
+/** An arm counts as improved if its share of solved samples, or its mean quality, rises by more than this. */
 const IMPROVED = 0.01;
-/** Minimum rise of the mean reward, in standard deviations of the rewards of both parts. */
+/** Minimum rise of the mean reward from the early to the late part, in standard deviations of all rewards in both. */
 const REWARD_RISE = 0.3;
-/** Minimum rise of the mean reward, below which a difference may be an error of rounding. */
+/** Minimum rise of the mean reward, absolute. A smaller difference may be a rounding error. */
 const REWARD_ERROR = 1e-6;
 const DOMINANT_SHARE = 0.95;
 const LENGTH_FACTOR = 2;
-/** Minimum share of a component's greatest value in its late mean, maximum in its early mean and in other components. */
+/**
+ * Limits on mean values, as shares of a component's greatest value. A component saturates if its late mean is at least
+ * SATURATED, while its early mean and the late means of all other components are below UNSATURATED.
+ */
 const [SATURATED, UNSATURATED] = [0.95, 0.9];
 
 interface Part {
@@ -39,7 +42,10 @@ interface Part {
   readonly stretches: ReadonlySet<number>;
 }
 
-/** Returns the fewest stretches, in the given order, that have enough samples. Undefined: all together have too few. */
+/**
+ * Returns the early or late part of an arm: as few stretches (parts of the run), taken in this order, as contain enough
+ * samples with a reward. Undefined: all stretches together contain too few.
+ */
 function partOf(arm: ArmCounts, order: readonly number[]): Part | undefined {
   const all = arm.get(ALL);
   const enough = Math.max(SAMPLES_MIN, PART * tallyOf(all).scored);
@@ -52,7 +58,7 @@ function partOf(arm: ArmCounts, order: readonly number[]): Part | undefined {
   return undefined;
 }
 
-/** Returns the signs of an arm. */
+/** Returns the signs of reward hacking that an arm's counts show. */
 export function signsOf(arm: ArmCounts): readonly HackingSign[] {
   const order = [...(arm.get(ALL)?.keys() ?? [])].sort((one, other) => one - other);
   const [early, late] = [partOf(arm, order), partOf(arm, [...order].reverse())];
@@ -98,7 +104,7 @@ function dominates(arm: ArmCounts, { sums, stretches }: Part): readonly HackingS
   });
 }
 
-/** Values of a component in a part: their mean, 0 if there are none, and their number. */
+/** Values of a reward component in the early or late part: their mean (0 if there are none) and their number. */
 interface Values {
   readonly mean: number;
   readonly count: number;

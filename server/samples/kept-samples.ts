@@ -103,7 +103,7 @@ export function createSamples({ store, clock, log, bytesMax, keptMs, ...options 
   const { counter = createRunCounter(store, log, options.onCounted) } = options;
   const writing = gathering(clock, GATHER_MS, writer.flush);
   const counting = gathering(clock, GATHER_COUNTS_MS, () => {
-    // The samples that wait are committed together with the counts: a commit of its own costs 0.2 ms more.
+    // Waiting samples are committed together with the counts, because a separate commit costs 0.2 ms more.
     writing.cancel();
     return counter.flush(writer.flush);
   });
@@ -144,7 +144,7 @@ export function createSamples({ store, clock, log, bytesMax, keptMs, ...options 
   };
 }
 
-/** Returns a function that begins to gather unless this has begun, and flushes what was gathered after a delay. */
+/** Returns a timer: `begin` calls `flush` after `delayMs`, unless the timer runs already; `cancel` stops it. */
 function gathering(clock: Clock, delayMs: number, flush: () => Promise<void>) {
   let cancel: (() => void) | undefined;
   return {
@@ -167,7 +167,7 @@ function gathering(clock: Clock, delayMs: number, flush: () => Promise<void>) {
 function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   let waiting = new Map<string, NewSample[]>();
   let length = 0;
-  /** Number of UTF-16 units of waiting samples that no write in progress includes. */
+  /** Number of UTF-16 units of the samples that wait for the next write. Samples being written are not included. */
   let gathered = 0;
   let lost = 0;
   let writing = Promise.resolve();

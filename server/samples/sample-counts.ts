@@ -1,9 +1,9 @@
 /**
  * Counts of a run's samples by arm: violations, missing rewards, rewards, lengths, and components of the reward. Counts
- * add up: those of several processes and of several times can be merged in any order.
+ * from several processes or several times are merged by addition, in any order.
  *
- * The samples of a run are divided by their cursors into at most STRETCHES_MAX stretches of equal width. The width is a
- * power of 2, and doubles as the run goes on. So all processes of a run divide it alike.
+ * A run is divided into at most STRETCHES_MAX stretches: ranges of cursors (task positions) of equal width. The width
+ * is a power of 2, and doubles as the run goes on. So all processes divide a run alike.
  */
 import type { Verdict } from "../../envs/score.ts";
 import { violationKind } from "../../envs/lib/violation-kind.ts";
@@ -11,33 +11,34 @@ import type { SampleResult } from "../tasks/scoring/results.ts";
 import { templateOf } from "./violation-template.ts";
 
 export const STRETCHES_MAX = 32;
-/** Maximum number of violation templates of an arm. If there are more, the most frequent ones are kept. */
+/** Maximum number of violation templates that are counted per arm. Violations of rarer ones are counted as OTHERS. */
 export const TEMPLATES_MAX = 64;
 /** Maximum number of components of an arm's reward that are counted. */
 const COMPONENTS_MAX = 16;
 
-/** Bins of the histogram of rewards. All reward schemes stay within [-2.5, 2], and the end bins have what exceeds it. */
+/** Bins of the histogram of rewards, which span [-2.5, 2]. The first and the last bin also count rewards beyond. */
 export const BINS = { from: -2.5, width: 0.25, count: 18 } as const;
 
-/** Names of the series of an arm. All but ALL and OTHERS are the beginning of a name. */
+/** Names of the series of an arm. ALL and OTHERS are whole names; the others are prefixes, e.g. of "bin 3". */
 export const [ALL, OTHERS, BIN, REASON, COMPONENT] = ["all", "others", "bin ", "reason ", "component "] as const;
 export const VIOLATION = "violation ";
-/** Index of a component's greatest value, the last of its numbers. */
+/** Index of the greatest value among a component's three numbers: sum of values, number of values, greatest value. */
 const GREATEST = 2;
 
-/** Sums by stretch, from 0. The counts of a bin are not by stretch, and are those of the stretch 0. */
+/** Sums by the index of the stretch (a part of the run). A histogram bin has all its sums under the index 0. */
 export type Series = Map<number, number[]>;
 /**
- * Series of sums by name. ALL and each bin have the numbers of `Tally`. A violation, a reason and OTHERS have the number
- * of samples. A component has the sum of its values, their number and the greatest value.
+ * An arm's series of sums, by name. ALL (all samples) and each histogram bin have the sums of `Tally`. A violation, a
+ * reason for a missing reward, and OTHERS have one sum: their number of samples. A component has the sum of its values,
+ * their number and the greatest value.
  */
 export type ArmCounts = Map<string, Series>;
 
-/** Counts of an arm as one list, which is quick to write as JSON and to read. */
+/** Counts of an arm as one flat list, in the order that `flatten` describes. It is fast to write and read as JSON. */
 export type FlatArm = readonly (string | number)[];
 
 export interface RunCounts {
-  /** Number of tasks in a stretch: a power of 2. */
+  /** Number of tasks in a stretch (a part of the run): a power of 2. */
   width: number;
   /** Counts by the arm's index. */
   readonly arms: Map<number, ArmCounts>;
@@ -45,7 +46,7 @@ export interface RunCounts {
 
 export const emptyCounts = (): RunCounts => ({ width: 1, arms: new Map() });
 
-/** Sums over samples. All but `samples` are about samples with a reward. */
+/** Sums over samples. `samples` counts all of them; all other sums are over samples with a reward. */
 export interface Tally {
   readonly samples: number;
   readonly tokens: number;
@@ -62,7 +63,7 @@ export interface Tally {
 }
 
 export interface CountedSample {
-  /** Index of the run's arm of training. */
+  /** Index of the sample's arm among the run's training arms. */
   readonly arm: number;
   readonly cursor: number;
   readonly tokens?: number | undefined;
@@ -73,9 +74,9 @@ export interface CountedSample {
 const emptyTally = (): number[] => [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /**
- * Adds a sample to the numbers of a stretch, which are a `Tally` in the order of its members. Lengths of samples without
- * a reward are left out, because a few completions that are too large would hide a change of the others. Older servers
- * counted them, too.
+ * Adds a sample to the sums of a stretch: the numbers of `Tally`, in the order of its members. Lengths of samples
+ * without a reward are left out, because a few oversized completions would hide a change of the other lengths. Counts
+ * that older servers stored include the lengths of all samples.
  */
 function addSample(series: Series, stretch: number, { tokens, completion, result }: CountedSample): void {
   const sums = made(series, stretch, emptyTally);
@@ -93,7 +94,7 @@ function addSample(series: Series, stretch: number, { tokens, completion, result
   sums[10]! += quality;
 }
 
-/** Returns the sums of a series over the stretches that `isMeant` selects. Defaults to all. */
+/** Returns the sums of the series ALL, or of a bin, over the stretches that `isMeant` selects. Defaults to all. */
 export function tallyOf(series: Series | undefined, isMeant?: (stretch: number) => boolean): Tally {
   const [samples = 0, tokens = 0, tokenSamples = 0, characters = 0, characterSamples = 0, ...scores] = sumsOf(
     series,
@@ -104,7 +105,10 @@ export function tallyOf(series: Series | undefined, isMeant?: (stretch: number) 
   return { samples, ...lengths, scored, solved, truncated, reward, rewardSquares, quality };
 }
 
-/** Returns the sums of a series over the stretches that `isMeant` selects, as `ArmCounts` says. Defaults to all. */
+/**
+ * Returns the sums of any series over the stretches that `isMeant` selects. Defaults to all stretches. `ArmCounts` says
+ * which sums a series has.
+ */
 export function sumsOf(series: Series | undefined, isMeant = (_stretch: number): boolean => true): readonly number[] {
   const sums: number[] = [];
   for (const [stretch, numbers] of series ?? [])
@@ -112,7 +116,7 @@ export function sumsOf(series: Series | undefined, isMeant = (_stretch: number):
   return sums;
 }
 
-/** Returns the value at a key, which is made if it is missing. */
+/** Returns the value at a key. If the map has no such key, makes the value and stores it. */
 export function made<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const there = map.get(key);
   if (there !== undefined) return there;
@@ -122,8 +126,8 @@ export function made<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /**
- * Adds `length` members of a list, from an index on, to the numbers of a stretch. Of a component's greatest values, the
- * greater one is kept.
+ * Adds `length` numbers of a list, beginning at index `from`, to the sums of a stretch. The greatest value of a
+ * component is not added: the greater of the two values is kept.
  */
 function add(
   series: Series,
@@ -143,7 +147,10 @@ function add(
 const emptyArm = (): ArmCounts => new Map();
 const emptySeries = (): Series => new Map();
 
-/** Returns a series, which is made if there are fewer than `max` whose names begin with `prefix`. */
+/**
+ * Returns the series with this name. If it is missing, makes it, unless the arm already has `max` series whose names
+ * begin with `prefix`; then returns undefined.
+ */
 function seriesWithin(arm: ArmCounts, name: string, prefix: string, max: number): Series | undefined {
   const there = arm.get(name);
   if (there !== undefined) return there;
@@ -155,10 +162,10 @@ function seriesWithin(arm: ArmCounts, name: string, prefix: string, max: number)
 const ONE = [1] as const;
 const bins = Array.from({ length: BINS.count }, (_, bin) => `${BIN}${bin}`);
 
-/** Maximum number of texts whose names of series are remembered. Then all are forgotten. */
+/** Maximum number of texts for which a series name is cached. When it is reached, the cache is emptied. */
 const KNOWN_MAX = 2048;
 
-/** Returns a function that remembers its results, because a string that is made anew is hashed anew. */
+/** Returns `nameOf` with a cache. Map lookups are faster with a cached string, because its hash is known already. */
 function remembering(nameOf: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
@@ -169,7 +176,7 @@ function remembering(nameOf: (text: string) => string): (text: string) => string
 
 const componentName = remembering((name) => `${COMPONENT}${name}`);
 const violationName = (verdict: Verdict) => remembering((kind) => `${VIOLATION}${verdict} ${templateOf(kind)}`);
-/** Names of series by verdict, given the kind of a violation. */
+/** Functions that return the name of a violation's series from the violation's kind, by the sample's verdict. */
 const violationNames: Readonly<Record<Verdict, (kind: string) => string>> = {
   malformed: violationName("malformed"),
   infeasible: violationName("infeasible"),
@@ -197,7 +204,7 @@ export function countSample(counts: RunCounts, sample: CountedSample): void {
   add(seriesWithin(arm, name, VIOLATION, TEMPLATES_MAX) ?? made(arm, OTHERS, emptySeries), stretch, ONE);
 }
 
-/** Makes stretches wide enough for a cursor, so that there are at most STRETCHES_MAX. */
+/** Doubles the width of the stretches, and merges their counts, until STRETCHES_MAX stretches include the cursor. */
 function widen(counts: RunCounts, cursor: number): void {
   if (cursor < counts.width * STRETCHES_MAX) return;
   const before = counts.width;
@@ -210,8 +217,8 @@ function widen(counts: RunCounts, cursor: number): void {
 }
 
 /**
- * Returns the arm's index and, for each series, the index of its name, its number of stretches, the number of numbers of
- * each, and the stretches with their numbers.
+ * Returns an arm's counts as one list. It begins with the arm's index. Each series follows as: the index of its name,
+ * its number of stretches, the number of sums per stretch, then the index and the sums of each stretch.
  */
 export function flatten(index: number, arm: ArmCounts, indexOf: (name: string) => number): FlatArm {
   const flat: number[] = [index];
@@ -223,8 +230,9 @@ export function flatten(index: number, arm: ArmCounts, indexOf: (name: string) =
 }
 
 /**
- * Adds the counts of flattened arms, whose stretches have the given width, to others. Arms of older servers have the
- * names themselves. See `trimArm`.
+ * Adds the counts of flattened arms to `into`. `width` is the width of their stretches. A series name is an index into
+ * `names`; in rows of older servers it is the name itself. The result may have more than TEMPLATES_MAX violation
+ * templates (see `trimArm`).
  */
 export function mergeFlat(into: RunCounts, width: number, arms: readonly FlatArm[], names: readonly string[]): void {
   widen(into, width * STRETCHES_MAX - 1);
@@ -244,7 +252,10 @@ export function mergeFlat(into: RunCounts, width: number, arms: readonly FlatArm
   }
 }
 
-/** Adds the counts of an arm to others, whose stretches are `times` as wide. See `trimArm`. */
+/**
+ * Adds the counts of an arm to `into`, whose stretches are `times` as wide. The result may have more than TEMPLATES_MAX
+ * violation templates (see `trimArm`).
+ */
 export function mergeArm(into: ArmCounts, from: ArmCounts, times = 1): void {
   for (const [name, series] of from) {
     const sums = seriesOf(into, name);
@@ -254,7 +265,7 @@ export function mergeArm(into: ArmCounts, from: ArmCounts, times = 1): void {
   }
 }
 
-/** Returns the series of a name. Undefined: the arm has as many components as it may have. */
+/** Returns the series with this name, and makes it if it is missing. Undefined: the arm has too many components. */
 function seriesOf(arm: ArmCounts, name: string): Series | undefined {
   if (name.startsWith(COMPONENT)) return seriesWithin(arm, name, COMPONENT, COMPONENTS_MAX);
   return made(arm, name, emptySeries);
@@ -279,7 +290,7 @@ export function violationsOf(arm: ArmCounts): readonly CountedViolation[] {
     .sort((one, other) => other.count - one.count || (one.template < other.template ? -1 : 1));
 }
 
-/** Moves the violations of all but the TEMPLATES_MAX most frequent templates of an arm to OTHERS. */
+/** Keeps the TEMPLATES_MAX most frequent violation templates of an arm, and adds the counts of all others to OTHERS. */
 export function trimArm(arm: ArmCounts): void {
   if (arm.size <= TEMPLATES_MAX) return;
   for (const { verdict, template, series } of violationsOf(arm).slice(TEMPLATES_MAX)) {

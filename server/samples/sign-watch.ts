@@ -1,16 +1,16 @@
-/** Looks for signs that policies exploit their reward, in runs whose samples this server counts, for monitoring. */
+/** Checks runs for signs of reward hacking, from the counts of their samples, and counts the signs for monitoring. */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 import { type HackingSign, SIGN_KINDS, signsOf } from "./hacking-signs.ts";
 import type { ArmCounts } from "./sample-counts.ts";
 
-/** Time between two looks at a run, in milliseconds. A look at 1,024 arms may take a tenth of a second. */
+/** Minimum time between two checks of a run, in milliseconds. A check of 1,024 arms may take a tenth of a second. */
 const LOOK_MS = 60_000;
-/** Time after the last look at a run during which its signs are present, in milliseconds. */
+/** Time after the last check of a run during which its signs are reported, in milliseconds. */
 const PRESENT_MS = 10 * 60_000;
 
-/** `armsOf` returns the counts of a run's arms. */
+/** Creates a watch for signs of reward hacking. `armsOf` returns the counts of each arm of a run. */
 export function createSignWatch(armsOf: (run: string) => Promise<readonly ArmCounts[]>, clock: Clock, log: Log) {
   const due = new Set<string>();
   const found = new Map<string, { readonly atMs: number; readonly signs: readonly HackingSign[] }>();
@@ -31,17 +31,17 @@ export function createSignWatch(armsOf: (run: string) => Promise<readonly ArmCou
       } catch (err) {
         log.warn(
           { err, run },
-          "cannot look for signs that this run's reward is exploited; its next samples start another look",
+          "cannot check this run for signs of reward hacking; the check is repeated when it gets new samples",
         );
       }
   };
   return {
-    /** Notes that new samples of a run were counted. */
+    /** Schedules a check of a run. Called when new samples of the run were counted. */
     note: (run: string): void => {
       due.add(run);
       cancel ??= clock.setTimer(LOOK_MS, () => void look());
     },
-    /** Returns the number of present signs by kind, also of kinds without a sign. */
+    /** Returns the number of signs in recently checked runs, by kind. Kinds without a sign have 0. */
     present,
     close: (): void => cancel?.(),
   };

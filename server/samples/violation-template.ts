@@ -1,14 +1,14 @@
 /** Turns violations into templates, so that violations that differ only in numbers and names are counted together. */
 import { clipUtf8 } from "../../envs/lib/text.ts";
 
-/** Stands in a template for numbers, quoted texts, names and formulas. */
+/** Placeholder in a template for a number, a quoted text, a name or a formula. */
 const GAP = "…";
 /** Maximum size of a template in bytes of UTF-8. */
 const TEMPLATE_BYTES_MAX = 160;
 const QUOTED = /"[^"]*"|`[^`]*`/g;
 /**
- * Matches words that depend on the task or the answer: with a symbol of a formula or a gap in them, single letters other
- * than "a", and capitalized words within a sentence.
+ * Matches words that depend on the task or the answer: words that contain GAP or a mathematical symbol, single letters
+ * other than "a", and capitalized words within a sentence.
  */
 const NAME =
   /(?<![^\s(])[^\s(]*[…\\^=+*_{}<>|$][^\s,.;:)]*|(?<![^\s(])[b-zA-Z](?=[\s,.;:)]|$)|(?<=[^\s.:] )[A-Z][a-z]+/g;

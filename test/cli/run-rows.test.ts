@@ -119,7 +119,7 @@ test("problems that two pools of a run share are told, and how many have another
   const config = run({ arms: [arm("a", "train"), arm("b", "more")] });
   const { code, err } = await check(config, ...PLAIN, "--pool", "more=held.jsonl@train");
   expect(code).toBe(0);
-  expect(err).toContain("arms 'a' and 'b' share 10 problems, of the first one's 30, 1 of them with another answer");
+  expect(err).toContain("arms 'a' and 'b' share 10 of the 30 problems of the first arm, 1 of them with another answer");
 });
 
 test("a level that is not named is the easiest that the pool has", async () => {

@@ -2,8 +2,9 @@
  * Protects a resource (e.g. the sandbox). Limits how many verifications run and wait, and refuses them while the
  * resource is down.
  *
- * The caller that has used the resource least comes next. If the queue is full, the caller with the most waiting jobs
- * loses one of them to a caller with fewer. A new job of the caller with the most is refused.
+ * The caller that has used the resource least comes next. If the queue is full, a new job displaces the newest waiting
+ * job of the caller with the most waiting, or of the same caller's connection with the most. If its own caller or
+ * connection would then have as much waiting, the new job is refused instead.
  */
 import type { Resource } from "../../../envs/resource.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
@@ -14,7 +15,7 @@ import { createHealth, type Health } from "./resource-health.ts";
 import { createLimits, type Limits } from "./limit.ts";
 
 /**
- * Delay between the first and the second attempt, in milliseconds, unless the failure names another delay. Doubles with
+ * Delay between a job's first and second attempt, in milliseconds, unless the failure names another delay. Doubles with
  * each further attempt.
  */
 const BACKOFF_MS = 250;
@@ -196,8 +197,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
     /**
-     * Refuses the newest waiting job of the caller whose waiting jobs take up most of the limits. Returns false,
-     * and refuses none, if this job's caller, with this job, takes up as much.
+     * Refuses the newest waiting job of the caller with the most waiting (or of the same caller's connection with the
+     * most), in favour of `job`. Returns false, and refuses none, if `job` must be refused instead.
      */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));
@@ -223,9 +224,9 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
   };
   const lack = (bytes: number): Failed | undefined => {
     if (admitted >= concurrencyMax + waitingMax)
-      return overloaded(`${admitted} completions, the maximum, are being verified or wait`);
+      return overloaded(`the maximum of ${admitted} completions are being verified or waiting`);
     if (heldBytes + bytes > heldBytesMax)
-      return overloaded(`${heldBytes} bytes of completions, nearly the maximum, are in memory`);
+      return overloaded(`${heldBytes} bytes of memory are in use, near the maximum, by completions`);
     return undefined;
   };
   return {

@@ -2,7 +2,8 @@
  * A judge model behind an OpenAI-compatible endpoint. Verdicts are cached by model, temperature and prompt, and equal
  * prompts share one request.
  *
- * So equal texts in a group get the same reward. Across a run they usually do, until the cache drops a verdict.
+ * So equal texts in a group get the same reward. Across a run, equal texts usually get the same reward too, unless the
+ * cache has dropped a verdict.
  */
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../../envs/facts.ts";

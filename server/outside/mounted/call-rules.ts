@@ -129,7 +129,7 @@ export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
 
 export const NAMES = ["environment", "version", "digest"] as const;
 
-/** Returns environments that the provider does not have, each with the name of the field that differs. */
+/** Returns references to environments that the provider does not have: each has a wrong id, version or digest. */
 export function namesOfOthers(asked: AskedEnvironment): readonly (readonly [string, AskedEnvironment])[] {
   const digest = asked.digest.replaceAll(/./g, (digit) => (digit === "0" ? "1" : "0"));
   const others = [{ id: `${asked.id}/none` }, { version: asked.version + 1 }, { digest }];
@@ -137,8 +137,9 @@ export function namesOfOthers(asked: AskedEnvironment): readonly (readonly [stri
 }
 
 /**
- * Makes the same instances again: in a process that has made none of the environment, in another order, and alone. The
- * results must equal the first ones. Also requests environments and levels that do not exist, which the provider must refuse.
+ * Makes the same instances again: alone, in reverse order, and in a process that has not served the environment yet.
+ * The results must equal the first ones. Also requests environments and levels that do not exist, which the provider
+ * must refuse.
  */
 export async function repeat(subject: Subject, made: Instances) {
   const {
@@ -225,8 +226,8 @@ async function checkAnswers(
 }
 
 /**
- * Verifies the reference answer, a meaningless one and hostile ones. Then verifies some of them again, alone and
- * together, to see whether the verdicts change.
+ * Verifies the reference answer, a meaningless answer and hostile answers. Then verifies some of the answers again,
+ * alone and together, to see whether the verdicts change.
  */
 export async function answer(subject: Subject, made: Instances) {
   const { described } = subject;
@@ -273,7 +274,7 @@ const breachOf = (checked: Checked | undefined): Breach | undefined => checked &
 const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
- * Compares verdicts with those on the same answers a second time. Returns the first difference that would change a
+ * Compares the verdicts of two verifications of the same answers. Returns the first difference that would change a
  * reward. Undefined: there is none.
  */
 export function change(before: readonly Checked[], after: readonly Checked[]): Breach | undefined {

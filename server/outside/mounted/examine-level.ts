@@ -49,8 +49,8 @@ export const ON_DESCRIBE: readonly Rule<{ readonly change: string | undefined }>
 ];
 
 /**
- * Number of times that a level is examined before it is refused for a timeout. Workers are also ended by elapsed time,
- * and on a busy machine they may wait for a processor all the while.
+ * Number of times that a level is examined before it is refused for a timeout. One timeout proves little: on a busy
+ * machine a worker may spend all of its time limit waiting for a processor.
  */
 const TIMEOUTS_MAX = 2;
 

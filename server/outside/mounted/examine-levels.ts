@@ -63,8 +63,8 @@ export function createTrials(options: TrialOptions): Trials {
     waiting.delete(key);
     const trial = tryLevel(provider, described, level, closing.signal).then((finding) => {
       going.delete(key);
-      // An unreachable provider says nothing about the level. After mounting, the next request for a task tests it
-      // again.
+      // An unreachable provider says nothing about the level. After mounting, the next request for a task of the level
+      // tests the level again.
       if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);

@@ -47,8 +47,8 @@ export interface ItemQueue {
    */
   putBack(items: readonly Item[]): void;
   /**
-   * Takes the next items that share a frame, at most `max`. Items that need a fresh worker are only taken if the worker
-   * is fresh enough for them, by `suits`, and each of them alone. Skips items whose signal is aborted.
+   * Takes the next items that share a frame, at most `max`. An item that needs a fresh worker is taken alone, and only
+   * if the worker is fresh enough, i.e. `suits` returns true. Skips items whose signal is aborted.
    *
    * `ms` estimates how long the items will take, in milliseconds.
    */
@@ -58,9 +58,9 @@ export interface ItemQueue {
    * by the measured time `ms`.
    */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Returns whether an item whose turn has come waits for a fresh worker, and `isComing` says that none is coming. */
+  /** Returns whether an item whose turn has come lacks a fresh worker. `isComing` tells whether one is expected. */
   wantsFresh(isComing: (item: Item) => boolean): boolean;
-  /** Returns whether an item of another caller or connection than `item`'s is in the queue. */
+  /** Returns whether the queue has an item of another caller, or of another connection, than `item`. */
   hasOthers(item: Item): boolean;
   /** Empties the queue and returns its items. */
   drain(): readonly Item[];
@@ -80,7 +80,7 @@ const isSame = (a: Party, b: Party): boolean => a.caller === b.caller && a.conne
 export function createQueue(): ItemQueue {
   const turns = fairTurns<Bundle>();
   const waiting = new Set<Bundle>();
-  /** By subject: the bundle (items with the same caller and subject) to which a new item is added. */
+  /** For each subject, the bundle (items with the same caller and subject) to which a new item is added. */
   const bySubject = new Map<object, Bundle>();
   /** Items whose turn has come, but which wait for a fresh worker. */
   let fresh: Item[] = [];

@@ -44,11 +44,11 @@ const FRAME_ITEMS_MAX = 64;
  * may have to wait for a processor.
  */
 const LATE_FACTOR = 3;
-/** Milliseconds that a worker may take for a request in addition to that multiple. */
+/** Milliseconds that a worker may take for a request in addition to LATE_FACTOR times the processor time limit. */
 const LATE_MS = 3000;
 /**
- * Time in milliseconds after which a silent worker is told to send the results that it has collected, so that their
- * callers need not wait longer.
+ * Time in milliseconds after which a silent worker is told to send the results that it has collected, so that the
+ * callers that wait for these results get them.
  */
 const QUIET_MS = 250;
 /** Number of host processes that may end while they work on a request (item). At this number the request fails. */
@@ -96,8 +96,8 @@ interface Hand {
    */
   held: Held | undefined;
   /**
-   * Number of the last call whose results its host process reported to the end. The worker, if it was only slow, sends
-   * them once more. 0: there is none.
+   * Number of the last call for which the host process reported all results in the worker's place. If the worker was
+   * only slow, it sends these results again, and they are ignored. 0: there is no such call.
    */
   heard: number;
 }

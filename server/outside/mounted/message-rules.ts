@@ -246,7 +246,7 @@ const verdictWords = (verdict: Verdict): string => Verdict[verdict] ?? String(ve
 export const ON_FACTS: readonly Rule<wire.ProvidedFacts, Terms>[] = [
   facts.on(
     "verdict",
-    "must be MALFORMED, INFEASIBLE, or GRADED where the environment has components, and FEASIBLE where not",
+    "must be MALFORMED, INFEASIBLE, or GRADED (if the environment has components) or FEASIBLE (if it has none)",
     (verdict, _, { components }) =>
       VERDICTS.includes(verdict) && verdict !== (components.length > 0 ? FEASIBLE : GRADED),
     verdictWords,

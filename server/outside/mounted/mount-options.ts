@@ -63,7 +63,7 @@ type MountOption =
   | { readonly kind: "remote"; readonly name: string; readonly address: string; readonly tls: boolean };
 
 const REMOTE = /^([a-zA-Z0-9._-]{1,64})=(?:(grpcs?):\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s/:[\]]+):\d{1,5})$/;
-/** A server of another gym that is named as its clients name it, and not as a provider of Gradus. */
+/** Matches "ors=ADDRESS": a server of Open Reward Standard environments, and not a provider named "ors". */
 const ORS = /^ors=(?!grpcs?:)(\S{1,4000})$/;
 const TARGET = /^[a-z][a-z0-9_-]{0,63}(:.{1,4000})?$/;
 
@@ -130,7 +130,7 @@ export const mountOptions = optionTable({
   allow: list({
     placeholder: "read=path,net=host",
     description:
-      "what mounted Python files may use besides their own folders and packages: a folder or file to read, or a host, which at present allows the whole network; may be given several times",
+      "what mounted Python files may use besides their own folders and packages. read: a folder or file to read; net: a host to connect to, which at present allows all hosts. May be given several times",
     each: readAllowed,
   }),
   reload: flag({

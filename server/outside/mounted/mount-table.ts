@@ -6,17 +6,17 @@ import catalogue from "./catalogue.json" with { type: "json" };
 
 /** Something that can be mounted, such as a library of environments. */
 export interface MountEntry {
-  /** Value of `--mount`. Names in capitals stand for the user's own. */
+  /** Value of `--mount`. Words in capitals are placeholders, e.g. for a host or names of environments. */
   readonly mount: string;
   /** Name of the Python package. Null: a server is mounted. */
   readonly package: string | null;
-  /** Command that installs it, or a description of the server that is mounted. */
+  /** Command that installs the package, or a description of the server that is mounted. */
   readonly install: string;
   readonly license: string;
   readonly difficulty: string;
   readonly rewards: string;
   readonly determinism: string;
-  /** Counts of what was mounted. Null: they depend on what the user names, or were not measured. */
+  /** Counts of the mounted environments. Null: the counts depend on the user's choice, or were not measured. */
   readonly figures: MountFound | null;
 }
 
@@ -33,12 +33,12 @@ export interface MountFound {
   readonly answers?: MountAnswers;
 }
 
-/** Comparison of 20 answers to a task of each level with the package's own scorer. */
+/** Comparison of the server's scores with those of the package's own scorer, for 20 answers to a task of each level. */
 export interface MountAnswers {
   readonly levels: number;
-  /** Number of levels at which all answers have the scorer's own score. */
+  /** Number of levels at which both scores are equal for all answers. */
   readonly equal: number;
-  /** The other levels, by environment, with the reason. */
+  /** Numbers of levels at which some scores differ, by environment, with the reason. */
   readonly exceptions: readonly { readonly environment: string; readonly levels: number; readonly reason: string }[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes a provider's environment usable like a built-in one. If the provider's description has the answer to a
- * question, no request is sent; otherwise the provider is asked.
+ * Makes a provider's environment usable like a built-in one. What the provider's description contains is taken from it;
+ * everything else is requested from the provider.
  */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
@@ -163,8 +163,8 @@ function readAnswer(text: string, bytesMax: number): Parsed<string> {
 }
 
 /**
- * Returns how answers are rewarded. If the environment has components, they make up the reward; otherwise reward
- * schemes do. Tasks with turns name no schemes here.
+ * Returns how answers are rewarded: by components, if the environment has any, and otherwise by reward schemes. For
+ * tasks with turns and no components, returns neither.
  */
 function pricingOf({ components, goal, turns }: Described) {
   const [primary] = components;

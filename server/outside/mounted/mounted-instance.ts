@@ -24,7 +24,7 @@ export interface WholeInstance {
  * made again (`place`).
  */
 export interface MountedInstance {
-  /** The level, seed and attempt from which it can be made again. Undefined for an instance that was just made. */
+  /** Level, seed and attempt from which the instance can be made again. Undefined: the instance was just made. */
   readonly place: MountedPlace | undefined;
   readonly bytes: Uint8Array | undefined;
   readonly whole: WholeInstance | undefined;

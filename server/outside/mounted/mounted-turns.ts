@@ -74,7 +74,7 @@ export function mountedTurns(
 
 function problemOfAction({ tools, actionBytesMax }: DescribedTurns, action: Action): string | undefined {
   if (action.kind === "answer") return undefined;
-  // The text for the provider can be longer than that of the policy, e.g. 1e20 becomes a number of 21 digits.
+  // The text for the provider can be longer than the policy's text, e.g. 1e20 becomes a number of 21 digits.
   if (Buffer.byteLength(textOf(action)) > actionBytesMax)
     return `the arguments, with numbers written out, are longer than ${actionBytesMax} bytes`;
   return problemOfArguments(tools.find(({ name }) => name === action.name)?.parameters, action.arguments);

@@ -101,7 +101,8 @@ const REMOTE_ANSWERS = 512;
 
 /**
  * Opens all mounts. Resolves when they are ready or one of them cannot be mounted. `triedMs` is the maximum time, in
- * milliseconds, that each waits for its levels to be examined. Defaults to seconds, by the number of levels.
+ * milliseconds, that each waits for its levels to be examined. Defaults to TRIED_MS, or to TRIED_MANY_MS for a mount of
+ * more than LEVELS_MANY levels.
  */
 export async function openMounts(
   settings: MountSettings,
@@ -204,7 +205,7 @@ type OneContext = MountContext & {
   readonly onSources: (paths: readonly string[]) => void;
   /** Aborted when the mounts are closed. */
   readonly signal: AbortSignal;
-  /** Maximum time, in milliseconds, that mounting waits for levels to be examined. Undefined: by their number. */
+  /** Maximum milliseconds that mounting waits for levels to be examined. Undefined: TRIED_MS or TRIED_MANY_MS. */
   readonly triedMs: number | undefined;
 };
 
@@ -324,7 +325,7 @@ async function beginTrials(
 const adviceOf = (finding: Finding | undefined): readonly string[] =>
   finding?.kind === "lawful" ? (finding.advice ?? []) : [];
 
-/** Sorts the examined levels: those to serve, and those to refuse. Also returns remarks for the operator. */
+/** Divides the examined levels into levels to serve and levels to refuse. Also returns remarks for the operator. */
 function sift(environments: readonly Described[], trials: Trials) {
   const refused: Refused[] = [];
   const served: Described[] = [];

@@ -55,7 +55,7 @@ const CALL_ANSWERS_MAX = 64;
  * queue.
  */
 const LATE_FACTOR = 3;
-/** Milliseconds to wait for a result in addition to that multiple, for the network. */
+/** Milliseconds to wait for the next result in addition to LATE_FACTOR times the item's limit, for the network. */
 const LATE_MS = 5000;
 
 type Method = (typeof EnvironmentProvider.method)[keyof typeof EnvironmentProvider.method];

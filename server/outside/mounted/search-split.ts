@@ -15,7 +15,7 @@ import { type AskOptions, type Failure, failure, type GenerateResult, NOTHING, t
  * Maximum attempts per seed. The smallest split holds about one instance in ten, so 256 attempts nearly always suffice.
  */
 const ATTEMPTS_MAX = 256;
-/** Number of failed attempts after which the search for a seed ends without an instance. */
+/** Number of failed attempts after which no further instance is made for a seed. */
 const FAILED_MAX = 3;
 /**
  * Attempts per seed in each request to the provider after the first. The first request makes one attempt per seed,
@@ -52,7 +52,7 @@ export type Result = MountedResult<MountedInstance>;
 
 const LEFT: Failure = Object.freeze(failure("unavailable", "the caller stopped waiting"));
 
-/** Progress of the search for one seed. */
+/** Progress of making an instance of the wanted split from one seed. */
 interface Search {
   readonly seed: bigint;
   /** Number of the next attempt for this seed, from 0. */
@@ -88,7 +88,7 @@ export async function search(
   }
 }
 
-/** Makes the next attempts for the seeds whose search goes on, as many as fit into one request. */
+/** Makes the next attempts for the seeds that have no result yet, as many as fit into one request. */
 async function goOn(
   making: Making,
   { level, split }: WantedTasks,

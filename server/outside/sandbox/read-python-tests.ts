@@ -1,6 +1,6 @@
 /**
- * Reads tests that are written in Python, by Python's own parser. The program that reads them (python/reader.py) itself
- * runs in the sandbox.
+ * Reads the tests of programming tasks that are written in Python, by Python's own parser. The program that parses the
+ * tests (python/reader.py) itself runs in the sandbox.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -12,7 +12,7 @@ const ERROR_LENGTH_MAX = 600;
  * python/runner.py.
  */
 const NAMES_MAX = 50;
-/** Maximum characters of such a class name. Equal to the limit in python/runner.py. */
+/** Maximum characters of the name of an exception class in a result. Equal to the limit in python/runner.py. */
 const NAME_LENGTH_MAX = 100;
 /** Maximum memory of a program in MiB, as in python/child.py. */
 const MEMORY_MIB_MAX = 768;

@@ -57,7 +57,7 @@ const BROKEN_MAX = 3;
 const MEMORY_MIB_MAX = 768;
 /** Elapsed time that the remote server allows a program, as a multiple of the program's limit of processor time. */
 const CLOCK_FACTOR = 2;
-/** Seconds of elapsed time that a program may take in addition to that multiple. */
+/** Seconds of elapsed time that a program may take in addition to CLOCK_FACTOR times its processor time limit. */
 const CLOCK_SECONDS_MORE = 2;
 /**
  * Time limit of all test cases of a job together, as a multiple of the limit of one case. The same value is in

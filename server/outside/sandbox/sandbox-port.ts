@@ -27,7 +27,8 @@ export const sandbox = {
   words: {
     missing: noSandbox("--sandbox is off"),
     missingHere: "there is no sandbox, because GRADUS_SANDBOX is off: unset it, or give --server",
-    needs: "a sandbox: gradus sandbox check says whether the server's machine can run one, and --sandbox names others",
+    needs:
+      "a sandbox: gradus sandbox check says whether the server's machine can run one; --sandbox chooses another one",
   },
   read(values: ValuesOf<typeof options> & Interpreter): SandboxSettings | undefined {
     const { sandbox: where, sandboxConcurrency: concurrency } = values;

@@ -9,9 +9,9 @@ import type { TaskSpec } from "../../tasks/spec.ts";
 import { type MadeTask, renderTask } from "../../tasks/task.ts";
 
 /**
- * Why a proposal is rejected: it is not a row of the environment, too large, a duplicate, or of another split; the
- * solver cannot tell its level ("no_level"), or it is of another level; or the reply has more than PROPOSALS_MAX
- * proposals.
+ * Why a proposal is rejected. "malformed": it is not a row of the environment. "duplicate": it was accepted before.
+ * "no_level": the solver cannot determine its level. "other_split" and "other_level": it is not of the wanted split or
+ * level. "excess": the reply has too many proposals.
  */
 export type Rejection = "malformed" | "too_large" | "duplicate" | "other_split" | "no_level" | "other_level" | "excess";
 

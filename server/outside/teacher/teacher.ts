@@ -1,6 +1,6 @@
 /**
- * Makes tasks by asking a teacher model for proposals. A run's arm numbers its tasks. Each number gets the next
- * accepted proposal, and keeps it while this process remembers it.
+ * Makes tasks by asking a teacher model for proposals. The tasks of a run's arm are numbered. For each number, returns
+ * the next accepted proposal; when a number is requested again, returns the same task if it is still in the cache.
  *
  * A task that a teacher proposed has no seed, so it cannot be made again. Runs therefore store each such task
  * completely.
@@ -118,7 +118,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
         return found;
       },
     });
-    if (outcome.kind === "cancelled") return { message: "the server stops", retryDelayMs: RETRY_DELAY_MS };
+    if (outcome.kind === "cancelled") return { message: "the server is shutting down", retryDelayMs: RETRY_DELAY_MS };
     if (outcome.kind !== "failed") return undefined;
     return { message: `the teacher: ${outcome.detail}`, retryDelayMs: outcome.retryDelayMs ?? RETRY_DELAY_MS };
   };

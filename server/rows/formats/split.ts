@@ -38,7 +38,7 @@ export function lineSplitter(onRow: OnRow): Splitter {
 }
 
 /**
- * Finds the rows of a CSV text; each includes its line end. A line break between quotes belongs to the field's text.
+ * Finds the rows of a CSV text. A row includes its line end. A line break between quotes belongs to the field's text.
  * Quotes count only if they open at the start of a field.
  */
 export function csvSplitter(delimiter: string, onRow: OnRow): Splitter {

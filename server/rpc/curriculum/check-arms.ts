@@ -19,8 +19,10 @@ const TRIES = 3;
 type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source" | "grow">;
 
 /**
- * Makes the first task of each arm with generated tasks, all at once, and throws if an arm gives none. Arms that draw
- * rows of a pool were checked when they were read. Returns the ids of arms without tasks that are `optional`.
+ * Makes a task of each arm with generated tasks, all at once. An arm that grows is checked at its first and last level.
+ * Arms that draw rows of a pool were checked when they were read.
+ *
+ * Throws if an arm gives no task, unless `optional` returns true for the arm. Returns the ids of such optional arms.
  */
 export async function checkArms(
   { maker }: { readonly maker: Pick<Maker, "make"> },
@@ -193,7 +195,7 @@ export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<re
       const { rows: shared, of, contradicting } = await overlapOf(one.part, other.part);
       const apart = contradicting === 0 ? "" : `, ${contradicting} of them with another answer`;
       if (shared > 0)
-        twice.push(`arms '${one.id}' and '${other.id}' share ${shared} problems, of the first one's ${of}${apart}`);
+        twice.push(`arms '${one.id}' and '${other.id}' share ${shared} of the ${of} problems of the first arm${apart}`);
     }
   return [...trained, ...twice, ...shippedWarnings(deps, [...rows.arms, ...rows.evaluationArms])];
 }

@@ -132,7 +132,10 @@ function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, ar
   const samples = promptsPerUpdate * numGenerations;
   const most = Math.floor(Math.min(UPDATES.max, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
   if (most === 0)
-    throw invalid("config", `an update batch has ${samples} samples, and a whole simulation may have ${SAMPLES_MAX}`);
+    throw invalid(
+      "config",
+      `one update batch has ${samples} samples, and a simulation may have only ${SAMPLES_MAX}: lower prompts_per_update or num_generations`,
+    );
   return asked === 0 ? Math.min(whole, UPDATES.default, most) : checkRange(asked, 1, most, "updates");
 }
 

@@ -10,7 +10,7 @@ import { okOrThrow } from "../to-rpc-error.ts";
 import { countRanks } from "./rank-ranges.ts";
 import { policyFromWire } from "./read-policy.ts";
 
-/** Number of probabilities that a response holds at least, unless it is the last one. */
+/** Minimum number of probabilities in each response of the stream, except the last. */
 const PROBABILITIES = 16_384;
 
 export function comparingHandlers(

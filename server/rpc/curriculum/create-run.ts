@@ -39,8 +39,8 @@ export async function createRun(
 
 /**
  * Reads a run's configuration. If a run with this id exists, `existing` is its configuration. Environment versions and
- * the levels of families are then taken from it, so that CreateRun can be repeated. Arms of families with an id in
- * `without` are left out.
+ * the levels of families (arms such as "np/*") are then taken from the existing run, so that CreateRun can be repeated.
+ * Arms of families with an id in `without` are left out.
  */
 export async function readConfig(
   deps: ServiceDeps,

@@ -38,8 +38,8 @@ export function matchesPattern(pattern: string, id: string): boolean {
 }
 
 /**
- * Maximum number of levels that one call has tried at the same time. Thousands at once would delay each of them, and
- * other callers, until nearly all are done.
+ * Maximum number of levels that one call examines at the same time. Thousands at once would delay each of them, and
+ * other callers, until nearly all are examined.
  */
 const TRIED_AT_ONCE = 4;
 
@@ -72,16 +72,16 @@ interface KnownArm {
 interface Families {
   readonly registry: Registry;
   readonly isServed?: Served | undefined;
-  /** The run that has the arms, if it exists. Its arms keep the growth of their creation. */
+  /** The run with the requested id, if it exists. Its arms keep the growth axes that they were created with. */
   readonly existing?: { readonly arms: readonly KnownArm[] } | undefined;
 }
 
-/** Number of characters of an id that is too long before the digits of its hash. */
+/** Number of characters that are kept of an arm's id that is too long. The rest is replaced by a hash. */
 const LONG_START = 55;
 
 /**
- * Returns the id of an arm of a family, e.g. "np/tsp/easy", or without a level that of an arm that grows. Other
- * characters than those of ids, e.g. of the level "5 disks", become "-".
+ * Returns the id of an arm of a family: environment and level, e.g. "np/tsp/easy", or the environment alone if the arm
+ * grows. Characters that an id may not contain, e.g. the space in the level "5 disks", become "-".
  */
 function idOf(environment: Pick<Environment, "id">, level?: Pick<Level, "name">): string {
   const whole = level === undefined ? environment.id : `${environment.id}/${level.name}`;
@@ -113,9 +113,9 @@ const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
   (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= LIMITS.TaskSpec.level.max);
 
 /**
- * Returns a function that tells whether an arm of a family (e.g. "np/*") gives tasks. For a new run, every level of
- * mounted environments is tried first, and levels without tasks are left out. An existing run, whose arms are `run`,
- * keeps the arms of its creation.
+ * Returns a function that tells whether an arm of a family (e.g. "np/*") gives tasks. For a new run, every level of a
+ * mounted environment is examined first, and levels that cannot give tasks are left out. If the run exists, `run` has
+ * its arms, and these are kept.
  */
 export async function findServedArms(
   arms: readonly Arm[],
@@ -133,7 +133,8 @@ export async function findServedArms(
     ids.has(idOf(environment)) || ids.has(idOf(environment, level));
   if (members.some(isOfRun)) return (armId) => ids.has(armId);
   if (run !== undefined) return () => true;
-  // The easiest levels come first. So levels that are tried together are of different environments, and share processes.
+  // The easiest levels come first. So levels that are examined at once belong to different environments, and share
+  // worker processes.
   const rank = ({ environment, level }: (typeof members)[number]): number => environment.levels.indexOf(level);
   const waiting = members.toSorted((a, b) => rank(a) - rank(b)).values();
   const lane = async (): Promise<void> => {
@@ -167,8 +168,8 @@ function growthOf(environment: Environment, name: string, { existing }: Families
 }
 
 /**
- * Returns the arms for which a family (e.g. "np/*") stands and which give tasks. Each has the id of its level, e.g.
- * "np/tsp/easy", or that of its environment if it grows.
+ * Returns the arms for which a family (e.g. "np/*") stands, without arms that give no tasks. An arm's id names its
+ * environment and level, e.g. "np/tsp/easy", or only its environment if the arm grows.
  */
 function servedMembers({ grow }: Arm, spec: TaskSpec, families: Families, field: string): readonly Member[] {
   const { registry, isServed = () => true } = families;
@@ -191,19 +192,22 @@ function servedMembers({ grow }: Arm, spec: TaskSpec, families: Families, field:
   const ids = found.map(({ id }) => id).join(", ");
   throw invalid(
     `${field}.level`,
-    `no level of ${ids} matches: a level needs that name, a generator, and tasks in the split`,
+    `no level of ${ids} matches the given level, can be generated, and has tasks in the split: give another level`,
   );
 }
 
-/** Checks the growth of a family. Its members grow along their whole axes, because these differ. */
+/** Throws if a family that grows sets start, step, cap or level: each arm grows along its environment's whole axis. */
 function checkGrowth({ grow }: Arm, { difficulty }: TaskSpec, field: string): void {
   if (grow === undefined) return;
   checkBytes(grow.axis, LIMITS.Growth.axis.max, `${field}.grow.axis`);
   const set = (["start", "step", "cap"] as const).find((name) => grow[name] !== 0);
   if (set !== undefined)
-    throw invalid(`${field}.grow.${set}`, "the axes of a family differ: leave it out, or name the arm by itself");
+    throw invalid(
+      `${field}.grow.${set}`,
+      "the axes of a family differ: leave it out, or add an arm for one environment",
+    );
   if (difficulty.case === "level")
-    throw invalid(`${field}.spec.level`, "the arms of a family that grows have the levels of their axes: leave it out");
+    throw invalid(`${field}.spec.level`, "the growth axes give the levels of a family that grows: leave it out");
 }
 
 function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string): readonly Arm[] {
@@ -232,8 +236,8 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
 }
 
 /**
- * Replaces each family (an arm with a pattern, e.g. "np/*") by the arms for which it stands. They are put behind the
- * other arms, which so keep their indices. If the request also names such an arm by its own id, the named arm is used.
+ * Replaces each family (an arm with a pattern, e.g. "np/*") by the arms for which it stands. These arms come after all
+ * single arms, whose indices so stay the same. If a single arm has the same id, it is used instead.
  */
 export function withFamilies(arms: readonly Arm[], families: Families, field: string): Arm[] {
   const single = arms.filter((arm) => !isFamily(arm));
@@ -242,6 +246,6 @@ export function withFamilies(arms: readonly Arm[], families: Families, field: st
     arm.spec !== undefined && isFamily(arm) ? membersOf(arm, arm.spec, families, `${field}[${i}]`) : [],
   );
   const all = [...single, ...members.filter(({ id }) => !named.has(id))];
-  checkCount(all.length, LIMITS.RunConfig.arms.max, members.length === 0 ? field : `${field}, families spelled out,`);
+  checkCount(all.length, LIMITS.RunConfig.arms.max, members.length === 0 ? field : `${field}, with patterns expanded,`);
   return all;
 }

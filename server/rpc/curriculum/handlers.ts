@@ -48,7 +48,7 @@ import { violationHandlers } from "./violations.ts";
 
 const ARM_ID = LIMITS.Arm.id;
 const ARMS = LIMITS.RunConfig.arms;
-/** Maximum bytes of a tag. */
+/** Maximum bytes of a tag, i.e. a word with which people describe a run. */
 const TAG_BYTES_MAX = 32;
 
 export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {

@@ -11,9 +11,9 @@ export interface Merging {
   add(batch: BatchEntry): void;
   count(): number;
   /**
-   * Returns the first batch with merged numbers. Counts and sums are added; other numbers are averaged over the batches
-   * that have them; `frontiers` are those of the last batch. `solvedCounts` is left out if a batch has none, because
-   * `rewardCounts` would then count more samples. Undefined: no batch was added.
+   * Returns the merged record, a copy of the first batch with merged numbers. Counts and sums are added, other numbers
+   * are averaged over the batches that have them, and `frontiers` is from the last batch. `solvedCounts` is left out if
+   * a batch has none, because `rewardCounts` would then count more samples. Undefined: no batch was added.
    */
   entry(): BatchEntry | undefined;
 }
@@ -38,7 +38,8 @@ function addAll(sums: number[], numbers: readonly number[]): void {
 }
 
 /**
- * Returns a function that replaces a batch's lists by arm with lists by group. `armGroups` has each arm's group number.
+ * Returns a function that replaces the lists with a number per arm, in a batch's record, by lists with a number per
+ * group of arms. `armGroups` has each arm's group number.
  */
 export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => HistoryEntry {
   const groupCount = 1 + armGroups.reduce((most, group) => Math.max(most, group), -1);

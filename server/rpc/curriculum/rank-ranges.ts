@@ -21,8 +21,8 @@ interface RowArm {
 }
 
 /**
- * Returns the policy with its ranges of ranks completed by the measure that ranks the rows, and by each arm's number of
- * rows in the range. Refuses a range over rows without ranks, because it would silently draw all rows.
+ * Returns the policy with two facts added to each range of ranks: the measure that ranks the rows, and each arm's
+ * number of rows in the range. Refuses a range over rows without ranks, because it would silently draw all rows.
  */
 export function countRanks(deps: RankDeps, policy: Policy, arms: readonly RankedArm[], prefix = ""): Policy {
   const staying = arms.filter(({ removed }) => !removed);
@@ -44,7 +44,8 @@ export function countRanks(deps: RankDeps, policy: Policy, arms: readonly Ranked
 }
 
 /**
- * Returns the arms that draw pool rows in a range of ranks, and an error message for each arm of the range that cannot.
+ * Returns the arms that draw pool rows in a range of ranks, and error messages for arms of the range whose rows have no
+ * ranks.
  */
 function rowArmsOf(
   { pools }: RankDeps,
@@ -81,5 +82,7 @@ function problemOf({ arm, pool }: RowArm, [first]: readonly RowArm[], { by }: Ra
   if (by !== undefined && by !== measure) return [`${draws}, which is ranked by '${measure}', and not by '${by}'`];
   if (first === undefined || first.pool.ranking.source === undefined || first.pool.ranking.source === source) return [];
   const others = `'${measure}', and arm '${first.arm.id}' before it by '${first.pool.ranking.measure}'`;
-  return [`${draws}, which is ranked by ${others}: two measures are no order, so draw them in stages of their own`];
+  return [
+    `${draws}, which is ranked by ${others}: rows have one order only if they have one measure, so put these arms into separate stages`,
+  ];
 }

@@ -35,8 +35,8 @@ function axisOf({ id, generator, asked }: Environment, name: string, field: stri
 }
 
 /**
- * Returns the axis of an arm as it was when its run was created. A mounted level that is refused since then shortens
- * the environment's axis, and the run keeps its levels. Undefined: the run does not have this growth.
+ * Returns the axis of an arm as it was when its run was created. Since then the environment's axis may have become
+ * shorter, because a mounted level is refused; the run keeps its levels. Undefined: the run does not have this growth.
  */
 function keptAxis({ axis, start, step, cap }: WireGrowth, kept: KeptArm | undefined): GrowthAxis | undefined {
   const { grow, spec: { levels = [] } = {} } = kept ?? {};
@@ -133,7 +133,10 @@ export function grownArms(
     const arm = arms.find((one) => one.id === id && !one.removed);
     if (arm === undefined) throw invalid(field, "is not an arm of the run");
     if (arm.grow === undefined)
-      throw invalid(field, "the arm was made without grow, so it does not grow: add another arm that has it");
+      throw invalid(
+        field,
+        "the arm was created without grow, so its levels cannot be extended: add another arm with grow",
+      );
     const { spec, grow: before } = arm;
     const environment = lookUpEnvironment(registry, spec.environment, spec.version, field);
     const asked = create(GrowthSchema, { ...before, cap: grow.cap });

@@ -19,7 +19,7 @@ export interface HistoryQuery {
   readonly merge: number;
   /** Whether records of update batches include the lists with one number for each arm. */
   readonly isByArm: boolean;
-  /** Group number of each arm. The lists by arm are joined into lists by group. Empty: they stay by arm. */
+  /** Group number of each arm. Numbers of the arms of a group are combined into one number. Empty: no groups. */
   readonly armGroups: readonly number[];
 }
 
@@ -49,7 +49,8 @@ const RECORD_NUMBERS = 64;
  */
 interface Beginning {
   /**
-   * Value of HistoryPart.of at the time of reading. If the run's value differs now, an import has changed the history.
+   * Key and epoch of the run at the time of reading (HistoryPart.of). If they differ now, the history has changed: the
+   * run was imported or created anew.
    */
   readonly of: string;
   readonly records: readonly HistoryRecord[];
@@ -59,8 +60,8 @@ interface Beginning {
 /** A page of a history, or the rest after a cached beginning. */
 interface Reading {
   /**
-   * Value of HistoryPart.of at the time of reading, by which a later change of the history is noticed. Undefined: an
-   * import changed the history while it was read.
+   * Key and epoch of the run at the time of reading (HistoryPart.of), by which a later import is noticed. Undefined:
+   * the run was imported during the reading.
    */
   readonly of: string | undefined;
   readonly records: readonly HistoryRecord[];
@@ -184,8 +185,8 @@ const nothingByArm = {
 } as const;
 
 /**
- * Returns the entry without its lists by arm. The run always fills them in for open batches, so they must be removed
- * here.
+ * Returns the entry without its lists that have a number for each arm. For open batches the run always fills in these
+ * lists, so they are removed here.
  */
 function withoutArms(entry: HistoryEntry): HistoryEntry {
   return entry.kind === "batch" ? { ...entry, ...nothingByArm } : entry;

@@ -80,7 +80,8 @@ function expandPatterns(weights: JsonObject, armIds: readonly string[], field: s
   for (const pattern of Object.keys(weights).filter((name) => name.includes("*"))) {
     const ids = armIds.filter((id) => matchesPattern(pattern, id));
     const at = `${field}["${pattern}"]`;
-    if (ids.length === 0) throw invalid(at, `matches no arm${didYouMean(pattern, armIds) || `: ${armIds.join(", ")}`}`);
+    if (ids.length === 0)
+      throw invalid(at, `matches no arm${didYouMean(pattern, armIds) || `; there are ${armIds.join(", ")}`}`);
     for (const id of ids.filter((each) => !Object.hasOwn(weights, each))) {
       const other = matched.get(id);
       if (other !== undefined)

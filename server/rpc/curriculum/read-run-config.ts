@@ -45,7 +45,10 @@ const RUN = LIMITS.RunConfig;
 /** Parts of the server against which a run's configuration is checked. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
   readonly isServed?: Served;
-  /** Configuration of the run that already has this id, if any. Its pools may now have fewer rows than it needs. */
+  /**
+   * Configuration of the run that has this id already, if any. Its evaluation arms are accepted even if their pools
+   * have fewer rows by now.
+   */
   readonly existing?: RunConfig<TaskSpec> | undefined;
 };
 
@@ -126,8 +129,8 @@ export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfi
 const CALL_TIMEOUT_MS = 60_000;
 
 /**
- * Returns the default group timeout in milliseconds. A judge that is down must not block a run for ever, nor may an
- * episode that its trainer lost. Undefined: no arm needs a resource to score, and none has tasks with turns.
+ * Returns the default group timeout in milliseconds. Without a timeout, a judge that is down, or an episode that its
+ * trainer lost, would block a run for ever. Undefined: no arm needs a resource to score, and none has tasks with turns.
  */
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   const calls = Math.max(0, ...arms.map(({ spec }) => (spec as Partial<TaskSpec> | undefined)?.calls ?? 0));

@@ -1,6 +1,6 @@
 /**
- * Handles the curricula that choose among the rows of an arm. Reads their rules, translates row numbers, and serves
- * RateRows and ListRows.
+ * Handles curricula over rows, i.e. rules by which an arm chooses its next data rows. Reads these rules, translates row
+ * numbers, and serves RateRows and ListRows.
  */
 import { create } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
@@ -110,7 +110,7 @@ interface Numbering {
   readonly digest: string;
 }
 
-/** Returns the row numbers of an arm. `list` has the rows of the arm that the run knows. */
+/** Returns the row numbers of an arm. `list` is the run's own list of the arm's rows. */
 function numberingOf(deps: Pools, arm: Arm<TaskSpec>, list: RowList | undefined): Numbering {
   const pool = poolOf(deps, arm);
   const size = arm.rows?.rows ?? 0;

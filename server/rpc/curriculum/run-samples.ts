@@ -134,10 +134,10 @@ interface Cursors {
 /** Number of records of the history that are read at a time, which takes a few milliseconds. */
 const RECORDS_READ = 256;
 
-/** Returns the cursors of an update batch, from its record in the history. None: there is no such record. */
+/** Returns the cursors of an update batch, from its record in the history. Without a record, the range is empty. */
 async function cursorsOf({ runs }: ServiceDeps, runId: string, updateBatch: bigint): Promise<Cursors> {
   const batch = toCount(updateBatch, "update_batch");
-  // Each update batch has one record, so that of the batch with index k has position k or a later one.
+  // Each update batch has a record of its own, so the record of batch k is at position k or later.
   let position: number | undefined = batch;
   while (position !== undefined) {
     const reading = { isByArm: false, isSentWhole: false };
@@ -156,7 +156,7 @@ function isIn({ from, to }: Cursors, { cursor, evaluationRound }: KeptSample): b
   return evaluationRound === undefined && cursor >= from && cursor < to;
 }
 
-/** Returns whether the request is for one group, and these are all its samples, so that the search can end. */
+/** Returns whether the request is for one group and `samples` has all of its samples, so that the search can end. */
 function isWholeGroup(
   { scorer }: ServiceDeps,
   { groupId }: ListRunSamplesRequest,

@@ -102,8 +102,8 @@ export function evaluationToWire(
 }
 
 /**
- * Makes a task that was handed out before again, from its id, and converts it to its message. Undefined: this server
- * cannot open the id, or no run issued the task.
+ * Makes an issued task again from its id, and converts it to the protobuf message Task. Undefined: this server cannot
+ * decrypt the id, or no run issued the task.
  */
 export async function keptToWire(
   deps: ServiceDeps,

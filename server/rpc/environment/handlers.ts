@@ -251,8 +251,8 @@ async function streamStep(
 }
 
 /**
- * Scores groups, and returns their outcomes in order. Calls `stepAside` once only results of resources are awaited, so
- * that the stream can begin other requests meanwhile.
+ * Scores groups, and returns their outcomes in order. When only results of external resources (e.g. a judge) are
+ * missing, calls `stepAside`, so that the stream can begin other requests.
  */
 export async function scoreGroups(
   deps: ServiceDeps,
@@ -274,8 +274,8 @@ export async function scoreGroups(
 }
 
 /**
- * Returns the task of a group: that of the group's task id. If the group has none, it is that of the first completion
- * whose own task id can be decoded.
+ * Returns the task that the group's task id names. If the group has no task id, returns the task of the first
+ * completion whose own task id can be decoded.
  */
 function openGroup({ scorer }: ServiceDeps, { taskId, completions }: CompletionGroup): OpenTask | NoReward {
   let task = scorer.open(taskId);
@@ -292,8 +292,8 @@ function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is Gro
 }
 
 /**
- * Scores a group and reports the scores to its run. Returns without a promise if neither a resource nor a run is
- * needed.
+ * Scores a group and reports the scores to its run. If neither a resource nor a run is needed, returns the outcome
+ * itself instead of a promise.
  */
 function scoreAndFeed(
   deps: ServiceDeps,

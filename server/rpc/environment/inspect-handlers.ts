@@ -123,8 +123,8 @@ async function askedSolution(
 }
 
 /**
- * Asks a mounted environment (code outside this process) for a picture of a task. The picture shows the answer that the
- * completion marks, if any.
+ * Asks a mounted environment (code outside this process) for a picture of a task. If a completion is given, the picture
+ * also shows its final answer.
  */
 async function askedDrawing(
   { maker }: Pick<ServiceDeps, "maker">,

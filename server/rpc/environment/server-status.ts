@@ -9,7 +9,8 @@ import { type CallContext, RpcError } from "../../base/rpc.ts";
 import type { ServiceDeps } from "../deps.ts";
 
 export function serverStatus({ status }: ServiceDeps, { role }: Pick<CallContext, "role">): GetServerStatusResponse {
-  if (status.activity === undefined) throw new RpcError("UNIMPLEMENTED", "only a server has a status");
+  if (status.activity === undefined)
+    throw new RpcError("UNIMPLEMENTED", "only a running server has a status: give the address of one");
   const { windowMs, memoryBytes, startMemoryBytes, memoryMaxBytes, ...activity } = status.activity();
   // Messages of errors may quote other callers' requests.
   const lastErrors = role === "operator" ? activity.lastErrors : [];

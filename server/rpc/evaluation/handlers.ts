@@ -165,7 +165,7 @@ async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { sign
     release();
   }
   if (draining.aborted) throw shuttingDown();
-  // After this error the client calls again. Then it gets the lock again, or learns which client has it.
+  // After this error the client calls again. Then it gets the lock again, or an error that another client has it.
   if (lost.signal.aborted)
     throw new RpcError(
       "UNAVAILABLE",

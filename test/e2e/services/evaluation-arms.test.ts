@@ -117,7 +117,8 @@ describe("the scores of an evaluation arm's tasks", () => {
     expect(await failureOf(wire.curriculum.closeGroups({ runId: "groups", groupIds: ids }))).toMatchObject({
       code: "INVALID_ARGUMENT",
       field: "group_ids[0]",
-      message: "group_ids[0]: it is a group of an evaluation arm, and those only take scores: leave it out",
+      message:
+        "group_ids[0]: it is a group of an evaluation arm, and only groups of training arms can be used here: leave it out",
     });
   });
 

@@ -280,7 +280,7 @@ describe("parts of rows", () => {
 
   test.each([
     ["more rows than there are", [part({ tasks: 500 })], "part 'qa parts[0]' asks for 500 rows, and pool 'own' has"],
-    ["another pool", [part({ pool: "other" })], "qa has no pool 'other': --pool other=qa:path"],
+    ["another pool", [part({ pool: "other" })], "qa has no pool 'other': add it by --pool other=qa:path"],
     ["a pool of another environment", [part({ environment: "math", level: "1" })], "math has no pool 'own':"],
     ["the same rows twice", [part(), part({ name: "again" })], "two of its parts contain the same rows of qa"],
     ["no rows at all", [part({ level: "hard" })], "this server's pools have no rows of the suite's levels and splits"],

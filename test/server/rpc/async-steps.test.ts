@@ -252,7 +252,7 @@ test("a failure leaves the sample open: no reward, a reason, not recorded, and t
       case: "noReward",
       value: { reason: NoRewardReason.RESOURCE_UNAVAILABLE, resource: "dictionary", retryDelayMs: 60_000 },
     },
-    feedback: { status: FeedbackStatus.NOT_RECORDED, detail: "it has no reward yet: send it again" },
+    feedback: { status: FeedbackStatus.NOT_RECORDED, detail: "the completion has no reward yet: send it again" },
   });
   const again = step(server, group, 0);
   await settled();

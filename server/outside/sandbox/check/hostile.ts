@@ -88,7 +88,7 @@ export function exceeding(
   };
 }
 
-/** Returns the right result of `solve(x)`. The programs do not know it. */
+/** Returns the right result of `solve(x)`, which the hostile programs do not know. */
 export function rightAnswer(x: number): string {
   return String(x * 7919 + 104_729);
 }

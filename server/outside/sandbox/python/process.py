@@ -13,8 +13,7 @@ from child import SCRIPT, Case, MiB, Room
 from meter import Meter
 from time_limit import JOB_FACTOR, Budget, Watch
 
-# How a test case ended. In the case of REPLY the process itself sent the result. The parent process finds out the other
-# ends.
+# How a test case ended. REPLY: the process itself sent the result. The other four are determined by the parent process.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
 
 LENGTH = struct.Struct(">I")
@@ -205,7 +204,7 @@ class Process:
             return Outcome(told.kind, told.payload)
         if killed:
             raise KilledError(
-                "a process was killed that had kept to its limits, as when the machine is short of memory"
+                "the kernel killed a process that had kept to its limits: the machine may be short of memory"
             )
         if status < 0:
             return Outcome(DIED, f"ended by {name_of_signal(-status)}".encode())

@@ -17,11 +17,10 @@ TICK_MS_MAX = 50
 IDLE_MS_MAX = 1000
 # Time limit for all test cases of a job together, as a multiple of the limit for one.
 JOB_FACTOR = 10
-# Maximum waiting time for a processor that is not held against a program, as a multiple of the time that it worked. So
-# a program that sleeps and works by turns cannot live much longer on a busy machine.
+# Maximum waiting time for a processor that does not count as sleep, as a multiple of the time that the program worked.
+# So a program that alternates between sleep and work cannot live much longer on a busy machine.
 LOAD_MAX = 20
-# Milliseconds of waiting for a processor that are never held against a program, because it may wait before it works at
-# all.
+# Milliseconds of waiting for a processor that never count as sleep, because a program may wait before it works at all.
 WAIT_MS_MIN = 1000
 # Maximum milliseconds that all test cases of a job together may wait for a processor. The time limit of the whole job
 # (envs/code/index.ts) is longer, so that this error, which names the reason, comes first.

@@ -97,7 +97,7 @@ class Found:
 
 
 def enter_own_user(found: Found) -> bool:
-    """Enters a user namespace, in which the threads of programs are counted alone. Returns whether that succeeded."""
+    """Enters a user namespace, so that the kernel counts only threads of programs. Returns whether that succeeded."""
     if found.no_namespaces is None and os.getuid() != NOBODY:
         return True  # The user namespace was entered together with the others.
     if "namespaces" in found.without:
@@ -139,7 +139,7 @@ def find_doorman(found: Found, is_own_user: bool) -> Doorman:
         return Doorman(kernel.install_listener(found.machine, made))
     except OSError as error:
         raise RefusedError(
-            f"this kernel bounds no program's threads: it has neither user namespaces nor seccomp listeners ({error})"
+            f"this kernel cannot limit a program's threads: it lacks user namespaces and seccomp listeners ({error})"
         ) from error
 
 

@@ -151,7 +151,7 @@ def attributes():
     const opened = await openEmbedded({ python: python.path, concurrency: 1, without });
     expect(opened).toMatchObject({
       kind: "missing",
-      why: expect.stringMatching(/bounds no program's threads|neither Landlock nor namespaces/) as string,
+      why: expect.stringMatching(/cannot limit a program's threads|neither Landlock nor namespaces/) as string,
     });
   });
 });
