@@ -8,8 +8,8 @@ import { splitWords } from "../lib/words.ts";
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
 
 /**
- * Matches denials in languages with spaces between words. Each must be the last word or end its clause, because "3
- * false positives" is a number with a unit.
+ * Matches denials in languages with spaces between words. A denial counts only as the last word or before a punctuation
+ * mark, because "3 false positives" is a number with a unit.
  */
 const DENIALS = `(?:${splitWords(`
   no not nope false wrong incorrect rejected discarded retracted falsch nicht nein inkorrekt faux fausse incorrecte

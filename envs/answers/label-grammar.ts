@@ -20,7 +20,10 @@ const SIGNS = "(?:[:：]=?|=(?![=>])|＝|—|→|⇒|⟶|⟹|➜|➔|➡\\ufe0f?
 export const SIGN = new RegExp(GAP + SIGNS, "y");
 const TEX_SIGN = new RegExp(TEX_GAP + SIGNS, "y");
 const TEX_END = new RegExp(`${TEX_GAP}\\}`, "y");
-/** Matches the end of a line, with an underline below it that makes the line a heading. */
+/**
+ * Matches the end of a line. If the next line is an underline (=== or ---), which makes the line a heading, matches the
+ * underline too.
+ */
 const LINE = new RegExp(`${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029](?:(?:={3,64}|-{3,64})${GAP}\\r?\\n)?`, "y");
 /** Matches what may precede a label: the mark of a heading, a quotation or a list item, and an emoji. */
 export const HEAD = new RegExp(

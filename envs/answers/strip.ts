@@ -134,7 +134,10 @@ interface Labelled {
   value: string | undefined;
 }
 
-/** Removes a label from the start. If `debts` is undefined, removes it only if all its marks are closed. */
+/**
+ * Removes a label from the start. `debts` records bold or italic marks that a label opens and does not close. If
+ * `debts` is undefined, removes only a label without such marks.
+ */
 function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts | undefined): boolean {
   if (labelled.none === range.start) return false;
   const label = labelAt(text, range.start, range.end, labelled.names);

@@ -61,7 +61,8 @@ function level(name: string, description: string, operations: Range, work: Range
 
 export const generator = defineGenerator({
   parameters,
-  // With more operations, the work by hand is greater, and intermediate values have more digits.
+  // Longer expressions take more work by hand and have larger intermediate values, so each value of the axis also sets
+  // limits for these two.
   axes: [
     sizeAxis("operations", [2, 12], (operations) => ({
       ...ranges({ work: [0, 10_000] }),
@@ -92,9 +93,9 @@ export const generator = defineGenerator({
   ],
   generate,
   conflict({ fractions, decimals, percentages, powers, divisors }) {
-    if (fractions + decimals > 1) return `fractions and decimals are shares: ${fractions} + ${decimals} > 1`;
+    if (fractions + decimals > 1) return `fractions and decimals are shares and must add up to at most 1: ${fractions} + ${decimals} > 1`;
     if (percentages + powers + divisors <= 1) return undefined;
-    return `percentages, powers and divisors are shares: ${percentages} + ${powers} + ${divisors} > 1`;
+    return `percentages, powers and divisors are shares and must add up to at most 1: ${percentages} + ${powers} + ${divisors} > 1`;
   },
 });
 

@@ -132,7 +132,7 @@ function comparePercent(
   plain: Plain,
 ): Comparison {
   const [bare, isLeft] = isPercent(left.unit) ? [right, true] : [left, false];
-  if (bare.unit !== undefined) return undecided("percent and another unit are not compared");
+  if (bare.unit !== undefined) return undecided("a percentage is not compared with another unit");
   const share = (): Comparison =>
     isLeft ? plain(withUnit(left, "%"), right.node) : plain(left.node, withUnit(right, "%"));
   const value = realValue(bare.node, state);

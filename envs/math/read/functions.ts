@@ -150,7 +150,7 @@ function callOf(cursor: Cursor, name: string): Node {
     const inside = readBraces(cursor, readSum, true);
     return { kind: "call", name, args: isOfSeveral && inside.kind === "set" ? inside.items : [inside] };
   }
-  if (isOfSeveral) return fail(cursor, `${name} has no list in brackets`);
+  if (isOfSeveral) return fail(cursor, `${name} needs its arguments in brackets`);
   return { kind: "call", name, args: [bareArgument(cursor)] };
 }
 
