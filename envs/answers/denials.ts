@@ -33,8 +33,8 @@ const CLINGING_DENIALS = [
 ].join("|");
 
 /**
- * Matches answers that are denied or go on to another answer: "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or",
- * and the struck-out "~~52~~".
+ * Matches an answer with words that deny it or announce another one: "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52
+ * or", and the struck-out "~~52~~".
  */
 const DENIED = new RegExp(
   [

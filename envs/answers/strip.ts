@@ -220,9 +220,9 @@ function isSign(text: string): text is Sign {
 }
 
 /**
- * Strips the marks that close a label's bold or italics immediately after its colon, with white space after them
- * (CommonMark 6.2). If they are missing, records the open marks in `debts`. Returns false if marks are open and `debts`
- * is undefined.
+ * Strips the marks that close a label's bold or italics, if they follow its colon immediately and white space follows
+ * them (CommonMark 6.2). If they are missing, records the open marks in `debts`. Returns false if marks are open and
+ * `debts` is undefined.
  */
 function owe(text: string, range: Range, opened: string, debts: Debts | undefined, before: Range): boolean {
   const sign = opened.charAt(0);

@@ -22,7 +22,7 @@ export function keyOf(...parts: readonly (string | number | bigint)[]): string {
   let key = "";
   for (const part of parts) {
     const text = `${typeof part}:${part}`;
-    // Numbers are ASCII text, so that their length in bytes is their length.
+    // The text of a number is ASCII, so that its length in characters is its length in bytes.
     key += `${typeof part === "string" ? Buffer.byteLength(text) : text.length}:${text};`;
   }
   return key;

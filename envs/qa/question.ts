@@ -44,7 +44,7 @@ const UNRATED = "unrated";
 
 const levels: readonly Omit<Level, "parameters">[] = [
   ...DIFFICULTIES.map((name) => ({ name, description: `questions whose column difficulty is ${name}` })),
-  { name: UNRATED, description: "questions without a difficulty, as MMLU-Pro's" },
+  { name: UNRATED, description: "questions without a difficulty, such as those of MMLU-Pro" },
 ];
 
 /**

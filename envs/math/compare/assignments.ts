@@ -141,8 +141,8 @@ function isMoved(name: Node): boolean {
 }
 
 /**
- * Returns whether one answer defines a function, f(x) = 2x, and the other assigns to a letter, k = 2x. The letter y
- * does not count, because y = 2x is the function's graph.
+ * Returns whether one answer defines a function, f(x) = 2x, and the other assigns a value to a letter, k = 2x. The
+ * letter y does not count, because y = 2x is the function's graph.
  */
 function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   const [letter, other] = left.name.kind === "symbol" ? [left, right] : [right, left];

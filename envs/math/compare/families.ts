@@ -1,7 +1,7 @@
 /**
- * Compares families that have a value for each whole number, such as π/2 + kπ or ±1 (mod 5). A family is one or more
- * arithmetic progressions. Two families are equal if they contain the same numbers within their common period, however
- * each is numbered.
+ * Compares families of values that have a member for each whole number, such as π/2 + kπ or ±1 (mod 5). A family is one
+ * or more arithmetic progressions. Two families are equal if they contain the same numbers within their common period,
+ * in whatever order these are numbered.
  */
 import { gcd, reduced } from "../numbers/rational.ts";
 import { evaluate } from "../evaluate.ts";

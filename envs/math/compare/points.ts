@@ -215,7 +215,7 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
 // Functions that estimate how large or small the numbers in an expression become. The estimate decides how many digits
 // a comparison needs.
 
-/** Returns whether both values are so close to 0 that the precision says nothing about them. */
+/** Returns whether both values are so close to 0 that the precision cannot show whether they differ. */
 export function isTiny(a: Num, b: Num, scope: Scope): boolean {
   const limit = 2 ** (scope.bits * 0.6);
   return [a, b].every((each) => {

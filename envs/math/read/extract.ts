@@ -52,8 +52,8 @@ function afterLabel(whole: string, given: number): Parsed<string> {
 const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
 /**
- * LaTeX commands that may surround the whole answer or only its first words. `stripAnswer` strips them. If that leaves
- * unbalanced braces, `stripped` first renames them to commands that `stripAnswer` does not know.
+ * LaTeX commands that may surround the whole answer or only its first words. `stripAnswer` strips them. If unbalanced
+ * braces remain, `stripped` repeats this on a copy in which they have names that `stripAnswer` does not know.
  */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
 const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;
@@ -175,7 +175,7 @@ function isPart(before: string, behind: string): boolean {
 
 interface Box {
   readonly inner: string;
-  /** Up to BEFORE_MAX characters before the box. They may name its value, as in "x = \boxed{5}". */
+  /** Text before the box, of at most BEFORE_MAX characters. It may name the box's value, as in "x = \boxed{5}". */
   readonly before: string;
 }
 
