@@ -113,8 +113,8 @@ export function pastSayingInTex(text: string, at: number): number | undefined {
 }
 
 /**
- * Returns the offset after the part of a label that follows the noun "answer". `opened` are the marks of bold or
- * italics before the noun. The result's `closed` are the marks that this part of the label closes again.
+ * Reads the rest of a label after the noun "answer". `opened` are the bold or italic marks before the noun. Returns the
+ * offset after the label, and as `closed` those of the marks that the label itself closes.
  */
 export function tailOf(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   return opened === "" ? unmarkedTail(text, at) : (closedTail(text, at, opened) ?? openTail(text, at));

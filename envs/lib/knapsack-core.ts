@@ -53,7 +53,7 @@ interface Core extends CoreProblem {
   readonly before: number[];
 }
 
-/** States by rising weight, in growing buffers. */
+/** States of the dynamic program in the order of rising weight. The buffers grow. */
 interface States {
   weight: Float64Array;
   value: Float64Array;

@@ -1,4 +1,6 @@
-/** Shortens violations so that similar ones can be counted together. */
+/**
+ * Shortens violations, i.e. texts that say what is wrong with an answer, so that similar ones can be counted together.
+ */
 import { clipUtf8 } from "./text.ts";
 
 /** Maximum size of a shortened violation, in bytes of UTF-8. */

@@ -180,7 +180,8 @@ export function compareMath(
 ): Verdict {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
-  if (isAnagram(gold.text, answer.text)) return undecided("it has the same letters in another order: another word, or the same product");
+  if (isAnagram(gold.text, answer.text))
+    return undecided("it has the same letters in another order: another word, or the same product");
   const [one, other] = [subscripted(gold, answer.text), subscripted(answer, gold.text)];
   if (one !== gold || other !== answer) return compareMath(one, other, budget, problem);
   const asked = askedIn(problem);

@@ -76,7 +76,8 @@ function byName(from: string, value: Row): Parsed<Options> {
   // TruthfulQA marks the right option with 1 and the others with 0.
   if (labels.every((label) => label === 0 || label === 1)) {
     const right = labels.indexOf(1);
-    if (right < 0 || labels.includes(1, right + 1)) return malformed(`column ${from} must mark exactly one option as right`);
+    if (right < 0 || labels.includes(1, right + 1))
+      return malformed(`column ${from} must mark exactly one option as right`);
     return checked({ texts, right, from });
   }
   return checked({ texts, labels: labels.map((label) => textIn(label) ?? ""), from });
@@ -102,7 +103,8 @@ function unlettered(items: readonly unknown[]): Pick<Given, "texts" | "labels"> 
 function spread(row: Row, family: readonly string[]): Parsed<Options> {
   const columns = family.filter((column) => hasValue(row[column]));
   const [first = "", last = ""] = [family[0], columns.at(-1)];
-  if (columns.length !== family.indexOf(last) + 1) return malformed(`columns ${first} to ${last} have a gap: a column between them is missing or empty`);
+  if (columns.length !== family.indexOf(last) + 1)
+    return malformed(`columns ${first} to ${last} have a gap: a column between them is missing or empty`);
   return checked({ texts: columns.map((column) => row[column]), from: `${first} to ${last}` });
 }
 
@@ -129,7 +131,8 @@ function wrongOf(row: Row): Wrong | undefined {
 /** Returns the options of a row that has the right answer and the wrong ones in different columns. */
 function beside(row: Row, { from, texts }: Wrong): Parsed<Options> {
   const column = firstWithValue(row, RIGHT_TEXTS);
-  if (column === undefined) return malformed(`column correct_answer is missing: the row has only wrong options, in ${from}`);
+  if (column === undefined)
+    return malformed(`column correct_answer is missing: the row has only wrong options, in ${from}`);
   return checked({ texts: [row[column], ...texts], right: 0, from: `${column} and ${from}` });
 }
 

@@ -185,10 +185,14 @@ function distinct(options: readonly string[], right: string): Parsed<readonly st
   byKey.delete("N/A");
   byKey.set(rightKey, right);
   if (byKey.size < 2)
-    return malformed("column options holds no wrong option: to have a teacher model write some, run gradus pools distract");
+    return malformed(
+      "column options holds no wrong option: to have a teacher model write some, run gradus pools distract",
+    );
   const unreadable = FORMATS.find((format) => !comesBack(right, format));
   if (unreadable !== undefined)
-    return malformed(`column answer: ${shown(right)} cannot be read back from a completion in the answer format ${unreadable}`);
+    return malformed(
+      `column answer: ${shown(right)} cannot be read back from a completion in the answer format ${unreadable}`,
+    );
   return { kind: "answer", answer: [...byKey.values()].sort() };
 }
 

@@ -45,7 +45,8 @@ function read(row: unknown): Parsed<Conversation> {
   const given = columns[column];
   if (!Array.isArray(given)) return malformed("column conversations (or messages) must be a list of messages");
   // The length is checked first, because a conversation may have thousands of turns.
-  if (given.length > 3) return malformed(`column ${column} has ${given.length} messages: a row must be a single turn, which has at most 3`);
+  if (given.length > 3)
+    return malformed(`column ${column} has ${given.length} messages: a row must be a single turn, which has at most 3`);
   const turns: Turn[] = [];
   for (const [i, message] of given.entries()) {
     const turn = readTurn(message, column, `${column}[${i}]`);

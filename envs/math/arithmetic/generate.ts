@@ -34,7 +34,11 @@ const parameters = defineParameters({
     { min: 0, max: 10_000, integer: true },
   ),
   digits: wholeNumber("Most digits of a whole number in the expression.", 2, [1, 6]),
-  value_digits: wholeNumber("Most digits of the numerator and of the denominator of any value, intermediate values included.", 4, [2, 15]),
+  value_digits: wholeNumber(
+    "Most digits of the numerator and of the denominator of any value, intermediate values included.",
+    4,
+    [2, 15],
+  ),
   denominator_max: wholeNumber("Largest denominator of a fraction in the expression.", 12, [3, 999]),
   fractions: share("Share of the numbers in the expression that are fractions.", 0),
   decimals: share("Share of the numbers in the expression that are decimals.", 0),
@@ -93,7 +97,8 @@ export const generator = defineGenerator({
   ],
   generate,
   conflict({ fractions, decimals, percentages, powers, divisors }) {
-    if (fractions + decimals > 1) return `fractions and decimals are shares and must add up to at most 1: ${fractions} + ${decimals} > 1`;
+    if (fractions + decimals > 1)
+      return `fractions and decimals are shares and must add up to at most 1: ${fractions} + ${decimals} > 1`;
     if (percentages + powers + divisors <= 1) return undefined;
     return `percentages, powers and divisors are shares and must add up to at most 1: ${percentages} + ${powers} + ${divisors} > 1`;
   },

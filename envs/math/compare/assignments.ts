@@ -44,7 +44,8 @@ export function compareAssignments(
   const isValue =
     gold.kind !== "relation" &&
     (right !== undefined || !(gold.kind === "list" && gold.items.some(({ kind }) => kind === "relation")));
-  if (right !== undefined && isMoved(right.name)) return undecided("it defines a function with reordered arguments or a shifted sequence");
+  if (right !== undefined && isMoved(right.name))
+    return undecided("it defines a function with reordered arguments or a shifted sequence");
   const asked = answers ?? (isValue && variablesOf(gold).size === 0 ? assignmentOf(answer, isAskedFor) : undefined);
   return asked === undefined || !isValue ? undefined : compareValues([gold], asked, state, context, compare);
 }

@@ -223,11 +223,14 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
     const equations = equationsOf(gold, i, answer, j);
     return compareParts(...(equations ?? ([left[i], right[j]] as [Node, Node])), state, context);
   };
-  if (isSetAgainstSets(gold, answer) || isSetAgainstSets(answer, gold)) return different("one answer is a set and the other several sets");
+  if (isSetAgainstSets(gold, answer) || isSetAgainstSets(answer, gold))
+    return different("one answer is a set and the other several sets");
   if (!haveSameShape(gold, answer)) return different("its matrix has another shape");
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")
-      return left.length === 1 && right.length === 1 ? compare(0, 0) : different("one answer is a set and the other a tuple");
+      return left.length === 1 && right.length === 1
+        ? compare(0, 0)
+        : different("one answer is a set and the other a tuple");
     if (left.length !== right.length)
       return different(`it has ${right.length} parts where ${left.length} are expected`);
     return all(left.length, (i) => compare(i, i));

@@ -67,7 +67,9 @@ export function compareDoubled(gold: Node, answer: Node, compare: Compare): Comp
   };
   const together = (): Comparison => {
     const found = compared(false);
-    return found.kind === "equal" ? undecided("it is not known whether all signs ± are the same or independent") : found;
+    return found.kind === "equal"
+      ? undecided("it is not known whether all signs ± are the same or independent")
+      : found;
   };
   const found = any([() => compared(true), together]);
   // The two equations y = ±√x together are the curve y² = x, which this comparison does not detect.

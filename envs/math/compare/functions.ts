@@ -59,7 +59,7 @@ interface Seen {
 export function compareFunctions(gold: Node, answer: Node, variables: readonly string[], state: State): Comparison {
   const nodes = [gold, answer];
   if (nodes.some(hasJumps))
-    return undecided("floor, ceiling, remainder, gcd, lcm and functions by cases are equal only if written alike");
+    return undecided("floor, ceiling, remainder, gcd, lcm and functions by cases are compared only by their text");
   const found = compareAtPoints(gold, answer, variables, state);
   if (found.kind !== "equal") return found;
   const areTurning = nodes.some((node) => some(node, isTurning));
@@ -105,7 +105,8 @@ function compareAtPoints(
     return seen.differing > 0
       ? different("it has another value at a test point")
       : undecided("the two answers have values at too few of the test points");
-  if (isDeep && seen.exact < AGREED_MIN) return undecided("one of the two answers has powers that are too large or too small to compare");
+  if (isDeep && seen.exact < AGREED_MIN)
+    return undecided("one of the two answers has powers that are too large or too small to compare");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
   return EQUAL;
 }

@@ -83,7 +83,8 @@ function compareProportions(gold: Node, answer: Node, isEquation: boolean, state
   if (there === undefined) return undecided("both relations are defined at too few points to compare them");
   const [goldThere, answerThere] = there.values;
   const found = compareScalars(productOf(gold, answerThere), productOf(answer, goldThere), state);
-  if (found.kind === "equal") return there.isPositive || isEquation ? EQUAL : different("its relation sign is the opposite of the expected one");
+  if (found.kind === "equal")
+    return there.isPositive || isEquation ? EQUAL : different("its relation sign is the opposite of the expected one");
   if (found.kind === "undecided") return found;
   if (!isEquation)
     return areSeenToDiffer(gold, answer, variables, state) ? different("it is another relation") : UNLIKE;

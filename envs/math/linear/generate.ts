@@ -32,15 +32,26 @@ const parameters = defineParameters({
     [4, 11],
     { min: 0, max: 10_000, integer: true },
   ),
-  coefficient_max: wholeNumber("Largest number in a task. Only constants of tasks with several unknowns may be larger.", 9, [2, 999]),
+  coefficient_max: wholeNumber(
+    "Largest number in a task. Only constants of tasks with several unknowns may be larger.",
+    9,
+    [2, 999],
+  ),
   solution_max: wholeNumber("Largest magnitude of a numerator in a solution of several unknowns.", 12, [3, 999]),
   denominator_max: wholeNumber(
     "Largest denominator in a solution of several unknowns, and of fractions in a task.",
     1,
     [1, 99],
   ),
-  value_digits: wholeNumber("Most digits of the numerator and of the denominator of a solution of one unknown.", 2, [1, 12]),
-  groups: share("Share of the terms with the unknown that are a factor times a sum in parentheses, in tasks of one unknown.", 0),
+  value_digits: wholeNumber(
+    "Most digits of the numerator and of the denominator of a solution of one unknown.",
+    2,
+    [1, 12],
+  ),
+  groups: share(
+    "Share of the terms with the unknown that are a factor times a sum in parentheses, in tasks of one unknown.",
+    0,
+  ),
   fractions: share("Share of the numbers that are fractions, in tasks of one unknown.", 0),
   inequalities: share("Share of the tasks of one unknown that are inequalities.", 0),
 });

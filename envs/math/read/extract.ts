@@ -103,7 +103,8 @@ function boxesOf(text: string): readonly string[] | string {
     if (end < 0) return "a \\boxed{} is not closed";
     const before = text.slice(Math.max(past, start - BEFORE_MAX), start).replace(/\\f?boxed\s*\{$/, "");
     if (isDenied(before, text.slice(end + 1, end + BEFORE_MAX))) return "it takes its answer back";
-    if (isPart(before, text.slice(end + 1, end + BEFORE_MAX))) return "the text next to its \\boxed{} is part of the value";
+    if (isPart(before, text.slice(end + 1, end + BEFORE_MAX)))
+      return "the text next to its \\boxed{} is part of the value";
     const inside = text.slice(start, end);
     const inner = inside.length > LENGTH_MAX ? inside : stripped(inside);
     const labelled = inside.length > LENGTH_MAX ? undefined : afterLabel(inner, 1);

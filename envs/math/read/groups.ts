@@ -183,7 +183,8 @@ export function readCases(cursor: Cursor): Node {
     const row = readRow(cursor);
     if (row.parts.length > 0) rows.push(row);
     if (rows.length > ROWS_MAX) return fail(cursor, "it has too many cases");
-    if (!accept(cursor, "\\\\") && !isAt(cursor, END)) return fail(cursor, `expected \\\\ or \\end{cases} after a case${found(cursor)}`);
+    if (!accept(cursor, "\\\\") && !isAt(cursor, END))
+      return fail(cursor, `expected \\\\ or \\end{cases} after a case${found(cursor)}`);
   }
   expect(cursor, END);
   if (cursor.problem !== undefined) return NOTHING;
