@@ -10,8 +10,8 @@
 const LEADS = "so thus hence therefore then finally consequently accordingly means overall".split(" ");
 
 /**
- * Words that do not change the meaning of the label after them. Unlisted words may, such as "doubt", "half", "wrong" or
- * "an" (which implies that there are others).
+ * Words before a label, such as "the answer is", that do not change its meaning. A word that is missing here may change
+ * it, such as "doubt", "half", "wrong" or "an" (which implies other answers).
  */
 const WORDS = new Set([
   ..."the my our your this that it is here we i and us can to be as a at which in".split(" "),
@@ -23,12 +23,12 @@ const WORDS = new Set([
 ]);
 
 /**
- * Matches the end of a text after which a new clause begins: a punctuation mark, or a line break after an empty line or
- * a mark.
+ * Matches the end of a text if a new clause begins there. Clauses begin at the start of the text, and after a
+ * punctuation mark, an empty line or a line that ends with a sign.
  */
 const CLAUSE = /(?:^|[.,:;!?。，：；！？$)\]}]|[^\p{L}\s]\n|\n[ \t]*\n)[\s*_#>\-\\$([{]*$/u;
 /**
- * Matches words that make a sentence speak of another answer than the task's, even before a comma: "For example, the
+ * Matches words that make a sentence about another answer than the task's, even if a comma follows: "For example, the
  * answer is 5".
  */
 const ELSEWHERE =

@@ -8,8 +8,8 @@ import { splitWords } from "../lib/words.ts";
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
 
 /**
- * Matches denials in languages with spaces between words. Each must be the last word or end its clause, because "3
- * false positives" is a number with a unit.
+ * Matches denials in languages with spaces between words. A denial counts only as the last word or before a punctuation
+ * mark, because "3 false positives" is a number with a unit.
  */
 const DENIALS = `(?:${splitWords(`
   no not nope false wrong incorrect rejected discarded retracted falsch nicht nein inkorrekt faux fausse incorrecte
@@ -33,8 +33,8 @@ const CLINGING_DENIALS = [
 ].join("|");
 
 /**
- * Matches answers that are denied or go on to another answer: "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or",
- * and the struck-out "~~52~~".
+ * Matches an answer with words that deny it or announce another one: "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52
+ * or", and the struck-out "~~52~~".
  */
 const DENIED = new RegExp(
   [

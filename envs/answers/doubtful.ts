@@ -59,8 +59,8 @@ function beforeCutTag(text: string, end: number): number {
 const LINES_MAX = 64;
 
 /**
- * Searches the lines of the text, the last one first, for one that starts with a label or with an object such as
- * {"answer": 12}. Returns the text after the label, or the text from the object on.
+ * Searches the lines of the text, the last one first, for a line that starts with a label such as "Answer:" or with an
+ * object such as {"answer": 12}. Returns the text after the label, or the text from the object on.
  */
 function labelledRange(text: string, start: number, end: number): Range | undefined {
   let to = end;

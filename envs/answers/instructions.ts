@@ -40,11 +40,11 @@ const FENCE = "```|\\bdelimiters\\b|\\b(?:markdown|code) (?:code )?block|\\bback
 const FORMS: Readonly<Record<ProblemKind, string>> = {
   math: `${BOX}|${TAGS}|${LABEL}`,
   qa: `${BOX}|${TAGS}|${LABEL}|${LETTER}`,
-  // In programming problems, other forms may describe the program's output, so they are kept.
+  // Labels such as "Answer:" are missing, because in programming problems they may describe the program's output.
   code: String.raw`\\+boxed\b|${TAGS}|${FENCE}`,
 };
 
-// Parts of the patterns of sentences that tell the model to use one of these forms.
+// Parts of patterns for sentences that tell the model how to mark its answer, e.g. by a box or by tags.
 
 const LEAD = String.raw`(?:(?:please|finally|lastly|then|and|also|note|important|remember|make sure|be sure|ensure|you (?:must|should|need|have|are (?:required|asked|expected)|will)|(?:do not|don't) forget|at the (?:very )?end(?: of your \w+)?|always|first|let'?s|let us|just|only|simply|strictly|(?:if|when|once|after|before|regardless|in|for)\b[^,.]{0,80},|that|to|you|\*|[-•]|\d[.)])[,:]?\s*)*`;
 const STEPS = String.raw`(?:(?:think|reason|solve|work|proceed|explain|answer|show|provide)\b[^.,;:]{0,60}?\bstep[- ]by[- ]step\b[^,.;:]{0,40}[,.;:]?\s*)`;
@@ -63,8 +63,8 @@ const NEARBY = new RegExp(String.raw`^(?:${LEAD}${STEPS}|i hope it is correct\.?
 const PLACEHOLDER =
   /^(?:(?:therefore|so|thus),? )?the (?:final )?answer is:? .{0,4}\\+boxed\{\W*(?:your )?(?:final )?(?:answer)?\W*\}|^where \W*(?:answer|letter|x)\W* is\b/i;
 /**
- * Matches the pieces of which a line consists if it only shows an example of the required form. LABEL_LINE matches a
- * label with a name in brackets.
+ * Matches a part of an example of the answer's form, e.g. "<answer>", "\boxed{…}" or "your answer here". A line that
+ * consists only of such parts is an example. LABEL_LINE matches an example with a label and brackets.
  */
 const EXAMPLE =
   /<\s?\/?\s?[a-z_]+\s?>|\\+boxed\{[^{}]*\}|\b(?:[\w,'-]+ ){0,8}here\b[.\])]?|```(?:python)?|(?:# ?)?your code|(?:for )?example:|at the end|[\d.…]/gi;
@@ -165,7 +165,7 @@ export function cutInstructions(text: string, kind: ProblemKind): CutText {
     }
   }
   const rest = kept.join("").trimEnd();
-  // In a programming task, the program may have to print such a label.
+  // A label such as "Answer:" at the end of a programming task stays, because the program may have to print it.
   const label = kind === "code" ? null : ANSWER_LABEL.exec(rest);
   if (label !== null) cut.push(label[0].trim());
   const shown = rest.slice(0, label?.index).trim();
@@ -174,8 +174,8 @@ export function cutInstructions(text: string, kind: ProblemKind): CutText {
 }
 
 /**
- * Sets `gone` for the sentences that only show an example of the answer's form, if they follow words that announce such
- * an example.
+ * Marks for removal (in `gone`) each sentence that announces an example of the answer's form, and the sentences that
+ * only show the example.
  */
 function cutExamples(sentences: readonly string[], gone: boolean[], kind: ProblemKind): void {
   for (const [i, sentence] of sentences.entries()) {

@@ -20,7 +20,10 @@ const SIGNS = "(?:[:：]=?|=(?![=>])|＝|—|→|⇒|⟶|⟹|➜|➔|➡\\ufe0f?
 export const SIGN = new RegExp(GAP + SIGNS, "y");
 const TEX_SIGN = new RegExp(TEX_GAP + SIGNS, "y");
 const TEX_END = new RegExp(`${TEX_GAP}\\}`, "y");
-/** Matches the end of a line, with an underline below it that makes the line a heading. */
+/**
+ * Matches the end of a line. If the next line is an underline (=== or ---), which makes the line a heading, matches the
+ * underline too.
+ */
 const LINE = new RegExp(`${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029](?:(?:={3,64}|-{3,64})${GAP}\\r?\\n)?`, "y");
 /** Matches what may precede a label: the mark of a heading, a quotation or a list item, and an emoji. */
 export const HEAD = new RegExp(
@@ -110,8 +113,8 @@ export function pastSayingInTex(text: string, at: number): number | undefined {
 }
 
 /**
- * Returns the offset after the part of a label that follows the noun "answer". `opened` are the marks of bold or
- * italics before the noun. The result's `closed` are the marks that this part of the label closes again.
+ * Reads the rest of a label after the noun "answer". `opened` are the bold or italic marks before the noun. Returns the
+ * offset after the label, and as `closed` those of the marks that the label itself closes.
  */
 export function tailOf(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   return opened === "" ? unmarkedTail(text, at) : (closedTail(text, at, opened) ?? openTail(text, at));

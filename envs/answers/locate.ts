@@ -83,10 +83,10 @@ const SCANNERS: Readonly<Record<AnswerFormat, Scanner>> = {
 };
 
 const MISSING: Readonly<Record<AnswerFormat, string>> = {
-  think_answer: "no closed <answer> block after the thinking that is not empty",
-  answer_line: "no line that starts with 'Answer:' and goes on with an answer",
-  answer_tag: "no closed <answer> block that is not empty",
-  boxed: "no closed \\boxed{} that is not empty",
+  think_answer: "no closed <answer> block with an answer in it after the thinking",
+  answer_line: "no line that starts with 'Answer:' and has an answer after it",
+  answer_tag: "no closed <answer> block with an answer in it",
+  boxed: "no closed \\boxed{} with an answer in it",
 };
 
 const NO_SPANS: readonly LocatedSpan[] = Object.freeze([]);
@@ -121,8 +121,8 @@ export function locateAnswers(
 }
 
 /**
- * Returns the result with its doubtful answer, if it has one, counted as if it were properly marked. `formatValid`
- * stays unchanged.
+ * Returns the result with its doubtful answer, if it has one, counted as an answer. A doubtful answer is one without
+ * complete marks, e.g. after an <answer> that is never closed. `formatValid` stays unchanged.
  */
 export function trusting(located: Located): Located {
   const { doubtful } = located;
@@ -166,7 +166,7 @@ function thoughtsProblem(
   return opened >= 0 && opened < start ? undefined : NEVER_OPENED;
 }
 
-const CUT_SHORT = "the completion was cut at its length limit in an answer, which may have gone on";
+const CUT_SHORT = "the completion was cut at its length limit in an answer, which may be incomplete";
 
 function missingWords(format: AnswerFormat, { open }: Thoughts, isCutShort: boolean): string {
   const why = open ? UNCLOSED : isCutShort ? CUT_SHORT : undefined;

@@ -54,7 +54,10 @@ function stripPair(text: string, range: Range, open: string, close: string): boo
  */
 const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
 
-/** Maximum length of a code fence. A fence has more than three marks if the text inside contains fences. */
+/**
+ * Maximum number of signs (` or ~) in the mark that opens or closes a code fence. It has more than three if the code
+ * itself contains fences.
+ */
 const FENCE_MAX = 32;
 
 function stripFence(text: string, range: Range, mark: string): boolean {

@@ -134,7 +134,10 @@ interface Labelled {
   value: string | undefined;
 }
 
-/** Removes a label from the start. If `debts` is undefined, removes it only if all its marks are closed. */
+/**
+ * Removes a label from the start. `debts` records bold or italic marks that a label opens and does not close. If
+ * `debts` is undefined, removes only a label without such marks.
+ */
 function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts | undefined): boolean {
   if (labelled.none === range.start) return false;
   const label = labelAt(text, range.start, range.end, labelled.names);
@@ -217,9 +220,9 @@ function isSign(text: string): text is Sign {
 }
 
 /**
- * Strips the marks that close a label's bold or italics immediately after its colon, with white space after them
- * (CommonMark 6.2). If they are missing, records the open marks in `debts`. Returns false if marks are open and `debts`
- * is undefined.
+ * Strips the marks that close a label's bold or italics, if they follow its colon immediately and white space follows
+ * them (CommonMark 6.2). If they are missing, records the open marks in `debts`. Returns false if marks are open and
+ * `debts` is undefined.
  */
 function owe(text: string, range: Range, opened: string, debts: Debts | undefined, before: Range): boolean {
   const sign = opened.charAt(0);

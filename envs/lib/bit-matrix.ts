@@ -1,6 +1,6 @@
 /**
- * Stores matrices of zeros and ones, with 32 entries in a 32-bit word. Graphs use them for adjacency, and the set cover
- * environment for which elements a set has.
+ * Stores matrices of zeros and ones, with 32 entries in a 32-bit word. A graph stores its edges in such a matrix. The
+ * set cover environment stores which elements each set has.
  */
 
 export interface BitMatrix {

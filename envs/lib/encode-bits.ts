@@ -59,8 +59,8 @@ export const inlineBits: InlineCodec<BitMatrix> = {
 };
 
 /**
- * Allocates `head` bytes for sizes, and bytes for the given number of bits. Returns undefined if an encoded instance
- * may not be so long.
+ * Allocates bytes for an encoded instance: `head` bytes for its sizes, and enough bytes for the given number of bits.
+ * Returns undefined if the total exceeds INLINE_BYTES_MAX.
  */
 function bytesFor(head: number, bits: number): Uint8Array | undefined {
   const length = head + Math.ceil(bits / 8);

@@ -20,8 +20,8 @@ const VERDICT_MAX = 4096;
 const STARTS_MAX = 16;
 
 /**
- * Matches a tag that opens or closes a model's thoughts, in the spellings of models and chat templates. One of the
- * groups is set for a closing tag.
+ * Matches a tag that opens or closes a model's thoughts, in the spellings of models and chat templates. A capture group
+ * is set only by a closing tag.
  */
 const THOUGHTS =
   /<[\s|]{0,8}(\/)?\s{0,8}(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection|scratchpad)(?:[\s|][^<>]{0,128})?>|\[(\/)?THINK\]|◁(\/)?think▷|<\|(?:begin|(end))_of_thought\|>|<\|channel\|>(?:analysis|commentary|(final))/gi;

@@ -2,8 +2,8 @@
  * Chooses items of the largest total value within a capacity, or of exactly that weight. Uses dynamic programming over
  * a core (Pisinger, "A minimal algorithm for the 0-1 knapsack problem", 1997). The greedy choice takes items by falling
  * value per weight until one does not fit: the break item. Then the search decides for the items on both sides of the
- * break item, nearest first, whether to change the greedy choice. A state is a weight and the largest value that
- * reaches it. Bounds leave few states. The solvers of knapsack and subset sum use this file.
+ * break item, nearest first, whether to change the greedy choice. A state is a weight, with the largest value found for
+ * that weight. Bounds leave few states. The solvers of knapsack and subset sum use this file.
  */
 
 export interface CoreProblem {
@@ -53,7 +53,7 @@ interface Core extends CoreProblem {
   readonly before: number[];
 }
 
-/** States by rising weight, in growing buffers. */
+/** States of the dynamic program in the order of rising weight. The buffers grow. */
 interface States {
   weight: Float64Array;
   value: Float64Array;

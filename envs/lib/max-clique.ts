@@ -166,7 +166,8 @@ function explore(s: Search, depth: number, bound: number): void {
   s.nodes++;
   const start = depth * s.vertices;
   for (let at = start + colour(s, depth) - 1; at >= start; at--) {
-    // The candidates up to this one have so many colours, and a clique has at most one vertex of each colour.
+    // `colours[at]` is the number of colours of the candidates up to this one. A clique has at most one vertex of each
+    // colour.
     const reach = depth + s.colours[at]!;
     if (reach <= s.size) return;
     const v = s.branches[at]!;

@@ -257,7 +257,7 @@ export function sumAt(amounts: Int32Array, indices: IndexList): number {
 
 // Functions that read an answer which is a closed tour, such as [0, 1, 3, 2, 0].
 
-/** Stops in the order of the visit, without the return to the first. */
+/** Stops of a closed tour in the order of the visit, without the return to the first stop. */
 export type CycleList = readonly number[];
 
 /**

@@ -10,8 +10,8 @@ export interface ValueBudget {
 }
 
 /**
- * Maximum number of list items and other parts in all values of a job. It limits the memory that nested lists take
- * here.
+ * Maximum number of list items and other parts in all values of a job. It limits the memory that the server takes for
+ * nested lists.
  */
 export const PARTS_MAX = ROOM.jobPartsMax;
 /** Maximum nesting depth. The runner never writes a deeper value. */

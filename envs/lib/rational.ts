@@ -48,7 +48,10 @@ export function showRational(a: Rational): string {
   return text.length <= 40 ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
 }
 
-/** If the double of a product or sum of safe integers is a safe integer, it is exact: rounding never crosses 2^53. */
+/**
+ * Multiplies two integers. A product of doubles that is a safe integer is exact, because rounding never crosses 2^53.
+ * Larger products are computed with bigints.
+ */
 function times(a: Integer, b: Integer): Integer {
   if (typeof a === "number" && typeof b === "number") {
     const product = a * b;

@@ -1,8 +1,8 @@
-/** Creates random streams and builds their keys. No other code does. */
+/** Creates streams of pseudo-random numbers, and the keys that determine them. No other code does. */
 import { hash } from "node:crypto";
 import seedrandom from "seedrandom";
 
-/** Random stream. */
+/** Stream of pseudo-random numbers. Its key determines all of them. */
 export interface Rng {
   /** Returns an integer in [min, max], both included. The difference max − min must be below 2^32. */
   int(min: number, max: number): number;
@@ -22,7 +22,7 @@ export function keyOf(...parts: readonly (string | number | bigint)[]): string {
   let key = "";
   for (const part of parts) {
     const text = `${typeof part}:${part}`;
-    // Numbers are ASCII text, so that their length in bytes is their length.
+    // The text of a number is ASCII, so that its length in characters is its length in bytes.
     key += `${typeof part === "string" ? Buffer.byteLength(text) : text.length}:${text};`;
   }
   return key;
@@ -37,8 +37,8 @@ export function hashKey(...parts: readonly (string | number | bigint)[]): string
 }
 
 /**
- * Returns the SHA-256 of a text in hex. Hashes in one call, because an update for each part of a key costs more than
- * all the hashing.
+ * Returns the SHA-256 of a text in hex. The whole text is hashed in one call, because a call for each part would cost
+ * more than the hashing itself.
  */
 function hashOf(key: string): string {
   return hash("sha256", key, "hex");

@@ -67,8 +67,8 @@ const RUN_BACK = new RegExp(`(?<=([${SPACES}]*))`, "y");
 /** Matches white space and LaTeX's spaces: a backslash before one of ",;:!" or a space, "\quad" and "\qquad". */
 const GAP_RUN = new RegExp(`(?:[${SPACES}]|\\\\(?:[,;:! ]|q?quad))*`, "y");
 /**
- * Matches the white space and LaTeX spaces that end at lastIndex, except "\quad" and "\qquad". The space of "\ " may
- * already be stripped.
+ * Matches the white space and LaTeX spaces that end at lastIndex, except "\quad" and "\qquad". A bare backslash also
+ * matches, because the space of "\ " may already be stripped.
  */
 const GAP_RUN_BACK = new RegExp(`(?<=((?:[${SPACES}]|\\\\[,;:!]?)*))`, "y");
 
@@ -130,8 +130,8 @@ export function skipGap(text: string, start: number, end = text.length): number 
 }
 
 /**
- * Returns the offset before white space and short LaTeX spaces such as "\," that end at `end`. The space of "\ " may
- * already be stripped.
+ * Returns the offset before white space and short LaTeX spaces such as "\," that end at `end`. Also skips a bare
+ * backslash, because the space of "\ " may already be stripped.
  */
 export function skipGapBack(text: string, start: number, end: number): number {
   const at = skipSpaceBack(text, start, end);

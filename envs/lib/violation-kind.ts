@@ -1,7 +1,9 @@
-/** Shortens violations so that similar ones can be counted together. */
+/**
+ * Shortens violations, i.e. texts that say what is wrong with an answer, so that similar ones can be counted together.
+ */
 import { clipUtf8 } from "./text.ts";
 
-/** Maximum size of a kind in bytes of UTF-8. */
+/** Maximum size of a shortened violation, in bytes of UTF-8. */
 const KIND_BYTES_MAX = 320;
 
 /**

@@ -67,7 +67,8 @@ function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> 
   // A short text with several boxes is one answer with several values. A worked solution, or other prose, must not have
   // several different boxes.
   const boxes = isWorked || isProse(text) ? boxesIn(text) : [];
-  if (boxes.length > 1) return malformed(`column ${name} has ${boxes.length} different boxes: which is the answer?`);
+  if (boxes.length > 1)
+    return malformed(`column ${name} has ${boxes.length} different boxes: keep only the one with the answer`);
   const [box] = boxes;
   if (box !== undefined) return gold(box, `${name}, in \\boxed{}`);
   const said = SAID.exec(text)?.[1];
@@ -112,7 +113,8 @@ const NO_ANSWER =
 
 function checked({ text, from }: Gold, name: string): Parsed<Gold> {
   if (text.trim() === "") return malformed(`column ${from} is empty`);
-  if (NO_ANSWER.test(text)) return malformed(`column ${name} holds no answer but ${JSON.stringify(text.slice(0, 40))}`);
+  if (NO_ANSWER.test(text))
+    return malformed(`column ${name} holds no answer, only the placeholder ${JSON.stringify(text.slice(0, 40))}`);
   if (text.length > ANSWER_LENGTH_MAX)
     return malformed(`column ${name} has ${text.length} characters, and the limit is ${ANSWER_LENGTH_MAX}`);
   const read = readMath(text);

@@ -35,7 +35,8 @@ export const tries = { tools: [calculator, python], answersMax: 2 } as const sat
 /** Grades an answer against the expected one. The returned facts never show the expected answer. */
 function gradeMath({ problem, answer: gold }: MathInstance, answer: MathAnswer): Facts {
   const expected = readMath(gold);
-  if (expected.kind === "malformed") throw new Error("bug: a gold answer that was read once cannot be read again");
+  if (expected.kind === "malformed")
+    throw new Error("bug: the expected answer of a task cannot be read, although its row was accepted");
   const compared = compareMath(expected.answer, answer, undefined, problem);
   const info = { read_as: showMath(answer) };
   const solved = compared.kind === "equal";

@@ -58,7 +58,9 @@ export function readRow(row: unknown): RowRead<MathInstance> {
   if (options !== undefined) return malformed(`column ${options} holds options: use the environment qa for this row`);
   const about = firstWithValue(row, CONTEXTS);
   if (about !== undefined)
-    return malformed(`column ${about} holds context, and only the problem is shown: put both texts into one column`);
+    return malformed(
+      `column ${about} holds context, and prompts show only the problem: put both texts into one column`,
+    );
   if (row[VALID] !== undefined && row[VALID] !== null && row[VALID] !== "" && row[VALID] !== "Yes")
     return malformed(`column ${VALID} says that the problem is not valid: the value is ${shown(row[VALID])}`);
   const problem = problemOf(row);

@@ -180,7 +180,8 @@ export function compareMath(
 ): Verdict {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
-  if (isAnagram(gold.text, answer.text)) return undecided("it is another word of the same letters, or their product");
+  if (isAnagram(gold.text, answer.text))
+    return undecided("it has the same letters in another order: another word, or the same product");
   const [one, other] = [subscripted(gold, answer.text), subscripted(answer, gold.text)];
   if (one !== gold || other !== answer) return compareMath(one, other, budget, problem);
   const asked = askedIn(problem);
@@ -273,7 +274,7 @@ const sorted = (letters: string): string => [...letters].sort().join("");
 function compareReadings(meant: readonly Reading[], answers: readonly Reading[], state: State): Verdict {
   const found = meant.flatMap((left) => answers.map((right) => () => compareReading(left.node, right.node, state)));
   const [first, ...others] = found;
-  const likeliest = first?.() ?? undecided("it has no reading like the expected answer's");
+  const likeliest = first?.() ?? undecided("the comma in the expected answer may be a decimal comma or a separator");
   // The likeliest readings of both answers decide. Less likely readings can only turn the result into "equal".
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
@@ -308,8 +309,9 @@ function digitsIn(node: Node): string {
 /**
  * Compares answers such as "10:30", which are a time or a ratio. Returns undefined if neither answer can be a time.
  *
- * If both also are ratios of the same value, they are equal if written alike or if the problem asks for a ratio.
- * Otherwise a ratio in lowest terms such as 7:12 is accepted only if the other answer cannot be a time.
+ * If both answers can be ratios of the same value, they are equal if they have the same digits or if the problem asks
+ * for a ratio. They are also equal if only one of them can be a time and its ratio is in lowest terms, as in 7:12. If a
+ * time is expected, only the same digits count.
  */
 function compareTimes(golds: readonly Reading[], answers: readonly Reading[], state: State): Verdict | undefined {
   const isTime = ({ node }: Reading): boolean => node.kind === "clock";
@@ -321,10 +323,10 @@ function compareTimes(golds: readonly Reading[], answers: readonly Reading[], st
   const [theirs, given] = [others(golds), others(answers)];
   const isSame = theirs.some((one) => given.some((other) => isWrittenIn(one.node, other.node)));
   const ratios = theirs.length > 0 && given.length > 0 ? compareReadings(theirs, given, state) : undefined;
-  if (ratios?.kind !== "equal") return times ?? ratios ?? different("it is another kind of thing");
+  if (ratios?.kind !== "equal") return times ?? ratios ?? different("it is another kind of value");
   const isTold = state.asked.colon === "ratio" || (times === undefined && (left ? theirs : given).some(isLowest));
   if (left !== undefined && state.asked.colon === "time" && !isSame) return different("a time is expected");
-  return isSame || isTold ? EQUAL : undecided("it is a time or a ratio");
+  return isSame || isTold ? EQUAL : undecided("it may be a time or a ratio");
 }
 
 /** Returns whether a ratio has only whole numbers, without leading zeros and without a common divisor. */

@@ -1,7 +1,7 @@
 /**
- * Decides whether a text is one of the options. The two must be equal after a normalization that keeps their meaning.
- * SQuAD's normalization is not used: it removes punctuation and articles, so that -5 would equal 5 and C++ would equal
- * C. A text that only contains an option is not that option.
+ * Decides whether a text is one of the options. The text must equal the option after a normalization that keeps their
+ * meaning. SQuAD's normalization is not used: it removes punctuation and articles, so that -5 would equal 5 and C++
+ * would equal C. A text that only contains an option is not that option.
  */
 import { stripAnswer } from "../answers/strip.ts";
 
@@ -18,8 +18,8 @@ export const OPTION_NAMES: readonly string[] = [
   ...["选项", "選項", "选择", "選擇", "選択肢", "보기", "선택"],
 ];
 
-// Patterns that are replaced before NFKC, the normalization of Unicode. NFKC would turn an acute accent into a space
-// with an accent, and "1½" into "11⁄2".
+// Patterns of characters that are replaced before NFKC, the normalization of Unicode. NFKC would turn an acute accent
+// into a space with an accent, and "1½" into "11⁄2".
 const ACUTE = /´/g;
 /**
  * Matches the position before a superscript, so that 10² does not become 102. In 10⁻³ the superscript begins with the

@@ -27,7 +27,10 @@ export interface Options {
    * letters.
    */
   readonly labels?: readonly string[];
-  /** Index of the right option, if the columns of the options mark it. Unset otherwise. */
+  /**
+   * Index of the right option, if the columns of the options also say which one is right, as TruthfulQA's do. Otherwise
+   * unset.
+   */
   readonly right?: number;
   /** Whether the row's options are numbers. An answer that is a number may then equal one of them. */
   readonly areNumbers: boolean;
@@ -47,7 +50,7 @@ export function optionsOf(row: Row): Parsed<Options> {
   const family = OPTION_FAMILIES.find(([first, second]) => hasValue(row[first ?? ""]) && hasValue(row[second ?? ""]));
   if (family !== undefined) return spread(row, family);
   return malformed(
-    `column ${list ?? "options"} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(row[list ?? "options"])}: gradus pools distract asks a teacher for wrong ones`,
+    `column ${list ?? "options"} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(row[list ?? "options"])}: to have a teacher model write wrong options, run gradus pools distract`,
   );
 }
 
@@ -73,7 +76,8 @@ function byName(from: string, value: Row): Parsed<Options> {
   // TruthfulQA marks the right option with 1 and the others with 0.
   if (labels.every((label) => label === 0 || label === 1)) {
     const right = labels.indexOf(1);
-    if (right < 0 || labels.includes(1, right + 1)) return malformed(`column ${from} marks none or several as right`);
+    if (right < 0 || labels.includes(1, right + 1))
+      return malformed(`column ${from} must mark exactly one option as right`);
     return checked({ texts, right, from });
   }
   return checked({ texts, labels: labels.map((label) => textIn(label) ?? ""), from });
@@ -99,7 +103,8 @@ function unlettered(items: readonly unknown[]): Pick<Given, "texts" | "labels"> 
 function spread(row: Row, family: readonly string[]): Parsed<Options> {
   const columns = family.filter((column) => hasValue(row[column]));
   const [first = "", last = ""] = [family[0], columns.at(-1)];
-  if (columns.length !== family.indexOf(last) + 1) return malformed(`columns ${first} to ${last} have a gap`);
+  if (columns.length !== family.indexOf(last) + 1)
+    return malformed(`columns ${first} to ${last} have a gap: a column between them is missing or empty`);
   return checked({ texts: columns.map((column) => row[column]), from: `${first} to ${last}` });
 }
 
@@ -126,7 +131,8 @@ function wrongOf(row: Row): Wrong | undefined {
 /** Returns the options of a row that has the right answer and the wrong ones in different columns. */
 function beside(row: Row, { from, texts }: Wrong): Parsed<Options> {
   const column = firstWithValue(row, RIGHT_TEXTS);
-  if (column === undefined) return malformed(`column correct_answer is missing beside ${from}`);
+  if (column === undefined)
+    return malformed(`column correct_answer is missing: the row has only wrong options, in ${from}`);
   return checked({ texts: [row[column], ...texts], right: 0, from: `${column} and ${from}` });
 }
 
@@ -167,6 +173,6 @@ function notAList(from: string, value: unknown): Parsed<never> {
       `column ${from} holds a list as Python prints it, ${shown(value)}: save the table as JSONL or Parquet`,
     );
   return malformed(
-    `column ${from} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(value)}: gradus pools distract asks a teacher for wrong ones`,
+    `column ${from} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(value)}: to have a teacher model write wrong options, run gradus pools distract`,
   );
 }

@@ -44,12 +44,12 @@ const UNRATED = "unrated";
 
 const levels: readonly Omit<Level, "parameters">[] = [
   ...DIFFICULTIES.map((name) => ({ name, description: `questions whose column difficulty is ${name}` })),
-  { name: UNRATED, description: "questions without a difficulty, as MMLU-Pro's" },
+  { name: UNRATED, description: "questions without a difficulty, such as those of MMLU-Pro" },
 ];
 
 /**
- * Columns that may hold the question. The first one present in a row counts. It may hold an object with the question in
- * its field "stem".
+ * Columns that may hold the question. The first one present in a row counts. Its value is a text, or an object with the
+ * question in its field "stem".
  */
 const QUESTIONS = [...["question", "question_stem", "query", "problem", "prompt", "ctx", "sentence", "goal"]] as const;
 /** Column of MMLU-Redux that says what is wrong with a row. */
@@ -102,7 +102,7 @@ export function prompt(question: string, lines: readonly string[], ask: string, 
 }
 
 function read(row: unknown): RowRead<Question> {
-  if (!isRow(row)) return malformed("a row is an object with question, options and answer");
+  if (!isRow(row)) return malformed("a row is an object: give it the columns question, options and answer");
   const question = questionIn(row);
   if (question.kind === "malformed") return question;
   const picture = pictureProblem(row, question.answer.text);
@@ -179,16 +179,20 @@ function distinct(options: readonly string[], right: string): Parsed<readonly st
   const alike = options.filter((option) => normalized(option) === rightKey);
   if (alike.length > 1)
     return malformed(
-      `column options: ${shown(alike[0])} and ${shown(alike[1])} are equal after normalization, and both are right`,
+      `column options: ${shown(alike[0])} and ${shown(alike[1])} are equal after normalization, so that two options would be right`,
     );
   const byKey = new Map(options.map((option) => [normalized(option), option]));
   byKey.delete("N/A");
   byKey.set(rightKey, right);
   if (byKey.size < 2)
-    return malformed("column options holds no wrong one: gradus pools distract asks a teacher for some");
+    return malformed(
+      "column options holds no wrong option: to have a teacher model write some, run gradus pools distract",
+    );
   const unreadable = FORMATS.find((format) => !comesBack(right, format));
   if (unreadable !== undefined)
-    return malformed(`column answer: ${shown(right)} is not read back from the answer format ${unreadable}`);
+    return malformed(
+      `column answer: ${shown(right)} cannot be read back from a completion in the answer format ${unreadable}`,
+    );
   return { kind: "answer", answer: [...byKey.values()].sort() };
 }
 

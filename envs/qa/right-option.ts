@@ -33,7 +33,7 @@ export interface Right {
  * otherwise count from 1. `given` is true if this row has the index 0.
  */
 const fromZero = (column: string, given: boolean): RowProof => ({
-  wanted: `column ${column} has indices, and none is 0, so that they may count from 1: say --column ${INDEX}=${column} where they count from 0, or --column ${NUMBER}=${column} where they count from 1`,
+  wanted: `column ${column} has indices, and none is 0, so that they may count from 1: say --column ${INDEX}=${column} if they count from 0, or --column ${NUMBER}=${column} if they count from 1`,
   given,
 });
 
@@ -42,7 +42,7 @@ const fromZero = (column: string, given: boolean): RowProof => ({
  * row must show that the column holds texts; `given` is true if this row does.
  */
 const asText = (column: string, given: boolean): RowProof => ({
-  wanted: `column ${column} can be read as options' texts and as their indices: say --column ${INDEX}=${column} where they are indices`,
+  wanted: `column ${column} can be read as options' texts and as their indices: say --column ${INDEX}=${column} if they are indices`,
   given,
 });
 
@@ -54,7 +54,7 @@ export function rightOf(row: Row, options: Options): Parsed<Right> {
   if (options.right !== undefined)
     return place === undefined || place === options.right
       ? found({ place: options.right, from: options.from })
-      : malformed(`column ${from} is ${shown(row[from])}, and ${options.from} says another option`);
+      : malformed(`column ${from} is ${shown(row[from])}, but ${options.from} marks another option as right`);
   if (column === undefined)
     return place === undefined
       ? malformed(`column answer must be one of the options, its letter or its index, and is ${shown(row["answer"])}`)

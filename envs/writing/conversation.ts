@@ -43,9 +43,10 @@ function read(row: unknown): Parsed<Conversation> {
   const columns = (row ?? {}) as Readonly<Record<string, unknown>>;
   const column = columns["conversations"] === undefined ? "messages" : "conversations";
   const given = columns[column];
-  if (!Array.isArray(given)) return malformed("column conversations must be a list of messages, and is none");
+  if (!Array.isArray(given)) return malformed("column conversations (or messages) must be a list of messages");
   // The length is checked first, because a conversation may have thousands of turns.
-  if (given.length > 3) return malformed(`column ${column} has ${given.length} messages: one turn has at most 3`);
+  if (given.length > 3)
+    return malformed(`column ${column} has ${given.length} messages: a row must be a single turn, which has at most 3`);
   const turns: Turn[] = [];
   for (const [i, message] of given.entries()) {
     const turn = readTurn(message, column, `${column}[${i}]`);
@@ -71,7 +72,7 @@ function conversationOf(turns: readonly Turn[], column: string): Parsed<Conversa
   const system = turns[0]?.role === "system" ? turns[0].text : undefined;
   const [request, reply, ...more] = system === undefined ? turns : turns.slice(1);
   if (request?.role !== "user" || reply?.role !== "assistant" || more.length > 0)
-    return malformed(`column ${column} must be a request and a reply, with a system message before them or none`);
+    return malformed(`column ${column} must be a request and its reply, with at most one system message before them`);
   if (request.text === "") return malformed(`column ${column}: the request is empty`);
   if (!hasLetters(reply.text, LETTERS_MIN))
     return malformed(`column ${column}: the reply has fewer than ${LETTERS_MIN} letters`);

@@ -26,7 +26,8 @@ export const writing = defineEnvironment<Conversation, string>({
     components: [
       {
         name: "preference",
-        description: "1 if a judge prefers the text to the reference in both orders, 0 if the reference, else 0.5.",
+        description:
+          "1 if a judge prefers the text to the reference in both orders, 0 if it prefers the reference in both, else 0.5.",
         weight: 1,
       },
     ],

@@ -12,14 +12,14 @@ import { comparisonOf, quoted } from "./question.ts";
 export const judgeResource: Resource = {
   name: "judge",
   port: "judge",
-  // Completions that are judged at a time, by two requests each. --judge-concurrency and --judge-timeout-ms override
-  // this limit and the next.
+  // Maximum number of completions that are judged at the same time, each by two requests. --judge-concurrency overrides
+  // concurrencyMax, and --judge-timeout-ms overrides timeLimitMs.
   concurrencyMax: 16,
   timeLimitMs: 60_000,
-  // Room for two update batches of the paper's size, 256 × 16.
+  // Room for two update batches of the paper's size: 256 prompts with 16 completions each.
   waitingMax: 8192,
   heldBytesMax: 64 * 1024 ** 2,
-  // The port retries within the time limit, which bounds all attempts together.
+  // One attempt, because the judge's client itself retries failed requests within the time limit.
   attemptsMax: 1,
   probe: async ({ ports, ...context }) => ports.judge?.probe?.(context),
 };
@@ -70,7 +70,7 @@ function withoutAsking({ reference }: Conversation, candidate: string): GradedFa
   if (!hasLetters(candidate, LETTERS_MIN)) return refused(`the text has fewer than ${LETTERS_MIN} letters`);
   if (isTooLong(candidate)) return refused(TOO_LONG);
   // Quoting adds a mark to each line and respells others, which may triple the size.
-  if (isTooLong(quoted(candidate))) return refused(`${TOO_LONG} as the judge is shown it`);
+  if (isTooLong(quoted(candidate))) return refused(`${TOO_LONG} in the form that the judge is shown`);
   if (folded(candidate) === folded(reference)) return { ...facts("tie"), info: { outcome: "tie", copy: "true" } };
   return undefined;
 }
@@ -94,7 +94,7 @@ function priced(outcome: Outcome): readonly [value: number, violation?: string] 
     case "win":
       return [1];
     case "tie":
-      return [0.5, "the judge does not prefer it to the reference"];
+      return [0.5, "the judge does not prefer the text to the reference"];
     case "loss":
       return [0, "the judge prefers the reference"];
     default:

@@ -56,7 +56,7 @@ const history = [batch(0, [4, 0]), change("weights", 4), batch(1, [2, 2]), batch
 describe("a run as it stands", () => {
   test.each([60, 200])("warns of malformed samples, whole and within %d columns", (width) => {
     const violation =
-      "no closed \\boxed{} that is not empty; it contains an answer that answer_format: answer_line would read";
+      "no closed \\boxed{} with an answer in it; it contains an answer that answer_format: answer_line would read";
     const formatWarning = create(FormatWarningSchema, { samples: 200n, malformed: 197n, violation });
     const lines = stateLines(config, create(RunStateSchema, { ...state, formatWarning }), width);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);

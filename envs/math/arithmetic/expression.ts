@@ -68,7 +68,7 @@ interface Written {
 
 /**
  * Notation in which expressions are written: plain text or TeX. Operands already have the parentheses that they need,
- * but for those of `quotient`, which adds them itself where its notation needs them.
+ * except those of `quotient`, which adds them itself.
  */
 interface Notation {
   readonly open: string;

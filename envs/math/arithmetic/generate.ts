@@ -27,18 +27,22 @@ const parameters = defineParameters({
   ...minMax(
     "work",
     [
-      "Least work: steps on single digits that working by hand takes, about (envs/math/arithmetic/README.md).",
-      "Most work.",
+      "Least estimated work by hand, in steps on single digits (envs/math/arithmetic/README.md).",
+      "Most estimated work by hand.",
     ],
     [4, 19],
     { min: 0, max: 10_000, integer: true },
   ),
-  digits: wholeNumber("Most digits of a whole number given.", 2, [1, 6]),
-  value_digits: wholeNumber("Most digits of a value, on the way too, above and below the line.", 4, [2, 15]),
-  denominator_max: wholeNumber("Largest denominator given.", 12, [3, 999]),
-  fractions: share("Share of the numbers given that are fractions.", 0),
-  decimals: share("Share of the numbers given that are decimals.", 0),
-  negatives: share("Share of the whole numbers given that are negative.", 0),
+  digits: wholeNumber("Most digits of a whole number in the expression.", 2, [1, 6]),
+  value_digits: wholeNumber(
+    "Most digits of the numerator and of the denominator of any value, intermediate values included.",
+    4,
+    [2, 15],
+  ),
+  denominator_max: wholeNumber("Largest denominator of a fraction in the expression.", 12, [3, 999]),
+  fractions: share("Share of the numbers in the expression that are fractions.", 0),
+  decimals: share("Share of the numbers in the expression that are decimals.", 0),
+  negatives: share("Share of the whole numbers in the expression that are negative.", 0),
   percentages: share("Share of the operations that take a percentage.", 0),
   powers: share("Share of the operations that are powers.", 0),
   divisors: share(
@@ -61,7 +65,8 @@ function level(name: string, description: string, operations: Range, work: Range
 
 export const generator = defineGenerator({
   parameters,
-  // With more operations, the work by hand is greater, and intermediate values have more digits.
+  // Longer expressions take more work by hand and have larger intermediate values, so each value of the axis also sets
+  // limits for these two.
   axes: [
     sizeAxis("operations", [2, 12], (operations) => ({
       ...ranges({ work: [0, 10_000] }),
@@ -85,16 +90,17 @@ export const generator = defineGenerator({
       { fractions: 0.25, decimals: 0.15, negatives: 0.1, percentages: 0.1, powers: 0.1, divisors: 0.15 },
     ),
     level(
-      ...(["benchmark", "the same, longer", [7, 9], [180, 600]] as const),
+      ...(["benchmark", "the same as hard, but longer", [7, 9], [180, 600]] as const),
       { digits: 3, value_digits: 12, denominator_max: 30 },
       { fractions: 0.25, decimals: 0.15, negatives: 0.1, percentages: 0.1, powers: 0.1, divisors: 0.15 },
     ),
   ],
   generate,
   conflict({ fractions, decimals, percentages, powers, divisors }) {
-    if (fractions + decimals > 1) return `fractions and decimals are shares: ${fractions} + ${decimals} > 1`;
+    if (fractions + decimals > 1)
+      return `fractions and decimals are shares and must add up to at most 1: ${fractions} + ${decimals} > 1`;
     if (percentages + powers + divisors <= 1) return undefined;
-    return `percentages, powers and divisors are shares: ${percentages} + ${powers} + ${divisors} > 1`;
+    return `percentages, powers and divisors are shares and must add up to at most 1: ${percentages} + ${powers} + ${divisors} > 1`;
   },
 });
 
@@ -163,8 +169,8 @@ function divisorOf(p: ArithmeticParameters, count: number, rng: Rng): Expression
 }
 
 /**
- * Returns the gcd or lcm of two expressions. If the operands are plain numbers, they are multiples of a common number,
- * because random numbers seldom have a large gcd.
+ * Returns a random gcd or lcm of two expressions. Operands that are plain numbers are chosen as multiples of a common
+ * number, because random numbers seldom have a large gcd.
  */
 function shared(kind: "gcd" | "lcm", p: ArithmeticParameters, count: number, rng: Rng): Expression {
   if (count > 1) return binary(p, kind, count, rng, true);

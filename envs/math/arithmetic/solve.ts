@@ -112,7 +112,11 @@ function powerModulo(base: bigint, exponent: number, modulus: bigint): bigint {
   return result;
 }
 
-/** Computes a gcd or lcm by Euclid's algorithm. Undefined if one number divides the other, which would be trivial. */
+/**
+ * Returns the gcd or lcm of two whole numbers, by Euclid's algorithm. `before` is the work on the operands. Returns
+ * undefined if an operand is a fraction, if one operand divides the other (which would be trivial), or if the result is
+ * too large.
+ */
 function divisor(kind: "gcd" | "lcm", a: Rational, b: Rational, before: number): Worked | undefined {
   if (a.den !== 1 || b.den !== 1) return undefined;
   const [first, second] = [magnitude(a.num), magnitude(b.num)];

@@ -28,7 +28,7 @@ export function compareAssignments(
   if (left !== undefined && isOfSeveral(left, compare))
     return gold.kind === "relation" && answer.kind === "relation"
       ? compareRelations(gold, answer, state)
-      : undecided("a chain of equations and a value are not compared");
+      : undecided("a chain of equations is not compared with a value");
   if (left !== undefined && right !== undefined)
     return compareNamed(left, right, gold, answer, state, context, compare);
   const [golds, answers] = [left ?? chainOf(gold), right ?? chainOf(answer)];
@@ -44,7 +44,8 @@ export function compareAssignments(
   const isValue =
     gold.kind !== "relation" &&
     (right !== undefined || !(gold.kind === "list" && gold.items.some(({ kind }) => kind === "relation")));
-  if (right !== undefined && isMoved(right.name)) return undecided("it defines something in another way");
+  if (right !== undefined && isMoved(right.name))
+    return undecided("it defines a function with reordered arguments or a shifted sequence");
   const asked = answers ?? (isValue && variablesOf(gold).size === 0 ? assignmentOf(answer, isAskedFor) : undefined);
   return asked === undefined || !isValue ? undefined : compareValues([gold], asked, state, context, compare);
 }
@@ -141,8 +142,8 @@ function isMoved(name: Node): boolean {
 }
 
 /**
- * Returns whether one answer defines a function, f(x) = 2x, and the other assigns to a letter, k = 2x. The letter y
- * does not count, because y = 2x is the function's graph.
+ * Returns whether one answer defines a function, f(x) = 2x, and the other assigns a value to a letter, k = 2x. The
+ * letter y does not count, because y = 2x is the function's graph.
  */
 function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   const [letter, other] = left.name.kind === "symbol" ? [left, right] : [right, left];

@@ -55,7 +55,7 @@ function compareMeant(gold: Node, answer: Node, state: State): Comparison {
   if (others.some((other) => compareStatements(gold, other, state).kind === "equal")) return EQUAL;
   const renamed = straight.kind === "different" ? withParameterOf(gold, answer) : undefined;
   if (renamed === undefined || compareStatements(gold, renamed.answer, state).kind !== "equal") return straight;
-  return renamed.isFree ? EQUAL : undecided("it names its letter differently");
+  return renamed.isFree ? EQUAL : undecided("it is equal only if its parameter gets another name");
 }
 
 function compareStatements(gold: Node, answer: Node, state: State): Comparison {
@@ -95,15 +95,15 @@ const isName = (element: Node): boolean => element.kind === "symbol" || element.
 /** Compares the side conditions of two answers whose main parts are equal. */
 function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
   const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain !== answer.domain;
-  if (areFamilies && isOther) return undecided("its whole number is taken from another set");
+  if (areFamilies && isOther) return undecided("its parameter is declared in another set");
   const areReals = (gold.isOfReals && answer.domain !== undefined) || (answer.isOfReals && gold.domain !== undefined);
   if (areReals)
     return areFamilies
-      ? different("its letter is taken from another set")
-      : undecided("its condition allows other numbers");
+      ? different("its parameter is declared in another set")
+      : undecided("its condition may allow other numbers than the expected one");
   const [fewer, more] = gold.others.length < answer.others.length ? [gold, answer] : [answer, gold];
   const isSaid = fewer.others.length > 0 || more.others.some((item) => areFamilies || !isIndex(item));
-  if (fewer.others.length === 0) return isSaid ? undecided("only one of the two states a condition") : EQUAL;
+  if (fewer.others.length === 0) return isSaid ? undecided("only one of the two answers states a condition") : EQUAL;
   const listed = ({ others }: Conditioned): Node => ({ kind: "list", joiner: "and", items: others });
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
@@ -131,13 +131,13 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (kinds !== undefined) return kinds;
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
-  if (areOtherVectors(gold, answer)) return undecided("a sum of unit vectors is compared only with another one");
+  if (areOtherVectors(gold, answer)) return undecided("a sum of unit vectors is compared only with another such sum");
   if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not evaluated");
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
   if (gold.kind === "builder" || answer.kind === "builder")
     return undecided("a set given by a condition is not evaluated");
-  if (areCurves(gold, answer)) return undecided("several equations and one are not compared");
+  if (areCurves(gold, answer)) return undecided("one equation is not compared with several");
   if (isSeveral(gold) || isSeveral(answer)) {
     const [options, others] = [optionsOf(gold), optionsOf(answer)];
     return options || others
@@ -184,7 +184,7 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   const areBrackets = gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === 2;
   if (areBrackets) return different("its brackets differ");
   const isOneRelation = (gold.kind === "relation") !== (answer.kind === "relation");
-  return isOneRelation ? undecided("only relations that are linear are solved") : undefined;
+  return isOneRelation ? undecided("only linear equations and inequalities are solved") : undefined;
 }
 
 /**
@@ -208,7 +208,7 @@ function compareCases(gold: readonly Piece[], answer: readonly Piece[], state: S
     },
     state,
   );
-  return found.kind === "equal" ? found : undecided("its cases are not written as the expected ones are");
+  return found.kind === "equal" ? found : undecided("its cases are written in another form than the expected ones");
 }
 
 // Functions that compare answers of several parts: lists, sets, tuples and matrices.
@@ -223,11 +223,14 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
     const equations = equationsOf(gold, i, answer, j);
     return compareParts(...(equations ?? ([left[i], right[j]] as [Node, Node])), state, context);
   };
-  if (isSetAgainstSets(gold, answer) || isSetAgainstSets(answer, gold)) return different("several sets are not one");
+  if (isSetAgainstSets(gold, answer) || isSetAgainstSets(answer, gold))
+    return different("one answer is a set and the other several sets");
   if (!haveSameShape(gold, answer)) return different("its matrix has another shape");
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")
-      return left.length === 1 && right.length === 1 ? compare(0, 0) : different("a set is no tuple");
+      return left.length === 1 && right.length === 1
+        ? compare(0, 0)
+        : different("one answer is a set and the other a tuple");
     if (left.length !== right.length)
       return different(`it has ${right.length} parts where ${left.length} are expected`);
     return all(left.length, (i) => compare(i, i));
@@ -239,7 +242,7 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   // A list may repeat a value on purpose: 1, 1, 2 may be three lengths. A set cannot.
   const isOnce = list.items.length === new Set(set.map(written)).size;
   if (isOnce || inAnyOrder(left, right, compare, state).kind === "equal") return found;
-  return undecided("one of the two repeats a value");
+  return undecided("one of the two answers repeats a value");
 }
 
 /** Compares two sets. Duplicates count once; each item of one set must equal an item of the other set. */

@@ -63,11 +63,13 @@ export function compareDoubled(gold: Node, answer: Node, compare: Compare): Comp
   const compared = (apart: boolean): Comparison => {
     const both = [spelled(gold, apart), spelled(answer, apart)] as const;
     const isOpen = both.some(hasDoubleSign) || [gold, answer].some((node) => some(node, isUnclear));
-    return isOpen ? undecided("it has a ± that is not spelled out") : compare(...both);
+    return isOpen ? undecided("one of the two answers has a ± whose meaning is unclear") : compare(...both);
   };
   const together = (): Comparison => {
     const found = compared(false);
-    return found.kind === "equal" ? undecided("each ± may have signs of its own, or all the same") : found;
+    return found.kind === "equal"
+      ? undecided("it is not known whether all signs ± are the same or independent")
+      : found;
   };
   const found = any([() => compared(true), together]);
   // The two equations y = ±√x together are the curve y² = x, which this comparison does not detect.

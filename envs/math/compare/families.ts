@@ -1,7 +1,7 @@
 /**
- * Compares families that have a value for each whole number, such as π/2 + kπ or ±1 (mod 5). A family is one or more
- * arithmetic progressions. Two families are equal if they contain the same numbers within their common period, however
- * each is numbered.
+ * Compares families of values that have a member for each whole number, such as π/2 + kπ or ±1 (mod 5). A family is one
+ * or more arithmetic progressions. Two families are equal if they contain the same numbers within their common period,
+ * in whatever order these are numbered.
  */
 import { gcd, reduced } from "../numbers/rational.ts";
 import { evaluate } from "../evaluate.ts";
@@ -38,8 +38,8 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
     return compareProgressions(left, right, state);
   const straight = compare(gold, answer);
   if (straight.kind !== "different" || ![gold, answer].every((node) => variablesOf(node).has(WHOLE))) return straight;
-  // In tuples of families with one parameter, each component must take the same numbers, and one shift of the parameter
-  // must fit all components.
+  // The components of a tuple share one parameter. Each component must take the same numbers in both answers, and one
+  // shift of the parameter must fit all components.
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === answer.items.length) {
     const isOther = gold.items.some((item, i) => {
       const parts = [progressionsOf(item, state), progressionsOf(answer.items[i] as Node, state)] as const;
@@ -48,7 +48,7 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
     if (isOther) return straight;
   }
   const isMoved = MOVED.some((moved) => compare(gold, replaced(answer, WHOLE, moved)).kind === "equal");
-  return isMoved ? EQUAL : undecided("it may be the expected family, counted from another number");
+  return isMoved ? EQUAL : undecided("it may be the expected family of values, numbered from another start");
 }
 
 /**
@@ -193,14 +193,14 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
   if (shares.includes(undefined))
     return left.length + right.length === 2
       ? different("the distances between its numbers differ")
-      : undecided("its periods have no common multiple that can be found");
+      : undecided("no common multiple of the periods was found");
   const known = shares as readonly (readonly [number, number])[];
   const den = known.reduce((product, [, each]) => lcm(product, each), 1);
   // The unit is the first period divided by `den`. In this unit all periods and their common multiple are whole.
   const periods = known.map(([num, each]) => (num * den) / each);
   const common = periods.reduce(lcm, 1);
   const count = periods.reduce((sum, period) => sum + common / period, 0);
-  if (!(count <= OFFSETS_MAX)) return undecided("its periods have no common multiple that can be found");
+  if (!(count <= OFFSETS_MAX)) return undecided("no common multiple of the periods was found");
   const scope = scopeOf(state, BITS.constant, true);
   const parts = (value: Num): Maybe<Num> => {
     const share = divide(value, unit, scope);
@@ -228,7 +228,7 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
 
 interface Offset {
   readonly value: Num;
-  /** Approximate value. It excludes most pairs without exact arithmetic. */
+  /** Approximate value. It shows for most pairs of offsets that they differ, so that no exact arithmetic is needed. */
   readonly size: number;
 }
 

@@ -21,8 +21,9 @@ import { type Comparison, different, EQUAL, type State, undecided } from "./outc
 import { BITS, depthOf, hasJumps, isTiny, pointScope, pointsOf, scopeOf } from "./points.ts";
 
 /**
- * Maximum depth (see `depthOf`), in bits, of a constant for which approximate values suffice. Beyond it, one term
- * dwarfs the others, and only points with exact values can show equality.
+ * Maximum depth, in bits, of an expression for which approximate values suffice. The depth (see `depthOf`) is the
+ * number of bits that very large or very small parts need. Beyond the maximum one term dwarfs the others, and only
+ * points with exact values can show equality.
  */
 const POINT_DEPTH_MAX = 64;
 const AGREED_MIN = 5;
@@ -58,14 +59,14 @@ interface Seen {
 export function compareFunctions(gold: Node, answer: Node, variables: readonly string[], state: State): Comparison {
   const nodes = [gold, answer];
   if (nodes.some(hasJumps))
-    return undecided("whole parts, remainders and functions by cases are compared only as they are written");
+    return undecided("floor, ceiling, remainder, gcd, lcm and functions by cases are compared only by their text");
   const found = compareAtPoints(gold, answer, variables, state);
   if (found.kind !== "equal") return found;
   const areTurning = nodes.some((node) => some(node, isTurning));
   if (!areTurning) return EQUAL;
   return compareAtPoints(veiled(gold), veiled(answer), variables, state, AGREED_ENOUGH).kind === "equal"
     ? EQUAL
-    : undecided("it agrees at all tested points, and may differ where an absolute value changes");
+    : undecided("it is equal at all test points, but may differ between them because of an absolute value");
 }
 
 /** Compares two expressions at test points until `enough` points have shown equal values. */
@@ -102,9 +103,10 @@ function compareAtPoints(
   if (found !== undefined) return found;
   if (seen.agreed < AGREED_MIN)
     return seen.differing > 0
-      ? different("it has another value at some point")
-      : undecided("both are defined at too few points to compare them");
-  if (isDeep && seen.exact < AGREED_MIN) return undecided("it has powers too large or too small to be told apart");
+      ? different("it has another value at a test point")
+      : undecided("the two answers have values at too few of the test points");
+  if (isDeep && seen.exact < AGREED_MIN)
+    return undecided("one of the two answers has powers that are too large or too small to compare");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
   return EQUAL;
 }
@@ -136,7 +138,7 @@ function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
       return undefined;
     }
     const isNegative = [...point.values()].some((value) => signOf(value) === -1);
-    if (!isNegative || !haveRoots) return different("it has another value at some point");
+    if (!isNegative || !haveRoots) return different("it has another value at a test point");
     seen.differing++;
     return undefined;
   };

@@ -186,9 +186,11 @@ function compareByNames(
   const found = inOrder(sorted);
   if (found.kind === "undecided") return found;
   const areOthers = asked.unknowns.some(({ length }) => length === names.length) && !names.every(asked.names);
-  if (found.kind === "equal") return areOthers ? undecided("the problem has other unknowns") : EQUAL;
+  if (found.kind === "equal") return areOthers ? undecided("the problem names other unknowns") : EQUAL;
   // The answer's names may already be in the problem's order. If the values fit in that order, the result is undecided.
-  return inOrder(names).kind === "different" ? found : undecided("the order of its names is not known");
+  return inOrder(names).kind === "different"
+    ? found
+    : undecided("the problem does not say in which order the values come");
 }
 
 /** Returns a key for sorting names. Numbers in it are padded, so that x_2 comes before x_10. */

@@ -22,8 +22,9 @@ const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((i
  */
 export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
-  if (goesOn(gold) !== goesOn(answer)) return undecided("only one of the two lists goes on with …");
-  if (isEquationOfOne(gold) || isEquationOfOne(answer)) return undecided("an equation and values are not compared");
+  if (goesOn(gold) !== goesOn(answer)) return undecided("only one of the two lists has an ellipsis");
+  if (isEquationOfOne(gold) || isEquationOfOne(answer))
+    return undecided("an unsolved equation is not compared with values");
   return compareJoiners(gold, answer) ?? compareJoiners(answer, gold);
 }
 
@@ -39,12 +40,15 @@ function isEquationOfOne(node: Node): boolean {
  */
 function compareJoiners(one: Node, other: Node): Comparison | undefined {
   if (one.kind !== "list" || one.joiner !== "or" || one.items.some(isSeveral)) return undefined;
-  if (other.kind === "bracket" || namedTuple(other) !== undefined) return different("its parts hold together");
+  if (other.kind === "bracket" || namedTuple(other) !== undefined)
+    return different("one answer is a tuple and the other offers alternatives");
   if (other.kind !== "list" || other.joiner === "or" || other.items.length !== one.items.length) return undefined;
   // Values of one name joined by commas, as in y = x, y = −x, may be branches of one curve.
   if (other.joiner === "," && areValuesOfOne(one.items)) return undefined;
   const areNames = [...one.items, ...other.items].every(isName) && other.joiner === "and";
-  return areNames || holdsTogether(other) ? undecided("one joins its parts by 'and', the other by 'or'") : undefined;
+  return areNames || holdsTogether(other)
+    ? undecided("one answer joins its parts by 'and', the other by 'or'")
+    : undefined;
 }
 
 /**

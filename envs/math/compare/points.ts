@@ -13,7 +13,8 @@ import { bitLength } from "../numbers/budget.ts";
 
 /**
  * Precisions of evaluation, in binary digits after the point. `constant`: for constants. `close`: for constants that
- * are too close to distinguish. `most`: the maximum. `point`: for expressions at a test point.
+ * are too close to distinguish with the digits of `constant`. `most`: the maximum. `point`: for expressions at a test
+ * point.
  */
 export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as const;
 
@@ -43,7 +44,7 @@ export function pointScope(state: State, real: boolean, variables: ReadonlyMap<s
  * random signs.
  */
 const SIGNED_MAX = 3;
-/** Minimum number of test points of one kind (a member of Points) that tries combinations of signs. */
+/** Minimum number of combinations of signs that are tried at the test points of one stage (a member of Points). */
 const STAGE_MIN = 8;
 /** Number of test points near 0. */
 const TINY = 4;
@@ -116,7 +117,7 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
   };
 }
 
-/** Yields all test points except those of "named". */
+/** Yields the test points of all stages except `named`. */
 export function* points(variables: readonly string[], state: State, nodes: readonly Node[] = []): Iterable<Point> {
   const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
   yield* everyday();
@@ -214,7 +215,7 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
 // Functions that estimate how large or small the numbers in an expression become. The estimate decides how many digits
 // a comparison needs.
 
-/** Returns whether both values are so close to 0 that the precision says nothing about them. */
+/** Returns whether both values are so close to 0 that the precision cannot show whether they differ. */
 export function isTiny(a: Num, b: Num, scope: Scope): boolean {
   const limit = 2 ** (scope.bits * 0.6);
   return [a, b].every((each) => {
@@ -243,7 +244,7 @@ export function depthOf(node: Node, scope: Scope): number {
 
 /**
  * Maximum distance of a value from 1, on a binary log scale, at which the value adds nothing to the depth of its
- * expression.
+ * expression. The depth is the number of bits that a comparison may need (see `depthOf`).
  */
 const EVERYDAY_BITS = 40;
 
@@ -253,8 +254,8 @@ function digitsOf(value: Num): number {
 }
 
 /**
- * Maximum length, in bits, of a denominator that adds nothing to the depth of its expression. A longer one may hide a
- * difference: a decimal 6.28… of fifty digits looks like 2π at that precision.
+ * Maximum length, in bits, of a denominator that adds nothing to the depth of its expression (see `depthOf`). A longer
+ * one may hide a difference: a decimal 6.28… of fifty digits looks like 2π at the precision of a test point.
  */
 const FINE_BITS = 100;
 
@@ -263,7 +264,10 @@ function finenessOf({ den }: Rational): number {
   return bits > FINE_BITS ? bits : 0;
 }
 
-/** Returns the depth of a product of constants, whose value may be tiny although no factor is. */
+/**
+ * Returns the depth of a product of constants, i.e. the number of bits that its value may need. The value may be tiny
+ * although no factor is.
+ */
 function valueDepth(node: Node, scope: Scope): number {
   const value = evaluate(node, scope);
   return value === undefined ? 0 : digitsOf(value);
@@ -274,7 +278,10 @@ function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, scope:
   return value === undefined ? 0 : exponentOf(exponent, scope) * Math.abs(log2Of(value));
 }
 
-/** Returns the depth of a function call. At 288 bits, for example, `tanh(100)` cannot be distinguished from 1. */
+/**
+ * Returns the depth of a function call, i.e. the number of bits that its value may need. At 288 bits, for example,
+ * `tanh(100)` cannot be distinguished from 1.
+ */
 function callDepth({ name, args }: Extract<Node, { kind: "call" }>, scope: Scope): number {
   if (name === "exp") return exponentOf(args[0], scope) * Math.LOG2E;
   return ["sinh", "cosh", "tanh"].includes(name) ? 2 * exponentOf(args[0], scope) * Math.LOG2E : 0;

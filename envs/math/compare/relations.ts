@@ -29,10 +29,10 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
   if (left.operator !== right.operator)
     return variablesOf(gold).size > 1
       ? different("its relation sign differs")
-      : undecided("only relations that are linear are solved");
+      : undecided("only linear equations and inequalities are solved");
   const isEquation = left.operator === "=" || left.operator === "≠";
   if (!isEquation && left.operator !== ">" && left.operator !== "≥")
-    return undecided(`"${left.operator}" is not compared`);
+    return undecided(`relations with "${left.operator}" are not compared`);
   // An equation may be multiplied by its denominators. Points at which a denominator is 0 are ignored.
   const [one, other] = [left, right].map(({ gap }) => (isEquation ? fractionOf(gap)[0] : gap)) as [Node, Node];
   return compareProportions(one, other, isEquation, state);
@@ -41,7 +41,7 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
 const ONE = numberNode(1n);
 const isOne = (node: Node): boolean => node === ONE;
 
-/** Returns a product without factors that are ONE. */
+/** Returns the product of two expressions. Leaves out a factor that is the node ONE. */
 function timesOf(left: Node, right: Node): Node {
   return isOne(left) ? right : isOne(right) ? left : productOf(left, right);
 }
@@ -75,7 +75,7 @@ function directed({ parts, operators }: RelationNode): { readonly operator: Rela
   return { operator: operator === "≈" || operator === "≡" ? "=" : operator, gap: differenceOf(left, right) };
 }
 
-const UNLIKE = undecided("the relations are no multiples of each other");
+const UNLIKE = undecided("neither relation is a multiple of the other");
 
 function compareProportions(gold: Node, answer: Node, isEquation: boolean, state: State): Comparison {
   const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
@@ -83,7 +83,8 @@ function compareProportions(gold: Node, answer: Node, isEquation: boolean, state
   if (there === undefined) return undecided("both relations are defined at too few points to compare them");
   const [goldThere, answerThere] = there.values;
   const found = compareScalars(productOf(gold, answerThere), productOf(answer, goldThere), state);
-  if (found.kind === "equal") return there.isPositive || isEquation ? EQUAL : different("it is the opposite relation");
+  if (found.kind === "equal")
+    return there.isPositive || isEquation ? EQUAL : different("its relation sign is the opposite of the expected one");
   if (found.kind === "undecided") return found;
   if (!isEquation)
     return areSeenToDiffer(gold, answer, variables, state) ? different("it is another relation") : UNLIKE;

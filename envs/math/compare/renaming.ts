@@ -178,8 +178,8 @@ export function besideConstant(node: Node): BesideConstant | undefined {
 const ZEROS: readonly bigint[] = [1n, 2n, 7n, -3n];
 
 /**
- * Returns several copies of an expression of one variable, each shifted by a constant so that it is 0 at another point.
- * The copies of two antiderivatives that differ by a constant are equal.
+ * Returns several copies of an expression of one variable. Each is shifted by a constant so that it is 0 at a point of
+ * its own. The copies of two antiderivatives that differ by a constant are equal.
  */
 export function vanishing(node: Node, name: string): readonly Node[] {
   return ZEROS.map((num) => differenceOf(node, replaced(node, name, numberNode(num, 5n))));

@@ -1,4 +1,4 @@
-/** Decides when one number may stand for another because it is a rounding of it. README.md has the rule. */
+/** Decides when a rounded number counts as equal to the number that it rounds. README.md has the rule. */
 import type { Scope } from "../evaluate.ts";
 import { add, divide, exact, negate, type Num, order, signOf } from "../numbers/arithmetic.ts";
 import { absolute, type Rational } from "../numbers/rational.ts";

@@ -32,7 +32,7 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
   // A letter with a bar or an arrow may be related to the same letter without it, so such answers are not called
   // different.
   const isMarked = variables.some((name) => name.startsWith("⃗") && variables.includes(name.slice(1)));
-  return isMarked ? undecided("it has a letter both with and without a mark") : found;
+  return isMarked ? undecided("a letter occurs both with and without a bar or an arrow") : found;
 }
 
 // Functions that compare expressions without variables.

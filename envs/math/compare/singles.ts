@@ -20,10 +20,10 @@ export function compareResidues(gold: Node, answer: Node, state: State, compare:
     return compareFamilies(gold, answer, state, () => undecided("its modulus is not a number"));
   const [residue, other, isGold] = gold.kind === "residue" ? [gold, answer, true] : [answer, gold, false];
   if (residue.kind !== "residue" || other.kind === "relation")
-    return undecided("a class of whole numbers and a relation are not compared");
+    return undecided("a congruence is not compared with an equation or inequality");
   const [letter] = residue.node.kind === "relation" ? residue.node.parts : [];
   if (letter !== undefined && variablesOf(letter).size > 0 && (isGold || variablesOf(other).size === 0))
-    return different("a congruence is no number");
+    return different("one answer is a congruence and the other a number");
   const items = residuesOf(residue.node.kind === "relation" ? (residue.node.parts.at(-1) as Node) : residue.node);
   const least = items.map((item): Node => ({ kind: "call", name: "mod", args: [item, residue.modulus] }));
   return any(
@@ -35,9 +35,9 @@ export function compareResidues(gold: Node, answer: Node, state: State, compare:
 }
 
 export function compareClocks(gold: Node, answer: Node): Comparison {
-  if (gold.kind !== "clock" || answer.kind !== "clock") return different("it is another kind of thing");
+  if (gold.kind !== "clock" || answer.kind !== "clock") return different("it is another kind of value");
   if (gold.minutes % 720 !== answer.minutes % 720) return different("it is another time");
-  if (gold.half !== answer.half) return undecided("it does not say whether it is before or after noon");
+  if (gold.half !== answer.half) return undecided("only one of the two times says whether it is before or after noon");
   return gold.minutes === answer.minutes ? EQUAL : different("it is another time");
 }
 
@@ -60,20 +60,20 @@ const KINDS: ReadonlySet<string> = new Set(
 
 export function compareSingle(gold: Node, answer: Node, state: State, context: Context): Comparison {
   if (gold.kind === "relation" || answer.kind === "relation")
-    return undecided("a relation and a value are not compared");
+    return undecided("an equation or inequality is not compared with a value");
   const [{ node: left, unit }, { node: right, unit: other }] = [measuredOf(gold), measuredOf(answer)];
   if (left.kind === "symbol" && right.kind === "symbol") {
     const letters = compareSymbols(left.name, right.name);
     if (letters.kind !== "equal" || unit === other) return letters;
     if (KINDS.has(unit ?? "") || KINDS.has(other ?? ""))
-      return undecided("only one of the two says which numbers its letter stands for");
+      return undecided("only one of the two answers says which numbers its letter stands for");
     return unit === undefined || other === undefined
       ? letters
       : compareMeasured(gold, answer, state, context.isApproximate);
   }
   const matrices = hasMatrix(gold) || hasMatrix(answer);
   if (matrices) return undecided("products and sums of matrices are not evaluated");
-  if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
+  if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of value");
   const [sum, another] = [besideConstant(gold), besideConstant(answer)];
   if (sum !== undefined && another !== undefined) {
     const isUpToConstant = sum.isIntegration && another.isIntegration;
@@ -155,5 +155,5 @@ export function compareTexts(gold: Node, given: Node): Comparison {
   const answer = saidOf(given);
   if (gold.kind === "text" && answer.kind === "text")
     return bareText(gold.text) === bareText(answer.text) ? EQUAL : different("the words differ");
-  return different(answer.kind === "text" ? "it is words" : "words are expected");
+  return different(answer.kind === "text" ? "it consists of words" : "words are expected");
 }

@@ -68,7 +68,7 @@ type Unit = Extract<Node, { kind: "unit" }>;
 
 /**
  * Reads the letters of a product such as "12 m" or "9.8 m/s^2" as a unit. Returns undefined if they are not units.
- * `beside` is the unit of the other of the two compared answers.
+ * `beside` is the unit of the answer that this one is compared with.
  */
 function lettersAsUnit(node: Node, beside: string | undefined): Unit | undefined {
   if (node.kind !== "multiply") return undefined;
@@ -132,7 +132,7 @@ function comparePercent(
   plain: Plain,
 ): Comparison {
   const [bare, isLeft] = isPercent(left.unit) ? [right, true] : [left, false];
-  if (bare.unit !== undefined) return undecided("percent and another unit are not compared");
+  if (bare.unit !== undefined) return undecided("a percentage is not compared with another unit");
   const share = (): Comparison =>
     isLeft ? plain(withUnit(left, "%"), right.node) : plain(left.node, withUnit(right, "%"));
   const value = realValue(bare.node, state);

@@ -26,22 +26,33 @@ const parameters = defineParameters({
   ...minMax(
     "work",
     [
-      "Least work: steps on single digits that working by hand takes, about (envs/math/linear/README.md).",
-      "Most work.",
+      "Least estimated work by hand, in steps on single digits (envs/math/linear/README.md).",
+      "Most estimated work by hand.",
     ],
     [4, 11],
     { min: 0, max: 10_000, integer: true },
   ),
-  coefficient_max: wholeNumber("Largest number given, but for constants.", 9, [2, 999]),
-  solution_max: wholeNumber("Largest magnitude of a solution of several unknowns, above the line.", 12, [3, 999]),
+  coefficient_max: wholeNumber(
+    "Largest number in a task. Only constants of tasks with several unknowns may be larger.",
+    9,
+    [2, 999],
+  ),
+  solution_max: wholeNumber("Largest magnitude of a numerator in a solution of several unknowns.", 12, [3, 999]),
   denominator_max: wholeNumber(
-    "Largest denominator of a solution of several unknowns, and of fractions given.",
+    "Largest denominator in a solution of several unknowns, and of fractions in a task.",
     1,
     [1, 99],
   ),
-  value_digits: wholeNumber("Most digits of a solution of one unknown, above and below the line.", 2, [1, 12]),
-  groups: share("Share of the terms of one unknown that are sums in parentheses, times a factor.", 0),
-  fractions: share("Share of the numbers given that are fractions, with one unknown.", 0),
+  value_digits: wholeNumber(
+    "Most digits of the numerator and of the denominator of a solution of one unknown.",
+    2,
+    [1, 12],
+  ),
+  groups: share(
+    "Share of the terms with the unknown that are a factor times a sum in parentheses, in tasks of one unknown.",
+    0,
+  ),
+  fractions: share("Share of the numbers that are fractions, in tasks of one unknown.", 0),
   inequalities: share("Share of the tasks of one unknown that are inequalities.", 0),
 });
 
@@ -189,8 +200,8 @@ function system(p: LinearParameters, unknowns: number, rng: Rng): readonly State
 const ABSENT = 0.2;
 
 /**
- * Returns a random equation that has at least two unknowns and a whole constant. One coefficient is increased until the
- * constant is whole. Returns undefined if that fails.
+ * Returns a random equation that has at least two unknowns and a whole constant. The unknowns have the values nums[i] /
+ * den. One coefficient is increased until the constant is whole. Returns undefined if that fails.
  */
 function equation(p: LinearParameters, nums: readonly number[], den: number, rng: Rng): Statement | undefined {
   const coefficients = nums.map(() => (rng.float() < ABSENT ? 0 : rng.int(-p.coefficient_max, p.coefficient_max)));

@@ -98,7 +98,10 @@ export function signOf(a: Num): Maybe<-1 | 0 | 1> {
  */
 export type Order = "equal" | "near" | "less" | "greater" | "apart" | "unclear";
 
-/** Share of the binary digits that must be certain if two numbers that agree are to count as "near". */
+/**
+ * Minimum share of the binary digits that must be certain for two numbers without a visible difference to count as
+ * "near".
+ */
 const KNOWN_SHARE = 0.6;
 
 export function order(a: Num, b: Num, precision: Precision): Order {

@@ -109,8 +109,8 @@ export function sqrtBall(a: Ball, precision: Precision): Ball | undefined {
   const re = sqrtWhole(((size + a.re) / 2n) << shift);
   const im = sqrtWhole(((size - a.re) / 2n) << shift);
   const error = rootError(Math.abs(Number(a.im)) + Math.abs(Number(a.re)), a.error + 2, precision) * 8;
-  // Near the real axis one part of the root is small, because size and re nearly cancel. That part loses half of its
-  // digits.
+  // If a is near the real axis, one part of the root is small, because `size` and |a.re| nearly cancel. That part loses
+  // half of its digits.
   const least = Math.min(Number(re), Math.abs(Number(im)));
   return checked(
     re,

@@ -15,7 +15,7 @@ export function spend(budget: Budget, steps: number): boolean {
   return budget.left >= 0;
 }
 
-/** Returns the bit length of a number, at most four bits too high. */
+/** Returns the bit length of a number. The result may be up to four bits too high. */
 export function bitLength(value: bigint): number {
   if (BigInt.asIntN(64, value) === value) return value === 0n ? 0 : Math.ceil(Math.log2(Math.abs(Number(value)) + 1));
   return value.toString(16).length * 4;

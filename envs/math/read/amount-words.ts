@@ -123,8 +123,8 @@ export function makesAnother(word: string): boolean {
 const SCALED = new RegExp(`^${PREFIXES}`, "u");
 
 /**
- * Returns whether a word is a scale such as "million" or a fraction such as "thirds". It changes a number even if
- * something stands between the number and the word.
+ * Returns whether a word is a scale such as "million" or a fraction such as "thirds". Such a word changes the number
+ * before it even if something stands between the two.
  */
 export function isScale(word: string): boolean {
   const lower = word.toLowerCase();

@@ -160,7 +160,7 @@ export function readPower(cursor: Cursor): Node {
     if (start?.kind === "number") node = scaledByWords(inner, mixedNumber(inner, node, start.digits));
     for (let marks = 0; ; marks++) {
       const next = readPostfix(inner, node);
-      if (marks > POSTFIXES_MAX) return fail(inner, "too many marks follow a value");
+      if (marks > POSTFIXES_MAX) return fail(inner, "too many signs such as ! or ^ follow a value");
       if (next === undefined || inner.problem !== undefined) return inner.problem === undefined ? node : NOTHING;
       node = next;
     }

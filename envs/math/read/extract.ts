@@ -52,8 +52,8 @@ function afterLabel(whole: string, given: number): Parsed<string> {
 const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
 /**
- * LaTeX commands that may surround the whole answer or only its first words. `stripAnswer` strips them. If that leaves
- * unbalanced braces, `stripped` first renames them to commands that `stripAnswer` does not know.
+ * LaTeX commands that may surround the whole answer or only its first words. `stripAnswer` strips them. If unbalanced
+ * braces remain, `stripped` repeats this on a copy in which they have names that `stripAnswer` does not know.
  */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
 const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;
@@ -84,7 +84,7 @@ function isBalanced(text: string): boolean {
 function fitting(texts: readonly string[]): Parsed<readonly string[]> {
   const longest = Math.max(...texts.map((text) => text.length));
   if (longest > LENGTH_MAX) return malformed(`it has ${longest} characters, and the limit is ${LENGTH_MAX}`);
-  if (texts.some(isTakenBack)) return malformed("it takes its answer back, or goes on to another");
+  if (texts.some(isTakenBack)) return malformed("it takes its answer back, or announces another one");
   return texts.some((text) => text.trim() === "") ? malformed("it is empty") : { kind: "answer", answer: texts };
 }
 
@@ -97,13 +97,14 @@ function boxesOf(text: string): readonly string[] | string {
   let past = 0;
   BOX.lastIndex = 0;
   for (let count = 1; BOX.test(text); count++) {
-    if (count > BOXES_MAX) return "it has too many boxes";
+    if (count > BOXES_MAX) return "it has too many \\boxed{} commands";
     const start = BOX.lastIndex;
     const end = closing(text, start);
-    if (end < 0) return "a box is not closed";
+    if (end < 0) return "a \\boxed{} is not closed";
     const before = text.slice(Math.max(past, start - BEFORE_MAX), start).replace(/\\f?boxed\s*\{$/, "");
     if (isDenied(before, text.slice(end + 1, end + BEFORE_MAX))) return "it takes its answer back";
-    if (isPart(before, text.slice(end + 1, end + BEFORE_MAX))) return "the text beside its box is a part of the value";
+    if (isPart(before, text.slice(end + 1, end + BEFORE_MAX)))
+      return "the text next to its \\boxed{} is part of the value";
     const inside = text.slice(start, end);
     const inner = inside.length > LENGTH_MAX ? inside : stripped(inside);
     const labelled = inside.length > LENGTH_MAX ? undefined : afterLabel(inner, 1);
@@ -175,7 +176,7 @@ function isPart(before: string, behind: string): boolean {
 
 interface Box {
   readonly inner: string;
-  /** Up to BEFORE_MAX characters before the box. They may name its value, as in "x = \boxed{5}". */
+  /** Text before the box, of at most BEFORE_MAX characters. It may name the box's value, as in "x = \boxed{5}". */
   readonly before: string;
 }
 

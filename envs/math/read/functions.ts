@@ -150,7 +150,7 @@ function callOf(cursor: Cursor, name: string): Node {
     const inside = readBraces(cursor, readSum, true);
     return { kind: "call", name, args: isOfSeveral && inside.kind === "set" ? inside.items : [inside] };
   }
-  if (isOfSeveral) return fail(cursor, `${name} has no list in brackets`);
+  if (isOfSeveral) return fail(cursor, `${name} needs its arguments in brackets`);
   return { kind: "call", name, args: [bareArgument(cursor)] };
 }
 
@@ -224,10 +224,12 @@ function differentials(node: Node): readonly string[] {
 /** Reads \sum_{k=1}^{n} or \prod_{k=1}^{n} and the product after it. */
 function readSeries(cursor: Cursor, name: "sum" | "product"): Node {
   const { from: start, to } = readBounds(cursor, cursor.grammar.relation);
-  if (to === undefined) return fail(cursor, "its sum has no upper bound");
+  if (to === undefined) return fail(cursor, "its sum or product has no upper bound");
   const body = cursor.grammar.product(cursor);
-  if (start?.kind !== "relation" || start.operators[0] !== "=") return fail(cursor, "its sum has no start such as k=1");
+  if (start?.kind !== "relation" || start.operators[0] !== "=")
+    return fail(cursor, "its sum or product has no start such as k=1");
   const [index, from] = start.parts as [Node, Node];
-  if (index.kind !== "symbol" || start.parts.length > 2) return fail(cursor, "its sum has no start such as k=1");
+  if (index.kind !== "symbol" || start.parts.length > 2)
+    return fail(cursor, "its sum or product has no start such as k=1");
   return { kind: "series", name, index: index.name, from, to, body };
 }

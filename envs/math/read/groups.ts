@@ -153,7 +153,7 @@ export function readMatrix(cursor: Cursor): Node {
     if (++cells > CELLS_MAX) return fail(cursor, "its matrix is too large");
     // An empty cell, or two cells without a separator, would shift all later cells, so the matrix is refused.
     if (!accept(cursor, "&") && !isAt(cursor, "\\\\") && !isAt(cursor, `\\end:${name}`))
-      return fail(cursor, `a cell of its matrix does not end${found(cursor)}`);
+      return fail(cursor, `expected & or \\\\ after a cell of its matrix${found(cursor)}`);
   }
   expect(cursor, `\\end:${name}`);
   const filled = rows.filter((row) => row.length > 0);
@@ -183,7 +183,8 @@ export function readCases(cursor: Cursor): Node {
     const row = readRow(cursor);
     if (row.parts.length > 0) rows.push(row);
     if (rows.length > ROWS_MAX) return fail(cursor, "it has too many cases");
-    if (!accept(cursor, "\\\\") && !isAt(cursor, END)) return fail(cursor, `a case does not end${found(cursor)}`);
+    if (!accept(cursor, "\\\\") && !isAt(cursor, END))
+      return fail(cursor, `expected \\\\ or \\end{cases} after a case${found(cursor)}`);
   }
   expect(cursor, END);
   if (cursor.problem !== undefined) return NOTHING;

@@ -213,7 +213,7 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
   return end;
 }
 
-const NOT_PAIRED = "an environment is not closed by its own \\end";
+const NOT_PAIRED = "a LaTeX environment is not closed by its own \\end";
 
 /**
  * Reads \begin{…} or \end{…}. Environments that only align equations act as line breaks. Other environments become

@@ -25,8 +25,8 @@ export function joinedParts(tokens: readonly Token[]): readonly Token[] {
     const [large, small] = partsOf(found[at], last);
     const [one, other] = [UNITS.get(large), UNITS.get(small)];
     const isPart = one?.dimension === other?.dimension && one !== undefined && other !== undefined;
-    // The second number must be less than one larger unit, e.g. less than 60 min after hours. Otherwise the two are not
-    // one quantity.
+    // The second quantity must be less than one of the larger unit, e.g. less than 60 min after hours. Otherwise the
+    // two are not one quantity.
     const isLess = isPart && number.value.num * other.num * one.den < one.num * other.den * number.value.den;
     if (!isLess || (skipped > 0 && !JOINED.includes(one.dimension))) continue;
     found.splice(at, 3 + skipped, word(large), { ...number, space: true }, word(small));

@@ -17,7 +17,7 @@ export interface ReadNumber {
   readonly end: number;
 }
 
-export const TOO_LONG = "it has a number of more digits than can be read";
+export const TOO_LONG = "it has a number with more digits than the limit";
 
 /** Maximum number of digits before the point. */
 const DIGITS_MAX = 4_000;

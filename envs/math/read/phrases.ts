@@ -49,7 +49,7 @@ const DENIALS = wordSet(
 
 /** Reads a sentence such as "The probability is 7/8", in which the words before the verb name the value. */
 function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
-  if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
+  if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence, not a value");
   cursor.at += verb + 1;
   const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
   const isHedged = acceptHedge(cursor);
@@ -83,7 +83,7 @@ export function readWords(cursor: Cursor): Node | undefined {
     token === undefined ||
     (token.kind === "op" && [",", ";", "and", "or", ")", "]", "}", "\\}", "\\\\", "="].includes(token.text));
   if (isEnd) {
-    if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
+    if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence, not a value");
     cursor.at = end;
     const text: Node = { kind: "text", text: words.join(" ") };
     if (!accept(cursor, "=")) return text;

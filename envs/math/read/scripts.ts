@@ -241,7 +241,7 @@ export function readScripted(cursor: Cursor): Node {
   const choice = token?.kind === "name" ? CHOICES[token.text] : undefined;
   cursor.at++;
   if (choice === undefined || (!accept(cursor, "_") && !accept(cursor, "^")))
-    return fail(cursor, "it has a raised or lowered script with nothing before it");
+    return fail(cursor, "it has a superscript or subscript with nothing before it");
   return { kind: "call", name: choice, args: [from, readSmall(cursor)] };
 }
 

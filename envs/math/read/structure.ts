@@ -63,7 +63,7 @@ function skipConnective(cursor: Cursor): void {
 function readAll(cursor: Cursor): Node {
   const node = readListed(cursor);
   if (cursor.problem === undefined && cursor.at < cursor.tokens.length)
-    return fail(cursor, `expected nothing more${found(cursor)}`);
+    return fail(cursor, `expected the end of the answer${found(cursor)}`);
   return cursor.problem === undefined ? node : NOTHING;
 }
 

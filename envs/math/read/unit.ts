@@ -47,7 +47,7 @@ export function readUnit(cursor: Cursor): string | undefined {
       const isPower = POWERS.has(next.text) && parts.some((part) => part === "/" || part === "per");
       const isNone = isSaid || (makesAnother(next.text) && !isPower);
       if (++words > WORDS_MAX || isNone || isVariable(next)) {
-        fail(cursor, "words follow its value");
+        fail(cursor, "words that are no unit follow its value");
         return undefined;
       }
       parts.push(isPower ? (POWERS.get(next.text) as string) : next.text);
@@ -62,7 +62,7 @@ export function readUnit(cursor: Cursor): string | undefined {
   }
   // The unit "square" of "5 square" is ambiguous: it may mean 25, or a word such as "metres" may be missing.
   if (RAISED.has(parts.at(-1)?.toLowerCase() ?? "")) {
-    fail(cursor, "its unit ends where a length is missing");
+    fail(cursor, "a unit is missing after the word square or cubic");
     return undefined;
   }
   return spelling(parts);

@@ -59,7 +59,7 @@ test("an answer in each other form names the format that reads it, and settings 
 test("a format that the environment does not permit is not named", () => {
   const tags: SyncEnvironment = { ...environment, answerFormats: ["think_answer", "answer_tag"] };
   expect(violation("\\boxed{1 + 2 + 3}", "answer_tag", { environment: tags })).toBe(
-    "no closed <answer> block that is not empty",
+    "no closed <answer> block with an answer in it",
   );
 });
 

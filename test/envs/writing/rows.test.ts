@@ -32,10 +32,10 @@ describe("a task is", () => {
 });
 
 describe("is none, and the column is named", () => {
-  const two = "column conversations must be a request and a reply, with a system message before them or none";
+  const two = "column conversations must be a request and its reply, with at most one system message before them";
   test.each<readonly [string, unknown, string]>([
-    ["null", null, "column conversations must be a list of messages, and is none"],
-    ["no list", { conversations: "x" }, "column conversations must be a list of messages, and is none"],
+    ["null", null, "column conversations (or messages) must be a list of messages"],
+    ["no list", { conversations: "x" }, "column conversations (or messages) must be a list of messages"],
     ["no messages", { conversations: [] }, two],
     ["no reply", { conversations: [human] }, two],
     ["no request", { conversations: [system, gpt] }, two],
@@ -44,7 +44,7 @@ describe("is none, and the column is named", () => {
     [
       "several turns",
       { conversations: [human, gpt, human, gpt] },
-      "column conversations has 4 messages: one turn has at most 3",
+      "column conversations has 4 messages: a row must be a single turn, which has at most 3",
     ],
     ["a request more", { messages: [{ role: "user", content: "x" }] }, two.replace("conversations", "messages")],
     [

@@ -102,19 +102,19 @@ describe("no judge is asked about", () => {
       "a text of marks that are spelt longer",
       `rain and more rain ${"<".repeat(TEXT_BYTES_MAX - 32)}`,
       0,
-      "the text has more than 16384 bytes of UTF-8 as the judge is shown it",
+      "the text has more than 16384 bytes of UTF-8 in the form that the judge is shown",
     ],
     [
       "a text of many lines",
       "r\n".repeat(TEXT_BYTES_MAX / 2 - 1),
       0,
-      "the text has more than 16384 bytes of UTF-8 as the judge is shown it",
+      "the text has more than 16384 bytes of UTF-8 in the form that the judge is shown",
     ],
     [
       "a copy of the reference",
       " rain AGAIN,\nand the roof is a drum.",
       0.5,
-      "the judge does not prefer it to the reference",
+      "the judge does not prefer the text to the reference",
     ],
   ])("%s", async (_, text, reward, violation) => {
     const { outcome, asked } = await judged(verdicts("A", "B"), text);

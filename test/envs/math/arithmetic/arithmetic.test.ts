@@ -207,7 +207,10 @@ describe("an answer", () => {
 
 test("parameters that do not go together are refused", () => {
   const refused = resolveParameters(arithmetic, { fractions: 0.6, decimals: 0.6 });
-  expect(refused).toMatchObject({ kind: "invalid", message: "fractions and decimals are shares: 0.6 + 0.6 > 1" });
+  expect(refused).toMatchObject({
+    kind: "invalid",
+    message: "fractions and decimals are shares and must add up to at most 1: 0.6 + 0.6 > 1",
+  });
   expect(resolveParameters(arithmetic as never, { powers: 0.6, divisors: 0.6 }).kind).toBe("invalid");
 });
 
