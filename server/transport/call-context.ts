@@ -35,7 +35,9 @@ export interface TransportContext {
   readonly meter: (method: string) => MethodMeter;
 }
 
-/** A method of a service, with everything that its calls need. */
+/**
+ * A method of a service, with the objects that each of its calls uses, e.g. the logger, the counters and the limits.
+ */
 export interface Method extends Omit<TransportContext, "health" | "meter" | "resets" | "arrivals" | "longJson"> {
   /** Service and method, for example "gradus.v1.EnvironmentService/Step". */
   readonly path: string;

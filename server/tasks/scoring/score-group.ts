@@ -107,7 +107,7 @@ export interface GroupOptions {
   readonly statistics: boolean;
   /** Returns whether the trainer says that the completion at this position was cut off at its maximum length. */
   readonly isCut: (place: number) => boolean;
-  /** Returns whether the text of the completion at this index may contain tool calls in Hermes format. */
+  /** Returns whether the text of the completion at this position may contain tool calls in Hermes format. */
   readonly isHermes: (place: number) => boolean;
 }
 

@@ -94,7 +94,7 @@ export interface Stepped {
 export interface Position {
   readonly task: Pick<Task, "taskId" | "groupId">;
   readonly sampleIndex: number;
-  /** Text that stands for the sample in place of `sampleIndex`. Left out: `sampleIndex` counts. */
+  /** Key that identifies the sample in place of `sampleIndex`. Left out: `sampleIndex` identifies it. */
   readonly sampleKey?: string;
 }
 

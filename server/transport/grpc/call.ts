@@ -180,11 +180,14 @@ export function begin(surface: Surface): GrpcCall {
 const readAheadBytes = 1024 ** 2;
 
 /**
- * Maximum bytes of unread responses for which a call that the server ends waits, so that its error can follow them.
- * With more, the stream is reset at once. Only the error tells the client that it may retry.
+ * When the server ends a call, it waits until the client has read the responses before the error, because only the
+ * error tells the client that it may retry. If more than this many bytes are unread, the stream is reset at once.
  */
 const lastAnswersBytes = 64 * 1024;
-/** Maximum time, in milliseconds, for which a call that the server ends waits until its responses are read. */
+/**
+ * Maximum time, in milliseconds, that the server waits for the client to read the last responses of a call that it
+ * ends.
+ */
 const lastAnswersMs = 5_000;
 
 /**

@@ -252,7 +252,8 @@ async function writeAnswers(
 
 interface Requests extends AsyncIterable<Message> {
   /**
-   * Returns whether a shutdown of the server ended the stream of requests. False: the client ended it, or it goes on.
+   * Returns whether a shutdown of the server ended the stream of requests. False: the client ended the stream, or the
+   * stream is still open.
    */
   cut(): boolean;
   /** Stops listening for a shutdown of the server. Called when the stream is over. */

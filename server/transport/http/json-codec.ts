@@ -108,8 +108,8 @@ const longs: ReadonlySet<ScalarType | undefined> = new Set([
 const texts: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.STRING]);
 
 /**
- * A field that leads to values that must be checked. Either the values are its own (`inner` is empty), or they are in
- * the fields `inner` of its messages.
+ * A field whose values must be checked, or a field that holds messages with such fields. `inner` lists the fields of
+ * these messages; it is empty for a field whose own values are checked.
  */
 interface Way {
   readonly field: DescField;
@@ -126,7 +126,7 @@ function waysTo(schema: DescMessage, kinds: typeof longs, above: readonly DescMe
 }
 
 /**
- * Throws RpcError for the first value, among the fields to which `ways` lead, in which `faultOfValue` finds a fault.
+ * Checks the values of the fields in `ways` with `faultOfValue`. Throws RpcError for the first value that has a fault.
  */
 function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: FaultOf): void {
   const fault = faultIn(ways, parsed(bytes), faultOfValue);

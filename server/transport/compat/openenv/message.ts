@@ -71,8 +71,8 @@ function readCall({ name, session_id: session = null }: JsonObject, bytes: Uint8
 }
 
 /**
- * Reads the call of a tool. Its arguments, under `within` in the message, become a text with the numbers that the
- * client wrote, so that the tool gets no others.
+ * Reads the call of a tool. The arguments, in the field `within` of the message, are returned as JSON text with each
+ * number as the client wrote it, because JSON.parse would round long numbers.
  */
 function callIn(name: JsonObject[string] | undefined, bytes: Uint8Array, within: "data" | "params"): JsonObject {
   if (typeof name !== "string") throw invalid("name", "it must be the tool's name");

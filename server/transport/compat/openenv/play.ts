@@ -66,7 +66,10 @@ export function createPlayer(handlers: Handlers, { environment, withTools }: Pla
     const [oldest] = cursors.keys();
     if (cursors.size > RUNS_MAX && oldest !== undefined) cursors.delete(oldest);
   };
-  /** Adds the fields that the client may leave out. */
+  /**
+   * Adds to a reset the fields that the client left out: the environment of its address, and the environment's tools.
+   * Replaces the fields of the Task API by the level, the split and the seed.
+   */
   const chosen = async (data: JsonObject, context: Context): Promise<JsonObject> => {
     if ((data["run"] ?? null) !== null) return data;
     const named = taskOfSplit({ ...(environment !== undefined && { environment }), ...data });
@@ -122,7 +125,10 @@ export function createPlayer(handlers: Handlers, { environment, withTools }: Pla
   });
 }
 
-/** Returns an observation of an episode that goes on. At its end a missing reward is an error, and never null. */
+/**
+ * Returns the observation after a message that does not end the episode, with a null reward. At the end of an episode,
+ * a missing reward is sent as an error and never as null.
+ */
 function goesOn(observation: JsonObject, metadata?: JsonObject): Observed {
   const more = metadata === undefined ? {} : { metadata };
   return { type: "observation", data: { observation, reward: null, done: false, ...more } };
