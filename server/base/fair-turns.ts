@@ -14,8 +14,8 @@ export interface Party {
   /** Name of a token, a run or an address, as made by callerName or by runCaller in making/make.ts. */
   readonly caller: string;
   /**
-   * Connection, or a run. All connections of a caller share its turns, so that opening many connections takes nothing
-   * from other callers.
+   * Id of a connection or of a run. All connections of a caller share its turns, so that opening many connections takes
+   * nothing from other callers.
    */
   readonly connection: string;
 }

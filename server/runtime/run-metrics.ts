@@ -103,8 +103,8 @@ export function registerSigns(registry: Registry, present: () => ReadonlyMap<str
 }
 
 /**
- * Returns a sample for each arm of the most recently requested runs. A run that would exceed ARMS_MAX arms in total is
- * left out with all its arms.
+ * Returns a sample for each arm of the most recently requested runs. The list ends before the first run with whose arms
+ * it would exceed ARMS_MAX arms.
  */
 function armSamples(runs: readonly RunFigures[], value: (arm: ArmFigures) => number | undefined): readonly Sample[] {
   const samples: Sample[] = [];

@@ -23,8 +23,8 @@ import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "./t
 export interface RunPlace {
   readonly runId: string;
   /**
-   * Random id that the run got at its creation or last import. Feedback is ignored for a task whose id is not the run's
-   * present one.
+   * Random id that the run got at its creation or last import. Feedback is ignored if the task's incarnation is not the
+   * run's present one.
    */
   readonly incarnation: string;
   /** Index of the arm in the run's configuration. */

@@ -269,7 +269,7 @@ export abstract class Call implements CallContext, OpenCall {
     }
     if (thrown instanceof StoreDamaged) {
       this.log.error({ err: thrown, method: this.method.path }, "the store is damaged");
-      const message = `the server's store is damaged, and its log says where (request id ${this.requestId})`;
+      const message = `the server's store is damaged: ask its operator to read the server's log (request id ${this.requestId})`;
       return new RpcError("DATA_LOSS", message);
     }
     this.log.error({ err: thrown, method: this.method.path }, "internal error");

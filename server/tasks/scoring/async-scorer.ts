@@ -203,8 +203,8 @@ async function verified(
 }
 
 /**
- * Placeholder for the result of a call that an external resource has answered. The caller of `resources.run` gets only
- * facts (findings of a verifier). So the call's own result is passed in a variable.
+ * Returned to `resources.run` in place of the result of a call. `resources.run` passes on only facts (findings of a
+ * verifier), so the result itself is passed in a variable.
  */
 const ANSWERED: Facts = Object.freeze({ kind: "feasible" });
 

@@ -195,7 +195,7 @@ function taskOf(scorer: Scorer, task: SyncTask | NoReward, { taskId = "" }: Comp
   return own.kind === "sync" && isSameTask(own, task) ? own : OF_ANOTHER_GROUP;
 }
 
-const OF_ANOTHER_GROUP = Object.freeze(invalidTask("task_id: it is of a task of another group"));
+const OF_ANOTHER_GROUP = Object.freeze(invalidTask("task_id: its task or the task's settings differ from those of the group's task_id"));
 
 type TurnTask = SyncTask | AskingTask;
 
@@ -373,7 +373,7 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const { run, key } = task.token;
   if (run === undefined) return { kind: "none" };
   if (!run.feedback)
-    return { kind: "refused", detail: "the run takes reported advantages, or the task is not of its train split" };
+    return { kind: "refused", detail: "scores of this task are no feedback: the run takes reported advantages, or the task is not of the split train" };
   if (group.groupId !== task.groupId)
     return { kind: "refused", detail: `group_id: the task's group is '${task.groupId}'` };
   const { incarnation, cursor, runId, arm, evaluationRound } = run;

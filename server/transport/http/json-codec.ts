@@ -85,7 +85,7 @@ function checkJson(
     else if (byte === BRACE_END || byte === BRACKET_END) open--;
     if (commas + structures > partsMax) throw exceeds(`${partsMax} keys, values, lists and objects`);
     if (structures > structuresMax) throw exceeds(`${structuresMax} keys, lists and objects`);
-    if (open > depthMax) throw exceeds(`${depthMax} lists and objects within each other`);
+    if (open > depthMax) throw exceeds(`${depthMax} levels of nested lists and objects`);
   }
 }
 
