@@ -38,7 +38,7 @@ export function openMounts({ mounted }: Config, own: Registry, log: Logger, heal
       log.info(what, "mounted");
       for (const each of refused) onRefused(each);
       for (const remark of remarks)
-        log.info({ mount: what.name, remark }, "the code of a mount has a remark for the operator");
+        log.info({ mount: what.name, remark }, "the code of a mounted environment has a remark for the operator");
     },
     onFault: (mount, why) => log.error({ mount, problem: why }, "a mounted file or provider failed"),
     adopt: (environments) => {

@@ -14,7 +14,9 @@ export interface LoggedError {
 
 /** Number of errors that are kept. */
 const KEPT = 10;
-/** Maximum length of each text of an error (method, request id, message), in UTF-16 units. A longer text is cut. */
+/**
+ * Maximum length of each text of an error (method, request id, message), in UTF-16 units. Only the log has the rest.
+ */
 const LENGTH_MAX = 500;
 
 /** Beginnings of log lines of the levels error (50) and fatal (60). The logger writes the level first. */
@@ -31,7 +33,10 @@ interface Line {
 export function createLastErrors() {
   const kept: LoggedError[] = [];
   return {
-    /** Reads a log line in JSON, and returns it unchanged. Secrets must have been removed. */
+    /**
+     * Keeps the error in a JSON log line, if the line has the level error or fatal. Returns the line unchanged. Secrets
+     * must have been removed before.
+     */
     seen(line: string): string {
       if (!BEGINS.some((begin) => line.startsWith(begin))) return line;
       const { time = 0, method = "", requestId = "", msg = "", err } = lineOf(line);

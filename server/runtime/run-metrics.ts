@@ -103,8 +103,8 @@ export function registerSigns(registry: Registry, present: () => ReadonlyMap<str
 }
 
 /**
- * Returns a sample for each arm of the most recently requested runs. The list ends before the first run with whose arms
- * it would exceed ARMS_MAX arms.
+ * Returns a sample for each arm of the most recently requested runs. The first run that would make more than ARMS_MAX
+ * arms is left out, and so are all older runs.
  */
 function armSamples(runs: readonly RunFigures[], value: (arm: ArmFigures) => number | undefined): readonly Sample[] {
   const samples: Sample[] = [];

@@ -10,9 +10,9 @@ export interface NewSession {
   readonly id: string;
   /** Name of the caller who owns the session. It counts towards this caller's maximum of sessions. */
   readonly caller: string;
-  /** Part that never changes. */
+  /** Part of the session that never changes, as text. */
   readonly task: string;
-  /** Part that a call changes. */
+  /** Part of the session that each call replaces, as text. */
   readonly state: string;
 }
 

@@ -238,8 +238,8 @@ export type Purpose = "task" | "run";
 
 /**
  * Returns an HMAC-SHA256 (RFC 2104) of a payload, cut to MAC_BYTES. Two calls of `hash` take less time than
- * `createHmac`, and leave no OpenSSL object for the garbage collector to finalise. Digests are hexadecimal texts, because
- * a digest as a buffer takes five times as long.
+ * `createHmac`, and leave no OpenSSL object for the garbage collector to finalise. Digests are hexadecimal texts,
+ * because a digest as a buffer takes five times as long.
  */
 function macOf({ inner, outer }: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
   const digest = hash("sha256", joined(inner[purpose], payload), "hex");

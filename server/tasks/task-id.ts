@@ -69,7 +69,7 @@ export interface TaskToken extends Pick<
   readonly inline?: Uint8Array;
 }
 
-/** Returns the object with its names sorted, so that equal tokens are encoded as equal bytes. */
+/** Returns the object with its keys sorted, so that equal tokens are encoded as equal bytes. */
 function sorted(values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

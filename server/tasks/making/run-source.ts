@@ -142,7 +142,11 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
       case "overloaded": {
         const { retryDelayMs } = result;
-        return { kind: "unavailable", message: "too many tasks wait to be made on this server: try again later", retryDelayMs };
+        return {
+          kind: "unavailable",
+          message: "too many tasks wait to be made on this server: try again later",
+          retryDelayMs,
+        };
       }
       case "unavailable":
         return result;

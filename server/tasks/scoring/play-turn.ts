@@ -141,7 +141,9 @@ function sampleOf(
   }
   const { sample } = episode;
   if (isEvaluated && sample.index === undefined && sample.key === undefined)
-    return invalidTask("task_id: its episode began outside of an evaluation: begin it with a task_id of ListPendingTasks");
+    return invalidTask(
+      "task_id: its episode began outside of an evaluation: begin it with a task_id of ListPendingTasks",
+    );
   if ((sample.key ?? "") !== sampleKey)
     return invalidTask(
       "task_id: its episode has another sample_key, or none: send the one of the episode's first call",

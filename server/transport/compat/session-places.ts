@@ -12,7 +12,7 @@ const SESSIONS_MAX = 4096;
 const IDLE_MS_WHEN_FULL = 60_000;
 
 export interface SessionPlace {
-  /** Caller to whom the session is counted: the name of the token, or without a token the IP address. */
+  /** Caller who owns the session: the name of its token, or without a token its IP address. */
   readonly caller: string;
   /** Time, by performance.now(), of the last answer. Undefined: the session is answering a request now. */
   idleSinceMs: number | undefined;

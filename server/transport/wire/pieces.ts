@@ -294,7 +294,9 @@ function setText(completion: Completion, bytes: Uint8Array): void {
 /** Stores the sizes of a long message's texts, and its bytes, so that they can be freed. */
 function keepSizes({ groups, more = [] }: Steps, sizes: ReadonlyMap<Completion, number>, bytes: Uint8Array): void {
   if (more.length > 0)
-    throw new RangeError(`a message with several requests may have at most ${LONG_MESSAGE_BYTES} bytes: send them one by one`);
+    throw new RangeError(
+      `a message with several requests may have at most ${LONG_MESSAGE_BYTES} bytes: send them one by one`,
+    );
   // Only a buffer that contains nothing but this message may be freed later, so only such a buffer is registered.
   const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength <= bytes.byteLength + headerBytes;
   if (isAlone) bytesOfTexts.set(groups, bytes.buffer);

@@ -1,6 +1,6 @@
 /**
- * Answers OpenEnv's JSON-RPC requests at /mcp: a client makes a session, resets it over a socket, and calls the tools of
- * its task. A reply has the reward when the episode is over.
+ * Answers OpenEnv's JSON-RPC requests at /mcp: a client makes a session, resets it over a socket, and calls the tools
+ * of its task. A reply contains the reward when the episode is over.
  */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type CodeName, RpcError } from "../../../base/rpc.ts";

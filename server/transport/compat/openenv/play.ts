@@ -23,7 +23,7 @@ export interface Observed {
     readonly observation: JsonObject;
     readonly reward: number | null;
     readonly done: boolean;
-    /** Facts for the trainer. Clients show a policy the whole observation, so these are not part of it. */
+    /** Facts for the trainer. They are kept out of the observation, because clients show all of it to the policy. */
     readonly metadata?: JsonObject;
   };
 }
@@ -37,9 +37,9 @@ export type Player = Readonly<
   Readonly<Record<"state", (data: JsonObject, context: Context) => Promise<Reply>>>;
 
 interface PlayerOptions {
-  /** Environment of tasks for which a client names none, from the address. Undefined: a client must name it. */
+  /** Default environment of resets, taken from the address. Undefined: each reset must name an environment or a run. */
   readonly environment: string | undefined;
-  /** Whether tasks with turns have all tools of their environment if the client names none. */
+  /** Whether a task with turns gets all tools of its environment if the client names no tools. */
   readonly withTools: boolean;
 }
 

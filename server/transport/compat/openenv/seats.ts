@@ -14,7 +14,7 @@ const WAS_IDLE = "the session was closed after an hour without a message";
 
 /** A session's place among those of all callers, with its time-out. */
 export interface Seat {
-  /** Caller to whom the session is counted: the name of the token, or without a token the IP address. */
+  /** Caller who owns the session: the name of its token, or without a token its IP address. */
   readonly caller: string;
   /** Closes the session's socket with a WebSocket close code. Does nothing if no socket is attached to the session. */
   closeSocket: (code: number, reason: string) => void;

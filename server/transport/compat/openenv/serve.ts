@@ -122,7 +122,7 @@ function methodOf(context: TransportContext, name: string, role: Role): Method {
 }
 
 interface Path {
-  /** Id of the environment that comes before the name. Undefined: the path is the name alone. */
+  /** Id of the environment in a path such as /np/tsp/ws. Undefined: the path is only a name, such as /ws. */
   readonly environment: string | undefined;
   readonly name: string;
 }

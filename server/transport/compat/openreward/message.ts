@@ -76,7 +76,8 @@ export function choiceIn(body: JsonObject, asked: Asked): Choice {
   const spec = isObject(given) ? given : specOf(place, splitIn(body), indexIn(body));
   const defaults = spec["run"] === undefined ? { environment: asked.environment, thinking: "stripped" } : {};
   const isOther = spec["environment"] !== undefined && spec["environment"] !== asked.environment;
-  if (isOther) throw invalid("task_spec.environment", `must be ${asked.environment}, the environment in the header X-Deployment`);
+  if (isOther)
+    throw invalid("task_spec.environment", `must be ${asked.environment}, the environment in the header X-Deployment`);
   if (spec["sample_index"] !== undefined)
     throw invalid("task_spec.sample_index", "leave it out: a run gives each session an index of its own");
   const missing = (field: string) => (): never => {

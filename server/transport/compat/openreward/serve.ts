@@ -121,7 +121,10 @@ function catalogue(handlers: Handlers): Routes {
     return toolList(toolsByDefault(described).map(toolSpec), described.calls === 0, described.calls === 0);
   };
   const unlisted: Work = async () => {
-    throw new RpcError("UNIMPLEMENTED", `a split has ${TASKS} tasks, too many for one list: get some of them by task or task_range`);
+    throw new RpcError(
+      "UNIMPLEMENTED",
+      `a split has ${TASKS} tasks, too many for one list: get some of them by task or task_range`,
+    );
   };
   const counted: Work = async (call, body, asked) => {
     await known(call, asked);

@@ -133,7 +133,11 @@ async function play(
 ): Promise<Played> {
   const number = call.number ?? state.calls;
   const taskId = number === state.calls ? state.taskId : number === state.calls - 1 ? state.before : undefined;
-  if (taskId === undefined) throw new RpcError("FAILED_PRECONDITION", "task_id: this is neither the session's last call nor its next one: create another session");
+  if (taskId === undefined)
+    throw new RpcError(
+      "FAILED_PRECONDITION",
+      "task_id: this is neither the session's last call nor its next one: create another session",
+    );
   onNumber(number);
   if (taskId === null) return unplayed(refused("the session is finished: create another one", "episode_finished"));
   const written = writtenFor(task, call);
