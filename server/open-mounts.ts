@@ -93,7 +93,7 @@ interface Reloading {
   readonly mounts: Mounts;
   readonly deps: Pick<ServiceDeps, "runs" | "scorer">;
   readonly resources: Resources;
-  /** Time before the mounts were loaded, by Date.now(). Files changed since then are reloaded. */
+  /** Time by Date.now() just before the mounts were loaded. Files changed since then are reloaded. */
   readonly sinceMs: number;
 }
 

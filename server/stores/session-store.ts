@@ -17,9 +17,9 @@ export interface NewSession {
 }
 
 export interface StoredSession extends Omit<NewSession, "id"> {
-  /** Number of times that the state was replaced. */
+  /** Number of times that the session's state was replaced. */
   readonly version: number;
-  /** Time since the last use, in milliseconds. */
+  /** Time since the session was last used, in milliseconds. */
   readonly idleMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface SessionStore {
   open(session: NewSession, limits: SessionLimits): Promise<"opened" | "exists">;
   /** Returns a session, even one that has been idle for too long but is not deleted yet. */
   find(id: string): Promise<StoredSession | undefined>;
-  /** Replaces the state if the session still has this version. Returns whether it had. */
+  /** Replaces the session's state if its version is still `version`. Returns whether the state was replaced. */
   save(id: string, version: number, state: string): Promise<boolean>;
   /** Marks the session as used now. */
   touch(id: string): Promise<void>;

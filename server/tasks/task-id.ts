@@ -270,7 +270,10 @@ export function mintTurnId(keyring: Keyring, settings: Uint8Array, episode: Samp
   return seal(keyring, "task", withEpisode(settings, episode)).toString("base64url");
 }
 
-/** Memory into which task ids are decoded. A new buffer for each of a thousand long ids would be garbage. */
+/**
+ * Buffer into which task ids are decoded. It is reused, because new buffers for a thousand long ids would burden the
+ * garbage collector.
+ */
 const decoded = Buffer.allocUnsafeSlow(TASK_ID_BYTES_MAX);
 
 export function openTaskId(keyring: Keyring, registry: Registry, taskId: string): OpenedTask {

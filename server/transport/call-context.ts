@@ -103,7 +103,7 @@ export abstract class Call implements CallContext, OpenCall {
   protected readonly method: Method;
   /** Account of the caller's token: the state that all calls with this token share, e.g. their number. */
   abstract readonly account: Account;
-  /** Tells admission that the call is closed. */
+  /** Removes the call from the open calls, whose memory the admission control limits. */
   readonly #leave: () => void;
   #span: CallSpan | undefined;
   #controller: AbortController | undefined;

@@ -20,7 +20,7 @@ export interface Route<Message = Buffer> {
   readonly bytesMax: number;
   /** Reads the body before the call counts as in progress. Left out: the message is the body's bytes. */
   readonly read?: (body: Buffer, call: HttpCall) => Message | Promise<Message>;
-  /** HTTP statuses that differ from the usual ones. Left out: none do. */
+  /** HTTP statuses of errors that differ from those in STATUS on this route. Left out: none differs. */
   readonly statuses?: Partial<Record<CodeName, number>>;
 }
 
@@ -84,7 +84,7 @@ async function serve<Message>(
   }
 }
 
-/** HTTP status of each error; 500 for others. */
+/** HTTP status for the gRPC status of an error. All others become 500. */
 const STATUS: Partial<Record<CodeName, number>> = {
   INVALID_ARGUMENT: 422,
   UNAUTHENTICATED: 401,

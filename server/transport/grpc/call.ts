@@ -180,8 +180,9 @@ export function begin(surface: Surface): GrpcCall {
 const readAheadBytes = 1024 ** 2;
 
 /**
- * When the server ends a call, it waits until the client has read the responses before the error, because only the
- * error tells the client that it may retry. If more than this many bytes are unread, the stream is reset at once.
+ * Maximum bytes of responses that the client has not read when the server ends a call. With more, the stream is reset
+ * at once. Otherwise the server waits until they are read, so that the client gets the error, which alone says that it
+ * may retry.
  */
 const lastAnswersBytes = 64 * 1024;
 /**

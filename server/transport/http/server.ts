@@ -381,8 +381,8 @@ async function answerMetrics(response: ServerResponse, { log }: TransportContext
   try {
     answerText(response, 200, await metrics.text(), metrics.contentType);
   } catch (error) {
-    log.error({ err: error }, "metrics could not be collected");
-    answerText(response, 500, "metrics could not be collected");
+    log.error({ err: error }, "/metrics was answered with 500, because the metrics could not be collected");
+    answerText(response, 500, "the metrics could not be collected: the server's log says why");
   }
 }
 

@@ -243,7 +243,9 @@ function lengthOf(of: DescMessage, target: Message): number {
   return mayHoldLongTexts(of) ? (target as unknown as Steps).groups.length : 0;
 }
 
-/** Returns the completions of a request's groups, or of a group, from the given one on. */
+/**
+ * Returns the completions of a request's groups, or of a group. `from` is the index of the first group or completion.
+ */
 function completionsOf(of: DescMessage, target: Message, from: number): readonly Completion[] {
   if (of === CompletionSchema) return [target as Completion];
   if (of === CompletionGroupSchema) return (target as CompletionGroup).completions.slice(from);
@@ -291,7 +293,10 @@ function setText(completion: Completion, bytes: Uint8Array): void {
   });
 }
 
-/** Stores the sizes of a long message's texts, and its bytes, so that they can be freed. */
+/**
+ * Stores the sizes of a long message's texts. Stores its bytes too, so that they can be freed when the texts are
+ * scored.
+ */
 function keepSizes({ groups, more = [] }: Steps, sizes: ReadonlyMap<Completion, number>, bytes: Uint8Array): void {
   if (more.length > 0)
     throw new RangeError(

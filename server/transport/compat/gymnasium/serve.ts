@@ -1,6 +1,6 @@
 /**
- * Serves POST /reset and /step on the HTTP port. The episode is in a cookie of the client, so that nothing is kept and
- * any server plays the next step.
+ * Serves POST /reset and /step on the HTTP port. A cookie of the client holds its position in the episode. So the
+ * server stores nothing, and any server that shares the keys can play the next step.
  */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { RpcError } from "../../../base/rpc.ts";

@@ -133,7 +133,7 @@ function valuesOf(response: JsonObject): ReadonlyMap<string, number> {
   );
 }
 
-/** Returns the values of each measurement, sorted, by its name. */
+/** Returns each measurement, i.e. each numeric field such as "reward", by name with its sorted values. */
 function columnsOf(responses: readonly Response[]) {
   const names = [...new Set(responses.flatMap(({ values }) => [...values.keys()]))];
   return names.map((name) => [name, sorted(responses.flatMap(({ values }) => values.get(name) ?? []))] as const);

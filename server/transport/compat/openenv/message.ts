@@ -55,7 +55,7 @@ export interface RpcRequest {
 /** Codes of JSON-RPC for requests that cannot be read. */
 export const [PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS] = [-32700, -32600, -32602] as const;
 
-/** Reads a request of JSON-RPC. Returns the code of the error if it is not one. */
+/** Reads a request of JSON-RPC. Returns an error code of JSON-RPC if the bytes are no such request. */
 export function readRequest(bytes: Uint8Array): RpcRequest | typeof PARSE_ERROR | typeof INVALID_REQUEST {
   const request = jsonWithin(bytes, MESSAGE_LIMITS);
   if (request === undefined) return PARSE_ERROR;
