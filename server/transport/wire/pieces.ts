@@ -107,7 +107,10 @@ class Scanner {
     this.#completions = 0;
   }
 
-  /** Reads over the next field of a message of type `of`, or only enters it if it is a message longer than `longest`. */
+  /**
+   * Reads over the next field of a message of type `of`. If the field is a message longer than `longest`, only enters
+   * it.
+   */
   next(of: DescMessage, end: number, longest = Infinity): Entered | undefined {
     const { reader } = this;
     const bytes = this.#bytes;
