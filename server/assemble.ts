@@ -170,7 +170,7 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
   return { deps, signs, resources, workers, close };
 }
 
-/** Opens the samples of runs, and the watch for signs in their counts. */
+/** Opens the samples of runs, and the watch for signs of reward hacking in the counts of samples. */
 function openSamples({ config, log }: AssemblyParts, store: Stores["sampleStore"], runs: () => ServiceDeps["runs"]) {
   const countsOf = async (runId: string) => {
     const incarnations = await runs().incarnations(runId);

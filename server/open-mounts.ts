@@ -38,7 +38,7 @@ export function openMounts({ mounted }: Config, own: Registry, log: Logger, heal
       log.info(what, "mounted");
       for (const each of refused) onRefused(each);
       for (const remark of remarks)
-        log.info({ mount: what.name, remark }, "the code of a mount has a remark for the operator");
+        log.info({ mount: what.name, remark }, "the code of a mounted environment has a remark for the operator");
     },
     onFault: (mount, why) => log.error({ mount, problem: why }, "a mounted file or provider failed"),
     adopt: (environments) => {
@@ -93,7 +93,7 @@ interface Reloading {
   readonly mounts: Mounts;
   readonly deps: Pick<ServiceDeps, "runs" | "scorer">;
   readonly resources: Resources;
-  /** Time before the mounts were loaded, by Date.now(). Files changed since then are reloaded. */
+  /** Time by Date.now() just before the mounts were loaded. Files changed since then are reloaded. */
   readonly sinceMs: number;
 }
 

@@ -78,7 +78,7 @@ export function linkReplicas(
       health.set("keys", trouble && `${trouble}; give it the key file of the others`);
     },
     onReplaced: (by) => {
-      log.warn({ by }, "another server replaces this one, which takes no more calls: stop it");
+      log.warn({ by }, "another server replaces this one, which takes no more calls: stop this server");
       resolve();
     },
     onProblem: (err) => {

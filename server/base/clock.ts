@@ -1,8 +1,11 @@
-/** Clock for waits and timeouts. No task's content depends on this clock, and tasks expire by the store's clock. */
+/**
+ * Clock for waits and timeouts. No task's content depends on it. Runs, stored completions and sessions expire by the
+ * store's clock instead.
+ */
 export interface Clock {
   /**
-   * Returns the time in milliseconds since the Unix epoch. It counts from the machine's time at the start of the
-   * process, so that it never jumps.
+   * Returns the time in milliseconds since the Unix epoch. The clock is set only once, at the start of the process, and
+   * then counts on, so that it never jumps.
    */
   now(): number;
   /**

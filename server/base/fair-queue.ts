@@ -8,8 +8,8 @@ export type FairQueue<Item> = ReturnType<typeof fairQueue<Item>>;
 interface Share<Item> {
   given: number;
   /**
-   * Expected cost of this caller's work in progress. It is kept apart from `given`, by which the start of new callers
-   * is set, because the real cost may turn out lower.
+   * Expected cost of this caller's work in progress. The cost is not added to `given`, because it may turn out lower,
+   * and new callers start with a `given` that an earlier caller had.
    */
   expected: number;
   waiting: number;

@@ -14,13 +14,13 @@ export interface Party {
   /** Name of a token, a run or an address, as made by callerName or by runCaller in making/make.ts. */
   readonly caller: string;
   /**
-   * Connection, or a run. All connections of a caller share its turns, so that opening many connections takes nothing
-   * from other callers.
+   * Id of a connection or of a run. All connections of a caller share its turns, so that opening many connections takes
+   * nothing from other callers.
    */
   readonly connection: string;
 }
 
-/** Returns the party of a call that belongs to no run. */
+/** Returns the caller and the connection of a call that belongs to no run. */
 export function partyOf({ caller, peer }: { readonly caller: string; readonly peer: string }): Party {
   return { caller: callerName(caller, peer), connection: peer };
 }
@@ -30,9 +30,14 @@ export interface FairTurns<Item> {
   add(party: Party, item: Item, size: number): void;
   /** Removes and returns the next item, either of all callers or only of the caller `of`. Undefined: no item waits. */
   next(of?: string): Item | undefined;
-  /** Adds the cost of work done for a party, in any unit. A negative amount reduces the cost. */
+  /**
+   * Adds the cost of work done for a party (caller and connection), in any unit. A negative amount reduces the cost.
+   */
   charge(party: Party, amount: number): void;
-  /** Adds the expected cost of a party's work that begins. When the work ends, pass the same amount, negative. */
+  /**
+   * Adds the expected cost of work that begins for a party (caller and connection). When the work ends, pass the same
+   * amount, negative.
+   */
   expect(party: Party, amount: number): void;
   remove(party: Party, item: Item): void;
   /**

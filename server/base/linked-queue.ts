@@ -1,7 +1,7 @@
 /**
- * Queue from whose middle items can be taken, such as the calls in progress. A `Set` does the same, but each time that
- * V8 enlarges a Set's table, the old table keeps its items alive until the next garbage collection of old objects. So
- * half of all finished calls stayed in memory, and such collections, which stop all calls, came twice as often.
+ * Queue from whose middle items can be removed, such as the calls in progress. A `Set` can do so too. But when V8
+ * enlarges a Set's table, the old table keeps its items alive until the next garbage collection of old objects. With a
+ * Set, half of all finished calls stayed in memory, and such collections, which stop all calls, came twice as often.
  */
 
 interface Node<Item> {
@@ -11,7 +11,7 @@ interface Node<Item> {
 }
 
 export class LinkedQueue<Item extends object> implements Iterable<Item> {
-  /** Stands before the first node and behind the last. */
+  /** Sentinel node, which holds no item. Its neighbours are the first and the last node of the queue. */
   readonly #end: Node<Item>;
   #size = 0;
 

@@ -31,7 +31,10 @@ export const bytesOfTexts = new WeakMap<readonly unknown[], ArrayBuffer>();
  */
 export const textSizes = new WeakMap<object, number>();
 
-/** Bytes of messages in the lists of later responses, which were encoded ahead so that the responses are sent sooner. */
+/**
+ * Encoded bytes of messages that will be elements of lists in later responses. They are encoded ahead, so that the
+ * responses are sent sooner.
+ */
 export const encodedAhead = new WeakMap<object, Uint8Array>();
 
 /**

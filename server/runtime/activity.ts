@@ -1,6 +1,6 @@
 /**
- * Summarizes the last minutes of this process: latencies and errors of calls, processor time and memory. Counts are read
- * at intervals, and the newest counts are compared with the oldest reading. So a call costs nothing more.
+ * Summarizes the last minutes of this process: latencies and errors of calls, processor time and memory. Counts are
+ * read at intervals, and the newest counts are compared with the oldest reading. So a call costs nothing more.
  */
 import { availableParallelism, totalmem } from "node:os";
 import { CALL_BOUNDS_S, type CallCounts } from "./metrics.ts";

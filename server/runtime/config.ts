@@ -219,7 +219,7 @@ function limitsOf(values: OptionValues): Limits {
 function readToken({ token, tokenFile }: OptionValues): string | undefined {
   if (token !== undefined && tokenFile !== undefined) {
     throw new ConfigProblem(
-      "--token and --token-file must not be given together; GRADUS_TOKEN and GRADUS_TOKEN_FILE count as they do",
+      "--token and --token-file must not be given together; the variables GRADUS_TOKEN and GRADUS_TOKEN_FILE count too",
     );
   }
   // The text is trimmed, because a file ends in a line break, and so may a variable that a shell filled from a file.
@@ -253,7 +253,7 @@ function warningsOf(values: OptionValues): readonly string[] {
     hosts.length === 0
       ? []
       : [
-          `--allow net=${hosts.join(",net=")} opens the whole network to all mounted Python and to answers that it runs as code, not these hosts alone: this server's own ports and all that this machine reaches are among it`,
+          `--allow net=${hosts.join(",net=")} opens the whole network, not only these hosts, to all mounted Python files and to answers that they run as code: also this server's own ports, and every host that this machine can reach`,
         ];
   return [...readable, ...durability, ...network];
 }

@@ -28,7 +28,7 @@ function home(): string {
     return homedir();
   } catch {
     throw new ConfigProblem(
-      "--data-dir (or GRADUS_DATA_DIR) must be given: this user has no home folder that it could lie in",
+      "--data-dir (or GRADUS_DATA_DIR) must be given: this user has no home folder for the default directory",
     );
   }
 }

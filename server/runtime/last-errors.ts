@@ -1,4 +1,4 @@
-/** Keeps the last errors that the log told, so that an operator sees them without the log. */
+/** Keeps the last errors that were logged, so that an operator sees them without reading the log. */
 import { onOneLine } from "../../envs/lib/escape.ts";
 
 export interface LoggedError {
@@ -14,10 +14,12 @@ export interface LoggedError {
 
 /** Number of errors that are kept. */
 const KEPT = 10;
-/** Maximum length of a text of an error, in UTF-16 units. The rest is only in the log. */
+/**
+ * Maximum length of each text of an error (method, request id, message), in UTF-16 units. Only the log has the rest.
+ */
 const LENGTH_MAX = 500;
 
-/** Begins of log lines of the levels error (50) and fatal (60). The logger writes the level first. */
+/** Beginnings of log lines of the levels error (50) and fatal (60). The logger writes the level first. */
 const BEGINS = ['{"level":50,', '{"level":60,'];
 
 interface Line {
@@ -31,7 +33,10 @@ interface Line {
 export function createLastErrors() {
   const kept: LoggedError[] = [];
   return {
-    /** Reads a log line in JSON, and returns it unchanged. Secrets must have been removed. */
+    /**
+     * Keeps the error in a JSON log line, if the line has the level error or fatal. Returns the line unchanged. Secrets
+     * must have been removed before.
+     */
     seen(line: string): string {
       if (!BEGINS.some((begin) => line.startsWith(begin))) return line;
       const { time = 0, method = "", requestId = "", msg = "", err } = lineOf(line);

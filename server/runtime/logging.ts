@@ -11,7 +11,7 @@ export interface Log {
   readonly log: Logger;
   /** Returns the number of lines that were dropped because the log's reader was too slow or gone. */
   readonly dropped: () => number;
-  /** Returns the last errors that the log told, newest first. */
+  /** Returns the last errors that were logged, newest first. */
   readonly lastErrors: () => readonly LoggedError[];
   /** Writes all buffered lines before it returns. */
   readonly flush: () => void;

@@ -52,7 +52,8 @@ export const configOptions = optionTable({
   }),
   keyFile: optionalText({
     placeholder: "file",
-    description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
+    description:
+      "keys that authenticate task ids, the same for all servers that answer each other's tasks; default: task-keys in data-dir",
   }),
   taskKeys: choice({
     description:

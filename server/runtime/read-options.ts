@@ -22,7 +22,8 @@ export function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Variables
   const parsed = spec.parse(texts);
   if (parsed.kind === "value") return parsed.value;
   const came = spec.secret ? "" : `; got '${texts.join(",").slice(0, 200)}'`;
-  const cut = spec.repeatable && texts.length > 1 ? ", cut at its commas: what has commas itself goes on a line" : "";
+  const cut =
+    spec.repeatable && texts.length > 1 ? ", cut at its commas: a value with commas goes on a line of its own" : "";
   const source = flag === undefined ? ` (from ${name}${cut})` : "";
   throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
 }

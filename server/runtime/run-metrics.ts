@@ -90,7 +90,10 @@ export function registerRuns(
   ofArm("gradus_arm_reward_mean", "Mean reward in the arm's last groups.", ({ recentRewardMean }) => recentRewardMean);
 }
 
-/** Registers the number of signs that policies exploit their reward. `present` returns it by kind. */
+/**
+ * Registers the number of signs of reward hacking, i.e. that the trained models exploit their reward. `present` returns
+ * the number for each kind of sign.
+ */
 export function registerSigns(registry: Registry, present: () => ReadonlyMap<string, number>): void {
   const help = "Signs that policies exploit their reward, in runs with samples in the last ten minutes.";
   registerSamples(
@@ -100,8 +103,8 @@ export function registerSigns(registry: Registry, present: () => ReadonlyMap<str
 }
 
 /**
- * Returns a sample for each arm of the most recently requested runs. A run is included only with all its arms, and only
- * while at most ARMS_MAX arms are reported.
+ * Returns a sample for each arm of the most recently requested runs. The first run that would make more than ARMS_MAX
+ * arms is left out, and so are all older runs.
  */
 function armSamples(runs: readonly RunFigures[], value: (arm: ArmFigures) => number | undefined): readonly Sample[] {
   const samples: Sample[] = [];

@@ -97,6 +97,6 @@ function hostWarnings(what: string, certificate: X509Certificate | undefined, ho
   if (names.some(fits)) return [];
   const holds = certificate.subjectAltName ?? certificate.subject.replaceAll("\n", ", ");
   return [
-    `${what} is for ${holds}, and not for ${names.join(" or ")} (--host): clients that call it so will refuse it`,
+    `${what} is for ${holds}, and not for ${names.join(" or ")} (--host): clients that call the server by this name will refuse the certificate`,
   ];
 }

@@ -6,7 +6,10 @@ export interface Build {
   readonly version: string;
   /** Commit of the repository. Empty: the package was not built in a repository. */
   readonly commit: string;
-  /** Digest of the code of environments; see server/rows/cache.ts. */
+  /**
+   * Digest of Gradus's code that reads rows of pools. It is part of the names of cached pool files
+   * (server/rows/cache.ts).
+   */
   readonly environments: string;
 }
 

@@ -2,6 +2,8 @@
  * Interface of stores through which servers that share a database or data folder (replicas) find each other. Each
  * server writes one row. The store does not interpret the row's body.
  */
+
+/** Row that one server writes. */
 export interface StoredReplica {
   readonly id: string;
   readonly body: string;

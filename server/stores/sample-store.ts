@@ -1,7 +1,8 @@
 /**
- * The interface of stores for the newest completions of runs with their outcomes, which people look at, and for counts of
- * them. The store does not interpret the texts. Losing them harms no run, and no backup has them. When a promise resolves, its write is
- * committed; several processes may use one store at a time, and all see the same samples.
+ * The interface of stores for the newest completions of runs with their outcomes, which people look at, and for counts
+ * of samples. The store does not interpret the texts. Runs do not need these data, so backups leave them out. When a
+ * promise resolves, its write is committed. Several processes may use one store at a time, and all see the same
+ * samples.
  */
 import type { Access } from "./store.ts";
 
@@ -18,7 +19,7 @@ export interface StoredRunSample extends NewSample {
   readonly atMs: number;
 }
 
-/** Row of counts of a run's samples. All rows of a run together are its counts. */
+/** Row with counts of some of a run's samples, as text. The run's total counts are the sums over all its rows. */
 export interface StoredRunCounts {
   /** Number of the row, which is never used again. Newer rows have larger numbers. */
   readonly number: number;
@@ -35,15 +36,15 @@ export interface SampleStore {
   newest(run: string, below: number | undefined, limit: number, lengthMax: number): Promise<readonly StoredRunSample[]>;
   /** Deletes a run's oldest samples until the rest have at most `bytesMax` bytes in UTF-8. */
   trim(run: string, bytesMax: number): Promise<void>;
-  /** Stores a row of counts of a run. */
+  /** Stores a row with counts of a run's samples. */
   addCounts(run: string, body: string): Promise<void>;
   /** Returns the rows of a run's counts, the oldest first. */
   counts(run: string): Promise<readonly StoredRunCounts[]>;
   /** Replaces rows of a run's counts. Changes nothing and returns false if one of them does not exist any more. */
   replaceCounts(run: string, numbers: readonly number[], bodies: readonly string[]): Promise<boolean>;
   /**
-   * Deletes samples of all runs that are older than `olderThanMs`, at most `limit`, and as many such rows of counts.
-   * Returns how many samples were deleted.
+   * Deletes data of all runs that are older than `olderThanMs`: at most `limit` samples and at most `limit` rows of
+   * counts. Returns how many samples were deleted.
    */
   expire(olderThanMs: number, limit: number): Promise<number>;
   /** Deletes the samples and counts of the run with this id, and of earlier runs that had the same id. */

@@ -1,25 +1,25 @@
 /**
- * The interface of stores for sessions of other gyms' clients whose protocol lets a client name no state: the client
- * sends the same session id with each request, and any server of the store answers. The store does not interpret the
- * texts. When a promise resolves, its write is committed. Sessions expire by the store's clock.
+ * The interface of stores for sessions of other gyms' clients that cannot send state themselves: such a client sends
+ * only the session id with each request, and any server of the store answers. The store does not interpret the texts.
+ * When a promise resolves, its write is committed. Sessions expire by the store's clock.
  */
 import { type Access, StoreUnavailable } from "./store.ts";
 
 export interface NewSession {
   /** Id of the session, which nobody can guess. */
   readonly id: string;
-  /** Name of the caller for whose limit the session counts. */
+  /** Name of the caller who owns the session. It counts towards this caller's maximum of sessions. */
   readonly caller: string;
-  /** Part that never changes. */
+  /** Part of the session that never changes, as text. */
   readonly task: string;
-  /** Part that a call changes. */
+  /** Part of the session that each call replaces, as text. */
   readonly state: string;
 }
 
 export interface StoredSession extends Omit<NewSession, "id"> {
-  /** Number of times that the state was replaced. */
+  /** Number of times that the session's state was replaced. */
   readonly version: number;
-  /** Time since the last use, in milliseconds. */
+  /** Time since the session was last used, in milliseconds. */
   readonly idleMs: number;
 }
 
@@ -33,9 +33,9 @@ export interface SessionLimits {
 export interface SessionStore {
   /** Stores a session. "exists": the id is taken, and nothing was written. */
   open(session: NewSession, limits: SessionLimits): Promise<"opened" | "exists">;
-  /** Returns a session, also one that has been idle for too long and was not deleted yet. */
+  /** Returns a session, even one that has been idle for too long but is not deleted yet. */
   find(id: string): Promise<StoredSession | undefined>;
-  /** Replaces the state if the session still has this version. Returns whether it had. */
+  /** Replaces the session's state if its version is still `version`. Returns whether the state was replaced. */
   save(id: string, version: number, state: string): Promise<boolean>;
   /** Marks the session as used now. */
   touch(id: string): Promise<void>;

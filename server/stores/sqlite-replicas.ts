@@ -12,8 +12,8 @@ import { StoreUnavailable } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
 
 /**
- * Maximum time that a call waits for another process's lock, in milliseconds. The other process writes only one row, so
- * it is short.
+ * Maximum time that a call waits for another process's lock, in milliseconds. A short time is enough, because the other
+ * process writes only one row.
  */
 const BUSY_TIMEOUT_MS = 100;
 

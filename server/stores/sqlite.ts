@@ -22,7 +22,9 @@ export interface SqliteOptions {
   readonly onProblem?: (problem: string | undefined) => void;
 }
 
-/** Returns a function that opens one kind of store. It rejects with CannotOpen. */
+/**
+ * Returns a function that opens one kind of store. The function rejects with CannotOpen if the store cannot be opened.
+ */
 function opener<S>(holds: ThreadData["holds"], access: Access<S>): (options: SqliteOptions) => Promise<S> {
   return ({ directory, synchronous = "normal", busyTimeoutMs = 5000, onProblem = () => undefined }) =>
     openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, onProblem);

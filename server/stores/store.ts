@@ -120,12 +120,13 @@ export interface Store {
   append(key: number, append: Append): Promise<Appended>;
   /**
    * Waits for a turn (exclusive access to append to a run); turns are given in the order of the requests. Used after a
-   * conflict, so that each of many writers gets its turn. Left out: conflicts between processes are short.
+   * conflict, so that each of many writers gets its turn. Left out: the store needs no turns, because its conflicts are
+   * short.
    */
   turn?(key: number): Promise<Turn>;
   /**
    * Calls `onChange` soon after another process may have changed a run. A change may also go unreported. The returned
-   * function ends the calls. Left out: processes do not tell each other of changes.
+   * function ends the calls. Left out: the store cannot report changes by other processes.
    */
   listen?(key: number, onChange: () => void): () => void;
   /**

@@ -22,8 +22,8 @@ export type FromThread =
   | { readonly kind: "closed" };
 
 /**
- * Maximum number of bytes of the calls that wait for a storage thread, or of the appends that wait for a database. If
- * nothing else waits, one may be larger.
+ * Maximum number of bytes of the calls that wait for a storage thread, or of the appends that wait for a database. A
+ * single call or append may exceed it if nothing else waits.
  */
 export const WAITING_BYTES_MAX = 128 * 1024 ** 2;
 /** Bytes that a call counts towards the limit of waiting calls, in addition to its texts. */

@@ -238,8 +238,8 @@ export type Purpose = "task" | "run";
 
 /**
  * Returns an HMAC-SHA256 (RFC 2104) of a payload, cut to MAC_BYTES. Two calls of `hash` take less time than
- * `createHmac`, and leave no OpenSSL object for the garbage collector to finalise. Digests are hexadecimal texts, because
- * a digest as a buffer takes five times as long.
+ * `createHmac`, and leave no OpenSSL object for the garbage collector to finalise. Digests are hexadecimal texts,
+ * because a digest as a buffer takes five times as long.
  */
 function macOf({ inner, outer }: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
   const digest = hash("sha256", joined(inner[purpose], payload), "hex");
@@ -248,13 +248,16 @@ function macOf({ inner, outer }: SigningKey, purpose: Purpose, payload: Uint8Arr
   return Buffer.from(hash("sha256", outerBlocks, "hex").slice(0, 2 * MAC_BYTES), "hex");
 }
 
-/** Memory for the bytes of HMAC's outer hash: the padded secret and the inner digest. */
+/** Buffer for the input of HMAC's outer hash: the padded secret and the inner digest. It is reused. */
 const outerBlocks = Buffer.alloc(BLOCK_BYTES + 32);
 
-/** Memory in which short payloads are hashed. A new buffer for each of a thousand long task ids would be garbage. */
+/**
+ * Buffer for the bytes of short payloads that are hashed. It is reused, because new buffers for a thousand long task
+ * ids would burden the garbage collector.
+ */
 const scratch = Buffer.allocUnsafeSlow(8192);
 
-/** Joins two byte strings. The result is valid until the next call. */
+/** Joins two byte strings. The result may lie in a reused buffer, so it is valid only until the next call. */
 function joined(start: Buffer, end: Uint8Array): Buffer {
   const length = start.length + end.length;
   if (length > scratch.length) return Buffer.concat([start, end]);

@@ -73,19 +73,20 @@ function schemeOf(
 }
 
 /**
- * Returns the task under another version of its environment. Undefined: that version does not make its instance from
- * the same origin.
+ * Returns the task under another version of its environment. Undefined: that version does not make the same instance
+ * from the task's origin, e.g. its seed.
  */
 function movedTo(environment: Environment, version: number, token: TaskToken, { registry, pools }: Deps) {
   const { key } = token;
   const before = registry.find(token.environment, token.version);
-  // One definition serves both versions, so its instances are the same.
+  // One definition of the environment serves both versions, so both make the same instance.
   if (before.kind === "found" && before.environment === environment) return { ...token, version };
-  // A level may have other parameters now, and an instance another encoding. Without both, the instance is made again
-  // from its origin.
+  // In the other version, the level may have other parameters, and an encoded instance may have another form. Without
+  // both, the instance is made again from its origin.
   const { inline: _, ...rest } = token;
   const moved = { ...rest, version, level: "" };
-  // The provider makes the instance again when it scores, and compares the hash then.
+  // The provider of a mounted environment makes the instance again when it scores, and compares the instance's hash
+  // then.
   if (environment.asked !== undefined) return mountedPlaceOf(key) && moved;
   const restored = restore(environment, key.origin, pools);
   return restored.kind === "ok" && instanceHash(environment, restored.instance) === key.hash ? moved : undefined;

@@ -58,7 +58,7 @@ export function resolveTurns(
     if (tools.length === 0) return { kind: "ok", turns: {} };
     return refuse(
       "calls",
-      `it is ${asked}, and a call of a tool is one of these calls, as the answer is: ask for at least 2, or for no tools`,
+      `it is ${asked}, and each call of a tool counts, and the answer too: ask for at least 2 calls, or for no tools`,
     );
   }
   if (asked > turns.callsMax) return refuse("calls", `must be from 1 to ${turns.callsMax}; got ${asked}`);

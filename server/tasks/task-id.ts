@@ -23,8 +23,8 @@ import { detailNumbers, formatNumbers, splitNumbers, thinkingNumbers } from "./t
 export interface RunPlace {
   readonly runId: string;
   /**
-   * Random id that the run got at its creation or last import. Feedback is ignored for a task whose id is not the run's
-   * present one.
+   * Random id that the run got at its creation or last import. Feedback is ignored if the task's incarnation is not the
+   * run's present one.
    */
   readonly incarnation: string;
   /** Index of the arm in the run's configuration. */
@@ -69,7 +69,7 @@ export interface TaskToken extends Pick<
   readonly inline?: Uint8Array;
 }
 
-/** Returns the object with its names sorted, so that equal tokens are encoded as equal bytes. */
+/** Returns the object with its keys sorted, so that equal tokens are encoded as equal bytes. */
 function sorted(values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -270,7 +270,10 @@ export function mintTurnId(keyring: Keyring, settings: Uint8Array, episode: Samp
   return seal(keyring, "task", withEpisode(settings, episode)).toString("base64url");
 }
 
-/** Memory into which task ids are decoded. A new buffer for each of a thousand long ids would be garbage. */
+/**
+ * Buffer into which task ids are decoded. It is reused, because new buffers for a thousand long ids would burden the
+ * garbage collector.
+ */
 const decoded = Buffer.allocUnsafeSlow(TASK_ID_BYTES_MAX);
 
 export function openTaskId(keyring: Keyring, registry: Registry, taskId: string): OpenedTask {

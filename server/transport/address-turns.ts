@@ -13,16 +13,22 @@ const RESTS = 3;
  */
 const ALONE_MS = 1000;
 
-/** Number of known addresses at which those that neither wait nor rest are forgotten. */
+/**
+ * Maximum number of remembered addresses. When it is reached, addresses without waiting work that are not resting are
+ * forgotten.
+ */
 const KNOWN_MAX = 1024;
 
 interface Address {
   readonly name: string;
-  /** Functions that do the next piece of work of its connections, in their order. */
+  /**
+   * One function for each connection of the address that has work, in the order of their turns. Each function does the
+   * next piece of its connection's work.
+   */
   readonly connections: LinkedQueue<() => void>;
-  /** Time, by performance.now(), before which it gets no turn. */
+  /** Time, by performance.now(), until which the address rests, i.e. gets no turn. */
   restsUntilMs: number;
-  /** Takes it out of the queue of addresses. */
+  /** Removes the address from the queue of addresses that have work. */
   leave: () => void;
 }
 
@@ -67,7 +73,9 @@ export function createAddresses(longMs: number) {
       if (address.connections.size === 0) address.leave = waiting.add(address);
       address.connections.add(next);
     },
-    /** Does the next work of the first address that is not resting. Returns whether there was one. */
+    /**
+     * Does the next piece of work of the first address that is not resting. Returns false if no such address has work.
+     */
     takeTurn(): boolean {
       for (const address of waiting) {
         if (isResting(address)) continue;

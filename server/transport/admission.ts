@@ -37,8 +37,8 @@ export interface Account {
   token: Token | undefined;
   inflight: number;
   /**
-   * Number of calls that the token may begin at once, if it has a limit of calls per second. The value is that of the
-   * time `creditAtMs` (performance.now()), and grows afterwards.
+   * Number of calls that the token may begin at once, if it has a limit of calls per second. The value held at
+   * `creditAtMs` (performance.now()), and grows afterwards.
    */
   credit: number;
   creditAtMs: number;

@@ -35,7 +35,9 @@ export interface TransportContext {
   readonly meter: (method: string) => MethodMeter;
 }
 
-/** A method of a service, with everything that its calls need. */
+/**
+ * A method of a service, with the objects that each of its calls uses, e.g. the logger, the counters and the limits.
+ */
 export interface Method extends Omit<TransportContext, "health" | "meter" | "resets" | "arrivals" | "longJson"> {
   /** Service and method, for example "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
@@ -101,7 +103,7 @@ export abstract class Call implements CallContext, OpenCall {
   protected readonly method: Method;
   /** Account of the caller's token: the state that all calls with this token share, e.g. their number. */
   abstract readonly account: Account;
-  /** Tells admission that the call is closed. */
+  /** Removes the call from the open calls, whose memory the admission control limits. */
   readonly #leave: () => void;
   #span: CallSpan | undefined;
   #controller: AbortController | undefined;
@@ -267,7 +269,7 @@ export abstract class Call implements CallContext, OpenCall {
     }
     if (thrown instanceof StoreDamaged) {
       this.log.error({ err: thrown, method: this.method.path }, "the store is damaged");
-      const message = `the server's store is damaged, and its log says where (request id ${this.requestId})`;
+      const message = `the server's store is damaged: ask its operator to read the server's log (request id ${this.requestId})`;
       return new RpcError("DATA_LOSS", message);
     }
     this.log.error({ err: thrown, method: this.method.path }, "internal error");

@@ -63,7 +63,10 @@ export async function startTransports({
   const { maxMessageBytes } = config.limits;
   const turns = createTurns();
   const resets = createResetBudgets((address) =>
-    log.warn({ address }, "the address resets too many streams: its connections are refused until it has paused"),
+    log.warn(
+      { address },
+      "the address resets too many HTTP/2 streams: the connection is closed, and new ones are refused for up to 30 s",
+    ),
   );
   const { meter } = metrics;
   const arrivals = createArrivals(turns, resets);

@@ -73,7 +73,7 @@ const evaluations: RolesOf<typeof EvaluationService> = {
   submitCompletions: "trainer",
   batchSubmitCompletions: "trainer",
   deleteEvaluation: "operator",
-  // The completions of all callers are scored, and a judge may cost money for each.
+  // Rescoring covers the completions of all callers, and a judge (a model that scores) may cost money for each.
   rescore: "operator",
 };
 

@@ -60,7 +60,11 @@ export function clockOf(world: World, name: string, isAlive: () => boolean): Clo
 }
 
 function sourceOf({ world, source, faults, outages }: Ground, name: string, isAlive: () => boolean): TaskSource {
-  const unavailable: Made = { kind: "unavailable", message: "the workers' queue is full", retryDelayMs: 20 };
+  const unavailable: Made = {
+    kind: "unavailable",
+    message: "too many tasks wait to be made on this server: try again later",
+    retryDelayMs: 20,
+  };
   return {
     ...source,
     make: (places, signal, runId) =>

@@ -13,8 +13,9 @@ export interface Inspected {
   readonly major: number;
   /** Whether the database refuses writes, because it is a standby or set to read-only. */
   readonly readsOnly: boolean;
-  /** Names of the migrations that the database has had, and of those that this version of Gradus knows. */
+  /** Names of the migrations that were applied to the database. */
   readonly done: readonly string[];
+  /** Names of the migrations that this version of Gradus knows. */
   readonly known: readonly string[];
   /** Rights that a server needs but this database user does not have, one phrase for each. */
   readonly lacking: readonly string[];

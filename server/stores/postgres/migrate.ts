@@ -122,6 +122,6 @@ async function refuseNewer(client: pg.Client, { dir }: RunnerOption): Promise<vo
   if (other === undefined) return;
   const last = known.at(-1) ?? "none";
   throw new CannotOpen(
-    `the database's tables are of a newer server (${other.name}), and this one knows them up to ${last}: use that server, or restore a backup from before`,
+    `the database's tables are of a newer server (${other.name}), and this one knows them up to ${last}: use the newer version, or restore a backup from before its migration`,
   );
 }

@@ -53,7 +53,7 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     sessions: postgresSessions(calls),
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
-    /** Connections for data other than runs that the servers of a database share. */
+    /** Connections for all data except runs. */
     calls,
     taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
     /**

@@ -9,7 +9,7 @@ export function postgresReplicas(calls: Connections): ReplicaStore {
     meet: async (id, body, forgetMs) => {
       await calls.query("meet", [id, Buffer.from(body)]);
       await calls.query("forget", [forgetMs, id]);
-      // The time is read last, so that it is as close as possible to the answer.
+      // The database's time is read last, so that it is as recent as possible when the caller gets it.
       const rows = (await calls.query("others")) as unknown as readonly Row[];
       const [{ nowMs }] = (await calls.query("now")) as unknown as readonly [{ readonly nowMs: number }];
       return { nowMs, replicas: rows.map((row) => ({ ...row, body: row.body.toString() })) };

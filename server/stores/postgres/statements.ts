@@ -58,7 +58,8 @@ export const statements = {
   ends: "SELECT key, id, version, hash FROM runs WHERE key = ANY($1::int8[])",
   /**
    * Appends to each run whose last event has the expected version and checksum. The checksum matters after a failover
-   * that lost events. Runs locked by other sessions are skipped, so that this never waits for another process's turn.
+   * that lost events. Runs locked by other sessions are skipped, so that the statement never waits for another
+   * process's turn.
    */
   append: `WITH asked AS (
       SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[])

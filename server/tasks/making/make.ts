@@ -217,7 +217,11 @@ export function refusalOf(result: Exclude<MakeResult, { readonly kind: "made" }>
       return { kind: "failed_precondition", message: result.message };
     case "overloaded": {
       const { retryDelayMs } = result;
-      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+      return {
+        kind: "unavailable",
+        message: "too many tasks wait to be made on this server: try again later",
+        retryDelayMs,
+      };
     }
     case "timeout":
       return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };

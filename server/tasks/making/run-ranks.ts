@@ -49,8 +49,8 @@ interface ArmRows {
 interface Order {
   readonly total: number;
   /**
-   * For each set of rows, by name: a number for each of the set's rows, from the easiest on. It counts the easier rows
-   * in the whole order.
+   * Number of easier rows in the whole order, for each row of each set. Sets are found by name; their rows are in order
+   * from the easiest on.
    */
   readonly easier: ReadonlyMap<string, Uint32Array>;
 }
@@ -90,8 +90,8 @@ function ranksIn({ total, easier }: Order, { name, pool }: ArmRows): ArmRanks {
   const own = easier.get(name) ?? new Uint32Array(0);
   const rankOf = (before: number): number => Math.floor((DIGITS * before) / total) / DIGITS;
   /**
-   * Returns how many of the arm's rows have a rank for which `isBelow` is true. Ranks increase, so a binary search
-   * finds it.
+   * Returns how many of the arm's rows have a rank for which `isBelow` is true. Uses a binary search, because the ranks
+   * are in ascending order.
    */
   const below = (isBelow: (rank: number) => boolean): number => {
     let [from, to] = [0, own.length];

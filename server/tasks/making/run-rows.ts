@@ -187,7 +187,7 @@ function adopted({ batches, config, arms }: State, pool: Pool, digest: string): 
     return isDrawn && rule !== undefined && rule.rows !== placesOf(pool, spec.level, spec.split).length;
   });
   if (moved === 0 && others.length === 0) return "";
-  return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other positions, so what it knows of rows may be of others`;
+  return `the run recorded no rows of pool "${pool.name}" before, and records them now, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other positions now, so what the run learnt about a row may belong to another row`;
 }
 
 /**

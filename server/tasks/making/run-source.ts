@@ -142,7 +142,11 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
       case "overloaded": {
         const { retryDelayMs } = result;
-        return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+        return {
+          kind: "unavailable",
+          message: "too many tasks wait to be made on this server: try again later",
+          retryDelayMs,
+        };
       }
       case "unavailable":
         return result;
@@ -169,13 +173,13 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         const rankAt = first.row === undefined ? ranks?.of(arm, among)?.at : undefined;
         return places.map(({ ordinal, listed }) => {
           if (listed !== undefined && listed.row === undefined)
-            return { kind: "none", message: `pool "${spec.pool}" no longer has the row` };
+            return { kind: "none", message: `pool "${spec.pool}" no longer has the row that the run chose` };
           return madeOf(maker.makeRow(spec, { seed, ordinal, rankAt, listed: listed?.row }));
         });
       }
       if (spec.source === "teacher") {
-        // The teacher keeps a task for each arm and task number of a run. Seeds would not identify a task, because a
-        // changed run has the same seeds again.
+        // The teacher (a model that proposes tasks) stores a task for each arm and task number of a run. Seeds would
+        // not identify a task, because a changed run uses the same seeds again.
         const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }

@@ -110,11 +110,14 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   };
 }
 
-/** Scores one completion for a caller, or until the caller has left or its deadline has passed. Never rejects. */
+/**
+ * Scores one completion, unless `until` ends the work first: its caller has left, or its deadline has passed. The cost
+ * is charged to `party`. Never rejects.
+ */
 type Work = (party: Party, until: Until) => Promise<StepResult>;
 /**
- * Signal and deadline of a caller, which end the scoring early. A run's sample has none, because it is scored even if
- * its caller leaves.
+ * Signal and deadline of a caller, which end the scoring early. Both are unset for a sample of a run, which is scored
+ * even if its caller leaves.
  */
 type Until = Partial<Pick<Caller, "signal" | "deadlineMs">>;
 
@@ -200,8 +203,8 @@ async function verified(
 }
 
 /**
- * Placeholder for the result of a call that an external resource has answered. The caller of `resources.run` gets only
- * facts (findings of a verifier). So the call's own result is passed in a variable.
+ * Returned to `resources.run` in place of the result of a call. `resources.run` passes on only facts (findings of a
+ * verifier), so the result itself is passed in a variable.
  */
 const ANSWERED: Facts = Object.freeze({ kind: "feasible" });
 

@@ -141,13 +141,15 @@ function sampleOf(
   }
   const { sample } = episode;
   if (isEvaluated && sample.index === undefined && sample.key === undefined)
-    return invalidTask("task_id: its episode began outside of an evaluation: begin with the id of ListPendingTasks");
+    return invalidTask(
+      "task_id: its episode began outside of an evaluation: begin it with a task_id of ListPendingTasks",
+    );
   if ((sample.key ?? "") !== sampleKey)
     return invalidTask(
-      "task_id: it is of a sample with another sample_key, or with none: send the key of its first call",
+      "task_id: its episode has another sample_key, or none: send the one of the episode's first call",
     );
   if (sample.index !== undefined && sample.index !== sampleIndex)
-    return invalidTask(`task_id: it is of sample_index ${sample.index}, and not ${sampleIndex}`);
+    return invalidTask(`task_id: its episode belongs to sample_index ${sample.index}, and not to ${sampleIndex}`);
   return { kind: "sample", sample };
 }
 

@@ -107,7 +107,7 @@ export interface GroupOptions {
   readonly statistics: boolean;
   /** Returns whether the trainer says that the completion at this position was cut off at its maximum length. */
   readonly isCut: (place: number) => boolean;
-  /** Returns whether the text of the completion at this index may contain tool calls in Hermes format. */
+  /** Returns whether the text of the completion at this position may contain tool calls in Hermes format. */
   readonly isHermes: (place: number) => boolean;
 }
 
@@ -195,7 +195,9 @@ function taskOf(scorer: Scorer, task: SyncTask | NoReward, { taskId = "" }: Comp
   return own.kind === "sync" && isSameTask(own, task) ? own : OF_ANOTHER_GROUP;
 }
 
-const OF_ANOTHER_GROUP = Object.freeze(invalidTask("task_id: it is of a task of another group"));
+const OF_ANOTHER_GROUP = Object.freeze(
+  invalidTask("task_id: its task or the task's settings differ from those of the group's task_id"),
+);
 
 type TurnTask = SyncTask | AskingTask;
 
@@ -336,7 +338,8 @@ function statisticsOf(
 
 /**
  * Returns the samples that have a score, sorted by sampleIndex, so that sums are identical for every order of the
- * request. Samples with a sample_key have no index, so their rewards are sorted. Returns the list itself if it is sorted.
+ * request. Samples with a sample_key have no index, so their rewards are sorted. Returns the list itself if it is
+ * already sorted.
  */
 function scoredInOrder(samples: readonly ScoredCompletion[]): readonly ScoredCompletion[] {
   const isSorted = samples.every(
@@ -373,7 +376,11 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const { run, key } = task.token;
   if (run === undefined) return { kind: "none" };
   if (!run.feedback)
-    return { kind: "refused", detail: "the run takes reported advantages, or the task is not of its train split" };
+    return {
+      kind: "refused",
+      detail:
+        "scores of this task are no feedback: the run takes reported advantages, or the task is not of the split train",
+    };
   if (group.groupId !== task.groupId)
     return { kind: "refused", detail: `group_id: the task's group is '${task.groupId}'` };
   const { incarnation, cursor, runId, arm, evaluationRound } = run;

@@ -50,7 +50,7 @@ export interface SyncTask extends OpenParts {
   readonly settings: Uint8Array;
   /** Names of the tools that the policy may call. Empty: it has none, or the task has no turns. */
   readonly tools: readonly string[];
-  /** Id of an episode's turn that is in the cache of begun episodes. Undefined: the task is not in that cache. */
+  /** Task id by which the cache of begun episodes has this task. Undefined: the task is not in that cache. */
   readonly begunId?: string;
 }
 
@@ -126,16 +126,16 @@ export function createScorer(options: ScorerOptions): Scorer {
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
-  // Opened task ids of episodes are cached, because the next call mostly comes to the server that replied to the last
-  // one. That call removes the id, so that the cache holds only episodes that wait for a call: old entries would fill
-  // the heap and lengthen the pauses of garbage collections.
+  // Tasks of begun episodes are cached by the task id of their next turn, because the next call mostly comes to the
+  // server that sent the last reply. That call removes the entry: old entries would fill the heap and lengthen the
+  // pauses of garbage collections.
   const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     // While environments are being mounted, `find` throws UNAVAILABLE. That is no failure of scoring: the caller waits.
     const found = registry.find(token.environment, token.version);
     try {
       const task = openToken(found, token, groupId, options.pools);
-      // Ids of later turns are not cached, because most of them are opened only once.
+      // Task ids of later turns are not added to `recent`, because most of them are opened only once.
       if (task.kind !== "none" && token.episode === undefined) recent.set(taskId, task);
       return task;
     } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * An episode as in other gyms: a client gets a task and takes one step, a completion. Episodes are made of calls of
- * Gradus's own services.
+ * An episode as in other gyms: a client gets a task and sends a completion, or several if the task has turns. Episodes
+ * are made of calls of Gradus's own services.
  */
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { type NextBatchRequest, type NextBatchResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -94,7 +94,7 @@ export interface Stepped {
 export interface Position {
   readonly task: Pick<Task, "taskId" | "groupId">;
   readonly sampleIndex: number;
-  /** Text that stands for the sample in place of `sampleIndex`. Left out: `sampleIndex` counts. */
+  /** Key that identifies the sample in place of `sampleIndex`. Left out: `sampleIndex` identifies it. */
   readonly sampleKey?: string;
 }
 

@@ -84,11 +84,12 @@ function refuseOthers(data: JsonObject, names: readonly string[]): void {
 }
 
 export interface Defaults {
-  /** Returns the seed if the client names none, or throws. */
+  /** Called if the client names no seed. Returns a seed, or throws if the client must name one. */
   readonly seed: () => bigint;
   /**
-   * Returns the cursor if the client names a run without a cursor, or throws. It is the cursor after the last task of
-   * this run that the client got. Undefined: the client gets the first task of the run's first open update batch.
+   * Called if the client names a run without a cursor. Returns the cursor after the last task of this run that the
+   * client got, or throws if the client must name one. Undefined: the client gets the first task of the run's first
+   * open update batch.
    */
   readonly cursorOf: (run: string) => bigint | undefined;
 }

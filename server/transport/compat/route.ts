@@ -20,7 +20,7 @@ export interface Route<Message = Buffer> {
   readonly bytesMax: number;
   /** Reads the body before the call counts as in progress. Left out: the message is the body's bytes. */
   readonly read?: (body: Buffer, call: HttpCall) => Message | Promise<Message>;
-  /** HTTP statuses that differ from the usual ones. Left out: none do. */
+  /** HTTP statuses of errors that differ from those in STATUS on this route. Left out: none differs. */
   readonly statuses?: Partial<Record<CodeName, number>>;
 }
 
@@ -38,7 +38,7 @@ export class EncodedJson {
   }
 }
 
-/** Returns the answer to a message as JSON. Undefined: the work has answered by itself. */
+/** Handles a message, and returns the answer as JSON. Undefined: the function has already sent the answer itself. */
 type Work<Message> = (
   call: HttpCall,
   message: Message,
@@ -46,8 +46,9 @@ type Work<Message> = (
 ) => Promise<JsonValue | EncodedJson | undefined>;
 
 /**
- * Returns the function that answers a route's requests with the JSON that `work` returns. `work` runs what it does as
- * `answered` says.
+ * Returns a function that admits each request of a route, reads its message, and sends the JSON that `work` returns.
+ * `work` must do its work through the function `answered`, which waits for the connection's turn and records the
+ * status.
  */
 export function answering<Message = Buffer>(route: Route<Message>, work: Work<Message>): Answer {
   return (request, response) => void serve(route, work, { request, response });
@@ -83,7 +84,7 @@ async function serve<Message>(
   }
 }
 
-/** HTTP status of each error; 500 for others. */
+/** HTTP status for the gRPC status of an error. All others become 500. */
 const STATUS: Partial<Record<CodeName, number>> = {
   INVALID_ARGUMENT: 422,
   UNAUTHENTICATED: 401,

@@ -12,7 +12,7 @@ const SESSIONS_MAX = 4096;
 const IDLE_MS_WHEN_FULL = 60_000;
 
 export interface SessionPlace {
-  /** Name of the token, or the address, for which the session counts. */
+  /** Caller who owns the session: the name of its token, or without a token its IP address. */
   readonly caller: string;
   /** Time, by performance.now(), of the last answer. Undefined: the session is answering a request now. */
   idleSinceMs: number | undefined;
@@ -33,9 +33,9 @@ export function createPlaces(max = SESSIONS_MAX): SessionPlaces {
   const taken = new Set<SessionPlace>();
 
   /**
-   * Returns a session to end, so that this caller can open a new one. If another caller has at least two sessions more,
-   * it is the longest idle one of the caller with most. Otherwise it is the longest idle one of all, if it has been
-   * idle for IDLE_MS_WHEN_FULL.
+   * Returns the session to end, so that this caller can open a new session. If the caller with the most sessions has at
+   * least two more than this caller, its session that has been idle longest is returned. Otherwise it is the longest
+   * idle session of all callers, if that has been idle for IDLE_MS_WHEN_FULL.
    */
   const excess = (caller: string): SessionPlace | undefined => {
     const callers = [...Map.groupBy(taken, (place) => place.caller).values()];

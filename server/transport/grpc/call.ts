@@ -180,11 +180,15 @@ export function begin(surface: Surface): GrpcCall {
 const readAheadBytes = 1024 ** 2;
 
 /**
- * Maximum bytes of unread responses for which a call that the server ends waits, so that its error can follow them.
- * With more, the stream is reset at once. Only the error tells the client that it may retry.
+ * Maximum bytes of responses that the client has not read when the server ends a call. With more, the stream is reset
+ * at once. Otherwise the server waits until they are read, so that the client gets the error, which alone says that it
+ * may retry.
  */
 const lastAnswersBytes = 64 * 1024;
-/** Maximum time, in milliseconds, for which a call that the server ends waits until its responses are read. */
+/**
+ * Maximum time, in milliseconds, that the server waits for the client to read the last responses of a call that it
+ * ends.
+ */
 const lastAnswersMs = 5_000;
 
 /**

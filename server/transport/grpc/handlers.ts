@@ -252,7 +252,8 @@ async function writeAnswers(
 
 interface Requests extends AsyncIterable<Message> {
   /**
-   * Returns whether a shutdown of the server ended the stream of requests. False: the client ended it, or it goes on.
+   * Returns whether a shutdown of the server ended the stream of requests. False: the client ended the stream, or the
+   * stream is still open.
    */
   cut(): boolean;
   /** Stops listening for a shutdown of the server. Called when the stream is over. */
@@ -266,8 +267,8 @@ interface Requests extends AsyncIterable<Message> {
 const silenceMs = 500;
 
 /**
- * Returns the requests of a stream. Each is read only when the handler asks for it. Node's own iterator would, at its
- * end, destroy the stream with the responses that are not yet written. An invalid request makes the iteration throw.
+ * Returns the requests of a stream. Each is read only when the handler asks for it. Node's own iterator is not used: at
+ * its end it would destroy the stream, with responses not yet written. An invalid request makes the iteration throw.
  */
 function readRequests(stream: Readable, call: GrpcCall, read: Messages["read"]): Requests {
   let ended = false;

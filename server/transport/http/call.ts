@@ -217,7 +217,8 @@ export class HttpCall extends Call {
 }
 
 // The next functions read a request's message in place of Connect, which gets an empty message. So the server can limit
-// the message before it is decoded. Callers who send a few bytes and leave do not cause Connect's much larger work.
+// the message before it is decoded. It also saves Connect's work, which is expensive, for callers who send a few bytes
+// and leave.
 
 interface BodyFormat {
   readonly json: boolean;

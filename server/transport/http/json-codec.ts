@@ -85,7 +85,7 @@ function checkJson(
     else if (byte === BRACE_END || byte === BRACKET_END) open--;
     if (commas + structures > partsMax) throw exceeds(`${partsMax} keys, values, lists and objects`);
     if (structures > structuresMax) throw exceeds(`${structuresMax} keys, lists and objects`);
-    if (open > depthMax) throw exceeds(`${depthMax} lists and objects within each other`);
+    if (open > depthMax) throw exceeds(`${depthMax} levels of nested lists and objects`);
   }
 }
 
@@ -108,8 +108,8 @@ const longs: ReadonlySet<ScalarType | undefined> = new Set([
 const texts: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.STRING]);
 
 /**
- * A field that leads to values that must be checked. Either the values are its own (`inner` is empty), or they are in
- * the fields `inner` of its messages.
+ * A field whose values must be checked, or a field that holds messages with such fields. `inner` lists the fields of
+ * these messages; it is empty for a field whose own values are checked.
  */
 interface Way {
   readonly field: DescField;
@@ -126,7 +126,7 @@ function waysTo(schema: DescMessage, kinds: typeof longs, above: readonly DescMe
 }
 
 /**
- * Throws RpcError for the first value, among the fields to which `ways` lead, in which `faultOfValue` finds a fault.
+ * Checks the values of the fields in `ways` with `faultOfValue`. Throws RpcError for the first value that has a fault.
  */
 function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: FaultOf): void {
   const fault = faultIn(ways, parsed(bytes), faultOfValue);

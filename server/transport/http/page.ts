@@ -63,7 +63,7 @@ interface PageFile {
 }
 
 export interface Page {
-  /** Answers a request for a file of the page. Returns false if the path is not one. */
+  /** Answers a request for a file of the page. Returns false if the path names none of these files. */
   answer(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
 

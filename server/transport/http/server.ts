@@ -334,8 +334,8 @@ async function answerCall(
 }
 
 /**
- * Returns the reason of a readiness check that fails. The log says more, because anybody can send a health check,
- * without a token.
+ * Returns the reason that a failed readiness check reports. It is short, because anybody can send a health check
+ * without a token. The log says more.
  */
 function unreadiness(health: TransportContext["health"]): string {
   const unwell = [...health.states()].filter(([, problem]) => problem !== undefined);
@@ -353,8 +353,8 @@ function answerReadiness(response: ServerResponse, { admission, health }: Transp
 }
 
 /**
- * Answers a health check. Returns false if the path is not one. /livez always succeeds, because an unavailable store is
- * no reason to kill the process.
+ * Answers /livez, /readyz and /healthz. Returns false for other paths. /livez always succeeds, because an unavailable
+ * store is no reason to kill the process.
  */
 function answerProbe(path: string, response: ServerResponse, context: TransportContext): boolean {
   if (path === "/livez") answerText(response, 200, "ok");
@@ -381,8 +381,8 @@ async function answerMetrics(response: ServerResponse, { log }: TransportContext
   try {
     answerText(response, 200, await metrics.text(), metrics.contentType);
   } catch (error) {
-    log.error({ err: error }, "metrics could not be collected");
-    answerText(response, 500, "metrics could not be collected");
+    log.error({ err: error }, "/metrics was answered with 500, because the metrics could not be collected");
+    answerText(response, 500, "the metrics could not be collected: the server's log says why");
   }
 }
 

@@ -89,7 +89,7 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
 /** Number of list elements that are encoded at once. One element, e.g. a prompt, may have a hundred kilobytes. */
 const PIECE = 16;
 
-/** Returns the first list of messages of a message. Undefined: it has none. */
+/** Returns the first field of a message type that is a list of messages. Undefined: the type has no such field. */
 function listOf(schema: DescMessage): DescField | undefined {
   return schema.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
 }
@@ -120,10 +120,13 @@ export function cutterOf(schema: DescMessage): (message: Message) => readonly Me
 
 const written = new WeakMap<Message, Buffer>();
 
-/** Encodes a message whose list has only elements that were encoded ahead. Undefined: it has others, or none. */
+/**
+ * Encodes a message if all elements of its list were encoded ahead, by joining their bytes. Undefined: the list is
+ * empty, or an element was not encoded ahead.
+ */
 function joinedAhead<D extends DescMessage>(schema: D, message: MessageShape<D>, list: DescField): Buffer | undefined {
   const all = elementsOf(message, list);
-  // Most messages have no such element, so the first is looked up before the others.
+  // In most messages no element was encoded ahead, so the first element is checked before the others.
   if (all[0] === undefined || !encodedAhead.has(all[0])) return undefined;
   const elements = all.map((element) => encodedAhead.get(element));
   if (!elements.every((bytes) => bytes !== undefined)) return undefined;

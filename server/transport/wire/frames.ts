@@ -13,8 +13,8 @@ const firstRoomBytes = 128 * 1024;
 const growth = 4;
 
 /**
- * Returns the size of the buffer that replaces one of `before` bytes: at most `expected` bytes, and at most `growth`
- * times as large or firstRoomBytes. `expected` is Infinity if the final size is unknown.
+ * Returns the size of the buffer that replaces a full one of `before` bytes: at most `growth` times as large, or
+ * firstRoomBytes if that is more. It never exceeds `expected`, the final size; Infinity: the final size is unknown.
  */
 function roomBytes(expected: number, before: number): number {
   const max = Math.max(firstRoomBytes, growth * before);

@@ -45,12 +45,15 @@ const DEPTH_MAX = 100;
 
 /** Bytes of a message that are decoded at once, which takes about a millisecond. A longer text is a piece by itself. */
 export const PIECE_BYTES = 16 * 1024;
-/** Number of bytes of a long text that take as much time as a byte that is decoded. They are only checked. */
+/** Number of bytes of a long text whose check for valid UTF-8 takes as much time as decoding one byte. */
 const CHECKED_BYTES = 32;
 
-/** Minimum bytes of a completion's text that is decoded when a handler reads it, in messages of LONG_MESSAGE_BYTES. */
+/**
+ * Minimum bytes of a completion's text that is decoded only when a handler reads it. It applies to messages of at least
+ * LONG_MESSAGE_BYTES; shorter texts are decoded with their message.
+ */
 const LONG_TEXT_BYTES = 1024;
-/** Number of the field that holds a completion's text. */
+/** Field number of a completion's text. */
 const TEXT_FIELD = CompletionSchema.field.text.number;
 /** Field number that the message Completion does not use. The decoder skips fields with this number. */
 const HIDDEN_FIELD = 15;
@@ -61,15 +64,15 @@ const completionTexts: ReadonlySet<DescField | undefined> = new Set([
 ]);
 
 interface LongText {
-  /** Index of its completion among the completions of the piece. */
+  /** Index of the completion that has this text, among the completions of the piece. */
   readonly index: number;
-  /** Offset of its tag in the message. */
+  /** Offset, in the message, of the tag (field number and type) before the text. */
   readonly tag: number;
-  /** Undefined: the completion has a later text, which counts. */
+  /** Bytes of the text. Undefined: the completion has its text field once more, and the last one counts. */
   bytes: Uint8Array | undefined;
 }
 
-/** An inner message that is longer than a piece. Its fields follow. */
+/** An inner message that is longer than a piece. The scanner has read only its length, and reads its fields next. */
 interface Entered {
   readonly field: DescField & { readonly message: DescMessage };
   readonly end: number;
@@ -104,7 +107,10 @@ class Scanner {
     this.#completions = 0;
   }
 
-  /** Reads over the next field of a message of type `of`, or only enters it if it is a message longer than `longest`. */
+  /**
+   * Reads over the next field of a message of type `of`. If the field is a message longer than `longest`, only enters
+   * it.
+   */
   next(of: DescMessage, end: number, longest = Infinity): Entered | undefined {
     const { reader } = this;
     const bytes = this.#bytes;
@@ -165,14 +171,17 @@ function fieldsOf(message: DescMessage): ReadonlyMap<number, DescField> {
   return fields;
 }
 
-/** Returns whether the fields of an inner message may be decoded one after the other into a message made before. */
+/**
+ * Returns whether an inner message may be decoded in pieces, i.e. its fields may be added one by one to a message that
+ * already exists.
+ */
 function mayBeEntered(field: DescField): field is Entered["field"] {
   return (
     (field.fieldKind === "list" && field.listKind === "message") || (field.fieldKind === "message" && !field.oneof)
   );
 }
 
-/** Returns the error of a request beyond a limit, which `field` has exceeded, if it is known. */
+/** Returns the error for a request that exceeds a limit. `field` is the field with too many values, if known. */
 function exceeds(limit: string, field?: DescField): RpcError {
   const place = field === undefined ? "" : `${field.name}: `;
   return new RpcError("INVALID_ARGUMENT", `${place}the request has more than ${limit}: send it in several requests`);
@@ -237,7 +246,9 @@ function lengthOf(of: DescMessage, target: Message): number {
   return mayHoldLongTexts(of) ? (target as unknown as Steps).groups.length : 0;
 }
 
-/** Returns the completions of a request's groups, or of a group, from the given one on. */
+/**
+ * Returns the completions of a request's groups, or of a group. `from` is the index of the first group or completion.
+ */
 function completionsOf(of: DescMessage, target: Message, from: number): readonly Completion[] {
   if (of === CompletionSchema) return [target as Completion];
   if (of === CompletionGroupSchema) return (target as CompletionGroup).completions.slice(from);
@@ -254,8 +265,9 @@ function innerOf(target: Message, { localName, fieldKind, message }: Entered["fi
 }
 
 /**
- * Decodes the part of a message between two offsets without its long texts. Meanwhile their tags name the field
- * HIDDEN_FIELD, because a copy of a long message would take milliseconds.
+ * Decodes the part of a message between two offsets without its long texts. Meanwhile the tags of these texts are
+ * overwritten with HIDDEN_FIELD, so that the decoder skips them. Copying a long message instead would take
+ * milliseconds.
  */
 function mergeWithout(
   of: DescMessage,
@@ -284,10 +296,15 @@ function setText(completion: Completion, bytes: Uint8Array): void {
   });
 }
 
-/** Stores the sizes of a long message's texts, and its bytes, so that they can be freed. */
+/**
+ * Stores the sizes of a long message's texts. Stores its bytes too, so that they can be freed when the texts are
+ * scored.
+ */
 function keepSizes({ groups, more = [] }: Steps, sizes: ReadonlyMap<Completion, number>, bytes: Uint8Array): void {
   if (more.length > 0)
-    throw new RangeError(`a message with more requests in it may have at most ${LONG_MESSAGE_BYTES} bytes`);
+    throw new RangeError(
+      `a message with several requests may have at most ${LONG_MESSAGE_BYTES} bytes: send them one by one`,
+    );
   // Only a buffer that contains nothing but this message may be freed later, so only such a buffer is registered.
   const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength <= bytes.byteLength + headerBytes;
   if (isAlone) bytesOfTexts.set(groups, bytes.buffer);

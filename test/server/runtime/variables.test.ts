@@ -20,7 +20,7 @@ test("what has commas of its own is given a line each", () => {
   expect(configOf({ GRADUS_MOUNT: "reasoning-gym:countdown,sudoku\n" }).mounted.mounts).toHaveLength(1);
   const refused = readConfig({}, { GRADUS_POOL: "c34=train.parquet@train[200:],eval[:200]" });
   expect(refused).toMatchObject({
-    message: expect.stringContaining("(from GRADUS_POOL, cut at its commas: what has commas itself") as string,
+    message: expect.stringContaining("(from GRADUS_POOL, cut at its commas: a value with commas") as string,
   });
 });
 
@@ -55,6 +55,6 @@ test("a flag of the token wins over the variable of its file, and the other way 
     message: expect.stringContaining("--token-file must be a file that can be read") as string,
   });
   expect(readConfig({}, { GRADUS_TOKEN: exported, GRADUS_TOKEN_FILE: "x" })).toMatchObject({
-    message: expect.stringContaining("GRADUS_TOKEN and GRADUS_TOKEN_FILE count as they do") as string,
+    message: expect.stringContaining("the variables GRADUS_TOKEN and GRADUS_TOKEN_FILE count too") as string,
   });
 });

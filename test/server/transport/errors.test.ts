@@ -76,7 +76,9 @@ describe.each(ports)("over %s", (port) => {
     const server = await start(throwing(new StoreDamaged("secret path")));
     const error = await failure(server, port);
     expect(error.code).toBe(Code.DataLoss);
-    expect(error.rawMessage).toMatch(/^the server's store is damaged, and its log says where \(request id .*\)$/);
+    expect(error.rawMessage).toMatch(
+      /^the server's store is damaged: ask its operator to read the server's log \(request id .*\)$/,
+    );
     expect(server.lines().find(({ msg }) => msg === "the store is damaged")).toMatchObject({ level: 50 });
   });
 

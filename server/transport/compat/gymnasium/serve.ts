@@ -1,6 +1,6 @@
 /**
- * Serves POST /reset and /step on the HTTP port. The episode is in a cookie of the client, so that nothing is kept and
- * any server plays the next step.
+ * Serves POST /reset and /step on the HTTP port. A cookie of the client holds its position in the episode. So the
+ * server stores nothing, and any server that shares the keys can play the next step.
  */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { RpcError } from "../../../base/rpc.ts";
@@ -12,7 +12,7 @@ import { advance, begin, type Handlers, type Moved, type Position, shown } from 
 import { type Answer, answering, EncodedJson, type Gym } from "../route.ts";
 import { type GymName, type MessageKind, type MessageOf, readMessage } from "./message.ts";
 
-/** Maximum bytes of a body. NeMo Gym's have the ids of all tokens. */
+/** Maximum bytes of a body. Bodies from NeMo Gym contain the ids of all tokens. */
 const BODY_BYTES_MAX = 16 * 1024 ** 2;
 const COOKIE = "gradus_episode";
 
@@ -48,7 +48,10 @@ export function gymnasium(context: TransportContext, handlers: Handlers): Gym {
   return (path) => routes.get(path);
 }
 
-/** Replies to a step. Clients add the rewards up, so the last step has the episode's, and the others have none. */
+/**
+ * Replies to a step. Clients add the rewards up, so only the last step has the reward of the whole episode. Earlier
+ * steps have 0 or null.
+ */
 const replies: Readonly<Record<GymName, (moved: Moved<Position>) => JsonObject>> = {
   "nemo-gym"(moved) {
     if (moved.kind === "over") {
@@ -94,7 +97,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A group of this name does not exist, so that the step is refused.
+    // The text stays undecoded. No group has it as its id, so the step is refused later.
     return text;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Sums up rewards for NeMo Gym's /aggregate_metrics: statistics of each task, of each repeat and of all, under the names
- * that NeMo Gym gives them. Samples that are marked as no measurement (`mask_sample`) are counted and left out.
+ * Sums up rewards for NeMo Gym's /aggregate_metrics: statistics of each task, of each repeat and of all samples, under
+ * NeMo Gym's names. Samples with `mask_sample` have no valid reward: they are counted, and left out of the statistics.
  */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { invalid, isObject } from "../read-task-choice.ts";
@@ -48,7 +48,10 @@ export function aggregated({ verify_responses: given }: JsonObject): JsonObject 
 
 type Metrics = Record<string, number>;
 
-/** Returns the statistics of each repeat over the tasks, by its rollout index. Empty if there is only one. */
+/**
+ * Returns the statistics of each repeat, sorted by rollout index. A repeat is one rollout of each task. Empty if there
+ * is only one repeat.
+ */
 function repeatsOf(measured: readonly Response[]): Metrics[] {
   const tasks = new Set(measured.map(({ task }) => task)).size;
   const repeats = [...Map.groupBy(measured, ({ rollout }) => rollout)].sort(([a], [b]) => a - b);
@@ -81,7 +84,10 @@ function acrossRepeats(repeats: readonly Metrics[]): Metrics {
 
 const sorted = (values: readonly number[]): readonly number[] => values.toSorted((a, b) => a - b);
 
-/** Returns statistics of sorted values, with a 95% confidence interval of the mean. `error` is the name of the mean's standard error. */
+/**
+ * Returns statistics of sorted values, with a 95% confidence interval of the mean. `error` is the field name for the
+ * standard error of the mean.
+ */
 function spreadOf(values: readonly number[], error: "sem" | "se"): Metrics {
   const deviation = values.length > 1 ? std(values) : 0;
   const interval = intervalOf(values);
@@ -96,7 +102,10 @@ function spreadOf(values: readonly number[], error: "sem" | "se"): Metrics {
   };
 }
 
-/** Returns how many samples are measurements. Empty if all are. */
+/**
+ * Returns the numbers of samples and tasks that have a measurement, and of those that are masked. Empty if no sample is
+ * masked.
+ */
 function coverageOf(all: readonly Response[], measured: readonly Response[]): Record<string, number> {
   if (measured.length === all.length) return {};
   const tasks = new Set(measured.map(({ task }) => task)).size;
@@ -108,7 +117,10 @@ function coverageOf(all: readonly Response[], measured: readonly Response[]): Re
   };
 }
 
-/** Returns the numbers of a response and of its usage by name. A boolean counts as 0 or 1. */
+/**
+ * Returns the fields of a response and of its token usage that are numbers or booleans, by name. A boolean counts as 0
+ * or 1.
+ */
 function valuesOf(response: JsonObject): ReadonlyMap<string, number> {
   const { response: written } = response;
   const usage = isObject(written) && isObject(written["usage"]) ? written["usage"] : {};
@@ -121,7 +133,7 @@ function valuesOf(response: JsonObject): ReadonlyMap<string, number> {
   );
 }
 
-/** Returns the values of each measurement, sorted, by its name. */
+/** Returns each measurement, i.e. each numeric field such as "reward", by name with its sorted values. */
 function columnsOf(responses: readonly Response[]) {
   const names = [...new Set(responses.flatMap(({ values }) => [...values.keys()]))];
   return names.map((name) => [name, sorted(responses.flatMap(({ values }) => values.get(name) ?? []))] as const);

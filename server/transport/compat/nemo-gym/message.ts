@@ -22,7 +22,7 @@ const OWN = [
 /** Maximum length of the id that a client chooses for a session. */
 const SESSION_ID_LENGTH_MAX = 256;
 
-/** Messages by the names of their paths. */
+/** What `readMessage` returns for the body of a request, for each path of the API. */
 export interface MessageOf {
   readonly seed_session: Seed;
   readonly verify: Row;
@@ -34,7 +34,10 @@ export type MessageKind = keyof MessageOf;
 
 interface Seed {
   readonly choice: Choice;
-  /** Id that NeMo Gym's environment server chose for the session. Undefined: an agent seeds, and expects the task. */
+  /**
+   * Id that NeMo Gym's environment server chose for the session. Undefined: the request came from an agent, which
+   * expects the task as the answer.
+   */
   readonly sessionId: string | undefined;
 }
 
@@ -42,8 +45,8 @@ interface Row {
   readonly choice: Choice;
   readonly written: Written;
   /**
-   * The request's body as JSON, which the answer repeats. The closing brace is missing, so that the answer's own fields
-   * can be appended; fields of the same names are left out.
+   * The request's body as JSON, which the answer repeats. It lacks the closing brace and the fields of ADDED, so that
+   * the answer can append its own fields.
    */
   readonly echo: Uint8Array;
 }

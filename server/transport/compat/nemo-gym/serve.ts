@@ -32,7 +32,7 @@ export function nemoGym(context: TransportContext, handlers: Handlers): Gym {
     of("seed_session", async ({ choice, sessionId }, call) => {
       const episode = await begin(handlers, choice, call);
       if (sessionId === undefined) return shown(episode);
-      // An environment server takes a seed without a cookie for a failure.
+      // NeMo Gym's environment server counts a reply to /seed_session without a cookie as a failure.
       const headers = { "set-cookie": `gradus_session=${encodeURIComponent(sessionId)}; Path=/; HttpOnly` };
       return new EncodedJson([JSON.stringify({ resources_session_id: sessionId })], headers);
     }),

@@ -2,7 +2,10 @@
 
 /** The 0.975 quantile of the normal distribution. */
 const Z = 1.959963984540054;
-/** Degrees of freedom from which a series in their reciprocal has an error below 1e-8. */
+/**
+ * Degrees of freedom above which `tQuantile` uses an asymptotic series in place of bisection. Its error is then below
+ * 1e-8.
+ */
 const MANY = 1000;
 
 export function mean(values: readonly number[]): number {
@@ -15,7 +18,10 @@ export function std(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
 }
 
-/** Returns a quantile of sorted values, with values between two of them in proportion. */
+/**
+ * Returns a quantile of sorted values, interpolated linearly between neighbours. `share` is from 0 (minimum) to 1
+ * (maximum).
+ */
 export function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1);
   const [low = Number.NaN, high = low] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];

@@ -4,8 +4,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 const text = (description: string): JsonObject => ({ type: "string", description });
 
 /**
- * Schemas of an action, an observation and a state. The action has one field, because clients that take a text from a
- * policy put it into the only one.
+ * Schemas of an action, an observation and a state. The action has one field, because some clients put a policy's text
+ * into the only field that an action has.
  */
 export const SCHEMA: JsonObject = {
   action: {

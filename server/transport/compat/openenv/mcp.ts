@@ -1,6 +1,6 @@
 /**
- * Answers OpenEnv's JSON-RPC requests at /mcp: a client makes a session, resets it over a socket, and calls the tools of
- * its task. A reply has the reward when the episode is over.
+ * Answers OpenEnv's JSON-RPC requests at /mcp: a client makes a session, resets it over a socket, and calls the tools
+ * of its task. A reply contains the reward when the episode is over.
  */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type CodeName, RpcError } from "../../../base/rpc.ts";
@@ -13,7 +13,7 @@ import type { Sessions } from "./sessions.ts";
 const METHOD_NOT_FOUND = -32601;
 const SERVER_ERROR = -32000;
 
-/** Codes of JSON-RPC for our status codes; others are SERVER_ERROR. */
+/** JSON-RPC error code of each gRPC status. All other statuses become SERVER_ERROR. */
 const CODES: Partial<Record<CodeName, number>> = {
   INVALID_ARGUMENT: INVALID_PARAMS,
   NOT_FOUND: INVALID_PARAMS,
@@ -69,7 +69,7 @@ async function resultOf(
     if (method === "tools/list") return (await player.list_tools({}, call)).data.observation;
     const { observation, reward, done } = (await player.call_tool(params, call)).data;
     const { result = "", outcome } = observation;
-    // The client returns `data` alone.
+    // OpenEnv's client passes only the field `data` of this result to its user, so `data` repeats the reply.
     const data = done ? { reply: result, done, reward, outcome: outcome ?? null } : { reply: result, done };
     return { content: [{ type: "text", text: result }], data, isError: false };
   } finally {

@@ -55,7 +55,7 @@ export interface RpcRequest {
 /** Codes of JSON-RPC for requests that cannot be read. */
 export const [PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS] = [-32700, -32600, -32602] as const;
 
-/** Reads a request of JSON-RPC. Returns the code of the error if it is not one. */
+/** Reads a request of JSON-RPC. Returns an error code of JSON-RPC if the bytes are no such request. */
 export function readRequest(bytes: Uint8Array): RpcRequest | typeof PARSE_ERROR | typeof INVALID_REQUEST {
   const request = jsonWithin(bytes, MESSAGE_LIMITS);
   if (request === undefined) return PARSE_ERROR;
@@ -71,8 +71,8 @@ function readCall({ name, session_id: session = null }: JsonObject, bytes: Uint8
 }
 
 /**
- * Reads the call of a tool. Its arguments, under `within` in the message, become a text with the numbers that the
- * client wrote, so that the tool gets no others.
+ * Reads the call of a tool. The arguments, in the field `within` of the message, are returned as JSON text with each
+ * number as the client wrote it, because JSON.parse would round long numbers.
  */
 function callIn(name: JsonObject[string] | undefined, bytes: Uint8Array, within: "data" | "params"): JsonObject {
   if (typeof name !== "string") throw invalid("name", "it must be the tool's name");

@@ -23,7 +23,7 @@ export interface Observed {
     readonly observation: JsonObject;
     readonly reward: number | null;
     readonly done: boolean;
-    /** Facts for the trainer. Clients show a policy the whole observation, so these are not part of it. */
+    /** Facts for the trainer. They are kept out of the observation, because clients show all of it to the policy. */
     readonly metadata?: JsonObject;
   };
 }
@@ -37,9 +37,9 @@ export type Player = Readonly<
   Readonly<Record<"state", (data: JsonObject, context: Context) => Promise<Reply>>>;
 
 interface PlayerOptions {
-  /** Environment of tasks for which a client names none, from the address. Undefined: a client must name it. */
+  /** Default environment of resets, taken from the address. Undefined: each reset must name an environment or a run. */
   readonly environment: string | undefined;
-  /** Whether tasks with turns have all tools of their environment if the client names none. */
+  /** Whether a task with turns gets all tools of its environment if the client names no tools. */
   readonly withTools: boolean;
 }
 
@@ -66,7 +66,10 @@ export function createPlayer(handlers: Handlers, { environment, withTools }: Pla
     const [oldest] = cursors.keys();
     if (cursors.size > RUNS_MAX && oldest !== undefined) cursors.delete(oldest);
   };
-  /** Adds the fields that the client may leave out. */
+  /**
+   * Adds to a reset the fields that the client left out: the environment of its address, and the environment's tools.
+   * Replaces the fields of the Task API by the level, the split and the seed.
+   */
   const chosen = async (data: JsonObject, context: Context): Promise<JsonObject> => {
     if ((data["run"] ?? null) !== null) return data;
     const named = taskOfSplit({ ...(environment !== undefined && { environment }), ...data });
@@ -122,7 +125,10 @@ export function createPlayer(handlers: Handlers, { environment, withTools }: Pla
   });
 }
 
-/** Returns an observation of an episode that goes on. At its end a missing reward is an error, and never null. */
+/**
+ * Returns the observation after a message that does not end the episode, with a null reward. At the end of an episode,
+ * a missing reward is sent as an error and never as null.
+ */
 function goesOn(observation: JsonObject, metadata?: JsonObject): Observed {
   const more = metadata === undefined ? {} : { metadata };
   return { type: "observation", data: { observation, reward: null, done: false, ...more } };

@@ -14,9 +14,9 @@ const WAS_IDLE = "the session was closed after an hour without a message";
 
 /** A session's place among those of all callers, with its time-out. */
 export interface Seat {
-  /** Name of the token, or the address, for which the session counts. */
+  /** Caller who owns the session: the name of its token, or without a token its IP address. */
   readonly caller: string;
-  /** Closes the session's socket with a code of WebSocket. Does nothing while it has none. */
+  /** Closes the session's socket with a WebSocket close code. Does nothing if no socket is attached to the session. */
   closeSocket: (code: number, reason: string) => void;
   /** Counts a request of the session as begun. */
   begin(): void;
@@ -25,7 +25,7 @@ export interface Seat {
   leave(): void;
 }
 
-/** Takes a place for a session. Undefined: all are taken. `left` is called when the session ends. */
+/** Takes a place for a session. Undefined: all places are taken. `left` is called when the session ends. */
 export function takeSeat(places: SessionPlaces, caller: string, left: () => void = () => undefined): Seat | undefined {
   let running = 0;
   const end = (code: number, reason: string): void => {

@@ -1,7 +1,7 @@
 /**
  * Serves OpenEnv's protocol on the HTTP port: episodes over a WebSocket at /ws, tools over JSON-RPC at /mcp, the Task
- * API, and what describes the server. All paths also come after an environment's id, as in /np/tsp/ws. Resets over such
- * an address need to name no environment.
+ * API, and descriptions of the server. Each path may follow an environment's id, as in /np/tsp/ws; that environment is
+ * then the default of resets.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -30,7 +30,7 @@ import { answerTasks, environmentIds, splitsOf, TASK_CALLS } from "./tasks.ts";
 
 /** Maximum bytes that JSON needs for one byte of a completion: six, e.g. in \u001f. */
 const JSON_BYTES_MAX = 6;
-/** Maximum bytes of a message without its completion. */
+/** Maximum bytes of a message, not counting its completion. */
 const NAMES_BYTES_MAX = 64 * 1024;
 
 export interface OpenEnv {
@@ -122,7 +122,7 @@ function methodOf(context: TransportContext, name: string, role: Role): Method {
 }
 
 interface Path {
-  /** Id of the environment that comes before the name. Undefined: the path is the name alone. */
+  /** Id of the environment in a path such as /np/tsp/ws. Undefined: the path is only a name, such as /ws. */
   readonly environment: string | undefined;
   readonly name: string;
 }
@@ -175,8 +175,8 @@ function routesOf(context: TransportContext, handlers: Handlers, sessions: Sessi
 }
 
 /**
- * Returns an id that comes twice in a path once. A client of the address /np/tsp asks /np/tsp/np/tsp/splits, for it
- * appends the environment's name.
+ * Removes the repetition from an environment's id that occurs twice in a path. A client of the address /np/tsp requests
+ * /np/tsp/np/tsp/splits, because it appends the environment's name.
  */
 const once = (id: string): string => /^(.+)\/\1$/.exec(id)?.[1] ?? id;
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the sessions that clients make over /mcp. A client calls tools in one by its id, and may attach a socket, over
- * which it resets the session. Sessions live in the memory of one process.
+ * Keeps the sessions that clients make over /mcp. By the session's id, a client calls tools, and may attach a socket,
+ * over which it resets the session. Sessions live in the memory of one process.
  */
 import { randomUUID } from "node:crypto";
 import { RpcError } from "../../../base/rpc.ts";

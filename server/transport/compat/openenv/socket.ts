@@ -71,7 +71,7 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
 
 /**
  * Passes a socket's data to the `ws` library. While a message is long, each round of the event loop passes on only one
- * piece, over all sockets. At the last piece, `ws` unmasks the whole message, which takes milliseconds.
+ * piece of data for all sockets together. At the last piece, `ws` unmasks the whole message, which takes milliseconds.
  */
 function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
   const [read] = socket.listeners("data");

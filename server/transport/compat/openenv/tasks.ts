@@ -1,6 +1,6 @@
 /**
- * Serves OpenEnv's Task API: the splits of an environment, and their tasks by index. A task is what a reset takes, with
- * its index as the seed.
+ * Serves OpenEnv's Task API: the splits of an environment, and their tasks by index. A task consists of the fields of a
+ * reset that begins it; its index is the seed.
  */
 import { create, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import {
@@ -13,12 +13,12 @@ import { jsonWithin } from "../../http/json-codec.ts";
 import type { Context, Handlers } from "../episode.ts";
 import { invalid, isObject } from "../read-task-choice.ts";
 
-/** Number of tasks of each split that the Task API counts. A reset takes any other seed too. */
+/** Number of tasks that the Task API reports for each split: the seeds below it. A reset takes any greater seed too. */
 const TASKS = 4096;
 /** Maximum number of environments in a page of ListEnvironments. */
 const PAGE_SIZE = 1000;
 
-/** Splits with OpenEnv's type of each. */
+/** Splits that the Task API offers, each with its type in OpenEnv. */
 const SPLITS = [
   { split: Split.TRAIN, name: "train", type: "train" },
   { split: Split.EVAL, name: "eval", type: "validation" },
@@ -37,7 +37,10 @@ export async function environmentIds(handlers: Handlers, context: Context): Prom
   return [...ids];
 }
 
-/** Returns the splits with a name and type each: of the default level, e.g. "train", and of each, e.g. "easy:train". */
+/**
+ * Returns the splits that an environment has, with names and types. A name such as "train" means the default level, and
+ * "easy:train" the level "easy".
+ */
 export function splitsOf({ levels, sources, pools }: Environment): { readonly name: string; readonly type: string }[] {
   const isMade = sources.includes(Source.SYNTHETIC);
   const groups = pools.flatMap((pool) => pool.groups);

@@ -18,8 +18,9 @@ export function beginEvents(response: ServerResponse): void {
 export const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 
 /**
- * Sends the result of a work as events. A work that fails within COMMENT_MS rejects, so that its status tells the
- * client whether to try again. A longer one begins the answer with comments, and its failure is an event.
+ * Does some work, and sends its result as events. If the work fails before any event was sent, the promise rejects, and
+ * the HTTP status tells the client whether to retry. Work longer than `commentMs` begins the answer with comments; its
+ * failure is then sent as an event.
  */
 export async function streamed(
   response: ServerResponse,
@@ -56,8 +57,8 @@ export async function streamed(
 }
 
 /**
- * Cuts a JSON text into pieces for events. Clients remove white space from the beginning of each, so all but ASCII is
- * escaped, and so is a space at a beginning.
+ * Cuts a JSON text into pieces for events. Clients remove white space, also non-ASCII, from the beginning of each
+ * piece. So non-ASCII characters and leading spaces are escaped.
  */
 function piecesOf(json: string): readonly string[] {
   const ascii = json.replaceAll(/[^\0-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -5,7 +5,7 @@ import { RpcError } from "../../../base/rpc.ts";
 import { type JsonLimits, jsonWithin } from "../../http/json-codec.ts";
 import { type Choice, choiceOf, invalid, isObject } from "../read-task-choice.ts";
 
-/** Number of tasks that each split is said to have: one for each seed below. */
+/** Number of tasks that the server reports for each split. Their seeds are 0 to TASKS − 1. */
 export const TASKS = 1_000_000;
 /** Maximum number of tasks of a range. */
 const RANGE_MAX = 10_000;
@@ -76,7 +76,8 @@ export function choiceIn(body: JsonObject, asked: Asked): Choice {
   const spec = isObject(given) ? given : specOf(place, splitIn(body), indexIn(body));
   const defaults = spec["run"] === undefined ? { environment: asked.environment, thinking: "stripped" } : {};
   const isOther = spec["environment"] !== undefined && spec["environment"] !== asked.environment;
-  if (isOther) throw invalid("task_spec.environment", `is not that of the deployment, ${asked.environment}`);
+  if (isOther)
+    throw invalid("task_spec.environment", `must be ${asked.environment}, the environment in the header X-Deployment`);
   if (spec["sample_index"] !== undefined)
     throw invalid("task_spec.sample_index", "leave it out: a run gives each session an index of its own");
   const missing = (field: string) => (): never => {
@@ -86,7 +87,7 @@ export function choiceIn(body: JsonObject, asked: Asked): Choice {
   return choiceOf({ ...defaults, ...levels, ...spec }, { seed: missing("seed"), cursorOf: missing("cursor") });
 }
 
-/** Messages that may be long, by the names of their paths. */
+/** What `readMessage` returns for each path whose requests may be long. */
 export interface MessageOf {
   readonly call: ToolCall;
   readonly score_group: Candidates;
@@ -103,7 +104,7 @@ export function readMessage<Kind extends keyof MessageOf>(kind: Kind, bytes: Uin
 
 /** Completions that are to be scored together. */
 export interface Candidates {
-  /** Text of the last message of the assistant in each. */
+  /** Text of the assistant's last message in each completion. */
   readonly texts: readonly string[];
 }
 

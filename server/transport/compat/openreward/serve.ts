@@ -36,7 +36,7 @@ import { promptBlocks, promptMessages, toolList, toolSpec } from "./write.ts";
 const BODY_BYTES_MAX = LONG_JSON_BYTES;
 /** Maximum bytes of a body with completions of a group. */
 const GROUP_BYTES_MAX = 16 * 1024 ** 2;
-/** Statuses by which clients know that a session has ended, and that score_group is not possible. */
+/** HTTP statuses by which clients know that a session has ended (410), and that score_group is not possible (404). */
 const GONE = { NOT_FOUND: 410, UNIMPLEMENTED: 404 } as const;
 /** Names of the short requests that need a session. */
 const OF_SESSION: readonly string[] = ["ping", "prompt", "messages", "task_tools"];
@@ -95,7 +95,10 @@ export function openReward(
   };
 }
 
-/** Sends the id of a new session, which is stored when it gets its task: clients also open one to list tasks. */
+/**
+ * Sends the id of a new session. The session is stored only when it gets its task, because clients also open sessions
+ * just to list tasks.
+ */
 async function open(response: ServerResponse): Promise<undefined> {
   beginEvents(response);
   response.end(event("task_id", randomBytes(16).toString("hex")) + event("end", ""));
@@ -118,7 +121,10 @@ function catalogue(handlers: Handlers): Routes {
     return toolList(toolsByDefault(described).map(toolSpec), described.calls === 0, described.calls === 0);
   };
   const unlisted: Work = async () => {
-    throw new RpcError("UNIMPLEMENTED", `a split has ${TASKS} tasks: take some by num_tasks and task_range`);
+    throw new RpcError(
+      "UNIMPLEMENTED",
+      `a split has ${TASKS} tasks, too many for one list: get some of them by task or task_range`,
+    );
   };
   const counted: Work = async (call, body, asked) => {
     await known(call, asked);
@@ -173,7 +179,10 @@ function ofSessions(sessions: Sessions): Routes {
   };
 }
 
-/** Plays a call of a tool. If the client leaves before it has the result, the call is taken back. */
+/**
+ * Plays a call of a tool. If the client leaves before it has the result, the session is restored as it was before the
+ * call.
+ */
 async function played(
   sessions: Sessions,
   message: MessageOf["call"],

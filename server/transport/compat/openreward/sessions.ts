@@ -1,6 +1,7 @@
 /**
- * Sessions of OpenReward's clients. A client names its session in each request and cannot carry state, so a store has
- * one row for each session: the task, and the id of the next call's task. Any server of the store answers.
+ * Sessions of OpenReward's clients. A client sends its session's id with each request and cannot carry state, so a
+ * store has one row for each session: the task, and the task id for the next call. Any server that shares the store can
+ * answer.
  */
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { locateAnswers } from "../../../../envs/answers/locate.ts";
@@ -26,7 +27,10 @@ import { type Prompt, type Refused, refused, resultOf, SUBMIT, toolSpec } from "
 const LIMITS = { callerMax: 4096, idleMs: 15 * 60_000 } as const;
 /** Maximum number of characters of a session's task, with its prompt. */
 const TASK_LENGTH_MAX = 64 * 1024;
-/** Time after which a use of a session is written down again, in milliseconds. Clients send a ping every 10 s. */
+/**
+ * Minimum time, in milliseconds, between two writes of the time at which a session was last used. Clients send a ping
+ * every 10 s.
+ */
 const TOUCH_MS = 60_000;
 
 type Format = Parameters<typeof wrapAnswer>[1];
@@ -42,7 +46,10 @@ interface KeptTask {
   readonly format: Format;
   readonly thinking: Thinking;
   readonly hasTurns: boolean;
-  /** Whether score_group may score completions of the task. A run would record them a second time. */
+  /**
+   * Whether score_group may score completions of the task. False for tasks with turns, and for tasks of a run, which
+   * would record the scores a second time.
+   */
   readonly isScorable: boolean;
 }
 
@@ -52,7 +59,7 @@ interface State {
   readonly calls: number;
   /** Task id of the next call. Null: the episode is over. */
   readonly taskId: string | null;
-  /** Task id of the last call, for a client that asks again for its result. */
+  /** Task id that the last call used, so that a client that lost the result can repeat the call. */
   readonly before?: string | null;
 }
 
@@ -66,7 +73,7 @@ export interface Session {
 /** Result of a call of a tool in OpenReward's form. */
 export interface Played {
   readonly result: JsonObject;
-  /** Takes the call back, because the client did not get its result. */
+  /** Restores the session as it was before the call. Called if the client did not get the result. */
   readonly undo: () => void;
 }
 
@@ -99,7 +106,10 @@ export function createSessions(store: SessionStore, handlers: Handlers) {
       if (stored?.caller !== session.caller || stored.task !== kept)
         throw new RpcError("FAILED_PRECONDITION", "the session has another task already: create another session");
     },
-    /** Carries out a call. `onNumber` gets the number by which the client may ask again for its result. */
+    /**
+     * Carries out a call. `onNumber` gets the call's number in the session, with which the client may request the
+     * result again.
+     */
     play: (id: string, call: ToolCall, context: Context, onNumber: (number: number) => void): Promise<Played> =>
       inOrder(id, async () => play({ store, handlers }, await find(id, context), { call, context, onNumber })),
     score: (session: Session, texts: readonly string[], context: Context) => score(handlers, session, texts, context),
@@ -123,7 +133,11 @@ async function play(
 ): Promise<Played> {
   const number = call.number ?? state.calls;
   const taskId = number === state.calls ? state.taskId : number === state.calls - 1 ? state.before : undefined;
-  if (taskId === undefined) throw new RpcError("FAILED_PRECONDITION", "the result of this call is not known");
+  if (taskId === undefined)
+    throw new RpcError(
+      "FAILED_PRECONDITION",
+      "task_id: this is neither the session's last call nor its next one: create another session",
+    );
   onNumber(number);
   if (taskId === null) return unplayed(refused("the session is finished: create another one", "episode_finished"));
   const written = writtenFor(task, call);
@@ -177,7 +191,7 @@ function gone(): RpcError {
   );
 }
 
-/** Returns a function that runs works of the same key one after the other. */
+/** Returns a function that runs work. Pieces of work with the same key run one after the other. */
 function createOrder() {
   const last = new Map<string, Promise<unknown>>();
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
@@ -218,7 +232,8 @@ function keptOf(id: string, { kind, sampleIndex }: Choice, { task }: Episode): K
   return {
     groupId: task.groupId,
     sampleIndex,
-    // The client does not know which sample of a run's group it writes, so the run gives it an index.
+    // The client does not know which sample of a run's group its completion is. So the session's id serves as the
+    // sample's key, and the run chooses the index.
     ...(kind === "run" && { sampleKey: id }),
     prompt: task.prompt.map(({ role, content }) => ({ role, content })),
     tools: task.tools.map(toolSpec),
@@ -245,7 +260,10 @@ function writtenFor(task: KeptTask, { name, inputJson, answer }: ToolCall): Writ
   return { completion: "", finishReason, toolCalls: [{ name, argumentsJson: inputJson }] };
 }
 
-/** Returns a completion that marks the answer. A text that marks one is left as it is. */
+/**
+ * Returns a completion with the answer in the task's answer format. A text that is already in that format is returned
+ * unchanged.
+ */
 export function completionOf({ format, thinking }: Pick<KeptTask, "format" | "thinking">, answer: string): string {
   const { problem } = locateAnswers(answer, format, thinking);
   return problem === undefined ? answer : wrapAnswer(answer, format, "", thinking);

@@ -39,7 +39,8 @@ export function resultOf(moved: Moved<Position>): JsonObject {
     const { messages, turnReward, callsLeft } = moved.turn;
     const metadata = { turn_reward: turnReward ?? null, calls_left: callsLeft };
     const blocks = messages.map(({ content }) => text(content));
-    // Clients add rewards up or take the last, and the score has the whole return, so a turn has no reward.
+    // Clients add up the rewards of all calls, or take the last one. The last call's reward is the whole return, so
+    // earlier calls have none.
     return { ok: true, output: { blocks, metadata, reward: null, finished: false } };
   }
   const { reward, outcome } = moved.stepped;

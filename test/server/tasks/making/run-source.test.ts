@@ -126,7 +126,7 @@ test.each<[MakeResult, object]>([
   ],
   [
     { kind: "overloaded", retryDelayMs: 5 },
-    { kind: "unavailable", message: "the workers' queue is full", retryDelayMs: 5 },
+    { kind: "unavailable", message: "too many tasks wait to be made on this server: try again later", retryDelayMs: 5 },
   ],
 ])("what the workers answer is passed on: %o", async (result, made) => {
   const source = createRunSource(makerOf(result));

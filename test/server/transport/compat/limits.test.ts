@@ -35,7 +35,7 @@ test.each([
   [
     "lists within lists",
     `{"a":${"[".repeat(200)}${"]".repeat(200)}}`,
-    "more than 100 lists and objects within each other",
+    "more than 100 levels of nested lists and objects",
   ],
 ])("a row of NeMo Gym with too many %s is refused before it is parsed", async (_, body, words) => {
   for (const path of ["/seed_session", "/verify"]) {

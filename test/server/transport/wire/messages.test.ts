@@ -144,7 +144,9 @@ describe("a message of long texts is read as protobuf-es reads it", () => {
 
   test("and is refused where more requests are in it", async () => {
     const together = toBinary(StreamStepsRequestSchema, create(StreamStepsRequestSchema, { more: [message] }));
-    await expect(read(together)).rejects.toThrow("a message with more requests in it may have at most 1048576 bytes");
+    await expect(read(together)).rejects.toThrow(
+      "a message with several requests may have at most 1048576 bytes: send them one by one",
+    );
   });
 
   test("the last text counts where one completion has two", async () => {
