@@ -1,8 +1,8 @@
 /**
- * Generates graphs as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/minimum_cut).
- * There are three communities A, B and C, by rising vertex number. Light edges join A to B and C, and heavier edges
- * join B to C. A few vertices of A are traitors: loosely joined to A, and strongly to both B and C. Noise edges come
- * last. A pair of vertices that is drawn again keeps its first edge.
+ * Generates graphs as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/minimum_cut). The
+ * vertices are numbered by community: first A, then B, then C. Light edges join A to B and C, and heavier edges join B
+ * to C. A few vertices of A are traitors: loosely joined to A, and strongly to both B and C. Noise edges come last. A
+ * pair of vertices that is drawn again keeps its first edge.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";

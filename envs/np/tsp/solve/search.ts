@@ -64,8 +64,9 @@ function propagate(graph: SparseGraph): boolean {
 }
 
 /**
- * Decides a vertex's remaining edges if two of its edges are required, or only two are left. Returns false if no tour
- * is left.
+ * Decides the free edges of a vertex if its required or allowed edges leave no choice. If `isRequired` is true and two
+ * edges are required, forbids the others. If it is false and only two edges are allowed, requires both. Returns false
+ * if no tour is left.
  */
 function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
   const { first, incident, status, requiredAt, allowedAt } = graph;
