@@ -68,7 +68,10 @@ export interface ComponentInfo {
    */
   readonly name: string;
   readonly description: string;
-  /** Weight of the component in the sum, in [0, 1], unless the reward scheme's parameters set another weight. */
+  /**
+   * Default weight of the component in the reward, in [0, 1]. A request can set another weight as a parameter of the
+   * reward scheme.
+   */
   readonly weight: number;
 }
 
@@ -189,7 +192,10 @@ export type MountedDrawing =
  * the instance. Each call is a request to that process, and it may fail.
  */
 export interface MountedGenerator<Instance> extends Makeable {
-  /** Digest of the provider's sources and settings, 16 hex digits. A task made under another digest is refused. */
+  /**
+   * Digest of the sources and settings of the provider (the other process), 16 hex digits. A task made under another
+   * digest is refused.
+   */
   readonly digest: string;
   /** Name of the mounted provider (the other process), as the operator gave it. */
   readonly mount: string;

@@ -29,7 +29,10 @@ const REFERENCES = [
   ...["solution", "canonical_solution", "reference", "code", "solutions", "gold_standard_solution"],
 ] as const;
 const LEVELS = ["level", "difficulty"] as const;
-/** Column of the tests that the sandbox extracted from Python code. It replaces the column with the code. */
+/**
+ * Column with the tests that the sandbox extracted from Python code. A row has it in place of the column with that
+ * code.
+ */
 const FOUND = "tests_read";
 const OTHERS = [
   FOUND,

@@ -122,7 +122,7 @@ function completeGreedily(coloring: PartialColoring, used: number): number {
 // number of colours of a greedy colouring. For each number between these two, a search decides whether so many colours
 // suffice.
 
-/** Default maximum number of search nodes, about one second of CPU time. Graphs of 40 vertices never use it up. */
+/** Default maximum number of search nodes, about one second of CPU time. Graphs with 40 vertices never reach it. */
 const NODES_MAX = 500_000;
 
 interface Proof {

@@ -80,8 +80,8 @@ function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
 }
 
 /**
- * Forbids the edge that would close a path of required edges before it contains every city. The path is the one that
- * the decision at this position of the trail made. Returns false if no tour is left.
+ * Forbids the edge that would close a path of required edges before it contains every city. `at` is the index in the
+ * trail of the decision that made the path. Returns false if no tour is left.
  */
 function keepPathOpen(graph: SparseGraph, at: number): boolean {
   const { n, trailEnds, first, incident, tail, head, status } = graph;
