@@ -9,7 +9,7 @@ import type { Findings } from "./facts.ts";
 export interface ScannedSpan {
   readonly start: number;
   readonly end: number;
-  /** Offset after the answer's closing mark. */
+  /** Offset after the answer's closing mark, in code points. */
   readonly markedEnd: number;
   readonly findings: Findings;
 }
@@ -25,7 +25,8 @@ export interface ScannedCompletion {
    */
   readonly complete: boolean;
   /**
-   * At most SPANS_MAX answers in the order of the text: the commit, if there is one, and otherwise the last answers.
+   * Last answers of the completion, at most SPANS_MAX, in the order of the text. An earlier commit (first correct
+   * answer) takes the place of the first of these.
    */
   readonly spans: readonly ScannedSpan[];
   /** First correct answer. Undefined if none of the verified answers is correct. */
@@ -56,7 +57,8 @@ export interface CommitTask {
 }
 
 /**
- * Verifies the answers in order until one is correct. Then verifies those of the later answers that `spans` reports.
+ * Verifies the first `answersMax` answers of a completion in order until one is correct. Also verifies every answer
+ * that `spans` of the result reports.
  */
 export function scanCompletion(
   completion: string,

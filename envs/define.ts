@@ -81,7 +81,7 @@ function levelsOf<Instance, Answer>({
     return rows.levels?.map((level): Level => ({ ...level, parameters: {} })) ?? [ALL_ROWS];
   }
   if (rows?.levels !== undefined)
-    throw new Error(`${id}: rows use the generator's levels, so they must not define levels`);
+    throw new Error(`${id}: remove rows.levels, because rows have the levels of the generator`);
   return generator.levels;
 }
 

@@ -47,7 +47,10 @@ export interface Level<Values extends Parameters = Parameters> {
    * it.
    */
   readonly byName?: boolean;
-  /** True if the level has too few instances to divide (SMALL in splits.ts), so that all of them lie in every split. */
+  /**
+   * True if the level has too few instances to divide among the splits (fewer than SMALL in splits.ts, 1000). Each
+   * instance then lies in every split.
+   */
   readonly small?: boolean;
 }
 
@@ -60,12 +63,15 @@ export interface Grading {
 
 export interface ComponentInfo {
   /**
-   * Unique name. The names "format", "format_strict" and "tags" are reserved for components of the completion
-   * (envs/reward/weighted.ts).
+   * Unique name. The names "format", "format_strict" and "tags" are taken: they are reward components that measure the
+   * form of the completion (envs/reward/weighted.ts).
    */
   readonly name: string;
   readonly description: string;
-  /** Weight of the component in the sum, in [0, 1], unless the reward scheme's parameters set another weight. */
+  /**
+   * Default weight of the component in the reward, in [0, 1]. A request can set another weight as a parameter of the
+   * reward scheme.
+   */
   readonly weight: number;
 }
 
@@ -108,8 +114,8 @@ export interface GrowthAxis<Values = Parameters> {
   /** Success rate that guessing reaches, in [0, 1). Defaults to 0. */
   readonly guess?: number;
   /**
-   * Greatest value of the axis at which fewer than SMALL instances exist (splits.ts). Such instances lie in every
-   * split. Defaults to none.
+   * Greatest value of the axis at which fewer than 1000 instances exist (SMALL in splits.ts). Up to this value, each
+   * instance lies in every split. Unset: there is no such value.
    */
   readonly smallThrough?: number;
 }
@@ -141,7 +147,7 @@ export interface Generator<Instance> extends Makeable {
   accepts?(instance: Instance, parameters: Parameters, work?: SearchWork): boolean;
 }
 
-/** Request to a mounted generator (one in another process) for one task of each seed. */
+/** Request to a mounted generator (one in another process) to make one task for each of several seeds. */
 export interface MountedTasks {
   /** All parameters, with defaults filled in. */
   readonly parameters: Parameters;
@@ -186,18 +192,21 @@ export type MountedDrawing =
  * the instance. Each call is a request to that process, and it may fail.
  */
 export interface MountedGenerator<Instance> extends Makeable {
-  /** Digest of the provider's sources and settings, 16 hex digits. A task made under another digest is refused. */
+  /**
+   * Digest of the sources and settings of the provider (the other process), 16 hex digits. A task made under another
+   * digest is refused.
+   */
   readonly digest: string;
   /** Name of the mounted provider (the other process), as the operator gave it. */
   readonly mount: string;
   /**
-   * Returns the reason why the generator can make no task with these parameters. Returns undefined if it can, or if it
-   * did not answer. Asks the other process unless an earlier call already did.
+   * Returns the reason why the generator can make no task with these parameters. Returns undefined if it can, or if the
+   * other process does not answer. Asks that process unless an earlier call already did.
    */
   whyNone(parameters: Parameters): Promise<string | undefined>;
   /** Returns one result for each seed, in the order of the seeds. */
   make(tasks: MountedTasks, context: AskContext): Promise<readonly MountedResult<Instance>[]>;
-  /** Returns the complete instance of a task that was made before, for rendering it. */
+  /** Makes the complete instance of an earlier task again, which rendering the task needs. */
   again(place: MountedPlace): Promise<MountedResult<Instance>>;
   /**
    * Encodes the instance as a few bytes that travel in the task id, so that a Step call need not ask the other process
@@ -341,7 +350,7 @@ export interface RowReader<Instance> {
   readonly defaultPool?: { readonly name: string; readonly file: URL };
 }
 
-/** Encodes an instance as a few bytes. */
+/** Encodes an instance as a few bytes that travel in the task id, and decodes it. */
 export interface InlineCodec<Instance> {
   /** Returns undefined if the instance takes too many bytes for a task id. */
   encode(instance: Instance): Uint8Array | undefined;
@@ -489,8 +498,8 @@ interface Capabilities<Instance, Answer> {
    */
   invariant?(instance: Instance): string;
   /**
-   * Returns whether so few instances of this size exist (fewer than SMALL, splits.ts) that each of them lies in every
-   * split. Otherwise, the smaller splits would be nearly empty. Levels that have only instances of this kind are
+   * Returns whether this instance lies in every split, because fewer than 1000 (SMALL in splits.ts) of its size exist.
+   * If they were divided, the smaller splits would be nearly empty. Levels that have only instances of this kind are
    * `small`. Applies to generated instances only. Defaults to false.
    */
   inEverySplit?(instance: Instance): boolean;
@@ -544,11 +553,16 @@ export type Environment<Instance = unknown, Answer = unknown> =
 interface DefinitionParts<Instance, Answer>
   extends Core<Instance, Answer>, Capabilities<Instance, Answer>, Partial<Defaulted<Instance>> {
   readonly rows?: RowDefinition<Instance>;
-  /** Set if a task may allow several tries at its answer (turns/tries.ts). */
+  /**
+   * Set if a client may ask for tasks that allow several tries at the answer (turns/tries.ts). `true` means the default
+   * settings of such tasks.
+   */
   readonly tries?: true | Tries;
 }
 
-/** Definition of an environment that its author writes. `defineEnvironment` (define.ts) makes the environment of it. */
+/**
+ * Definition that the author of an environment writes. `defineEnvironment` (define.ts) builds the environment from it.
+ */
 export interface SyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {}
 

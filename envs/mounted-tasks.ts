@@ -41,8 +41,9 @@ export function mountedPlaceOf({ origin, hash }: Pick<TaskKey, "origin" | "hash"
 }
 
 /**
- * Returns the error text for a task whose environment now has another digest than when the task was made. Its answers
- * may be scored differently. An environment without a mounted generator has no digest.
+ * Returns the error text for a task whose environment has changed since the task was made, so that its answers may be
+ * scored differently. `before` is the digest of the environment's sources at that time. Undefined: the environment was
+ * not mounted, so it had no digest.
  */
 export function changedSources({ id, asked }: Pick<Environment, "id" | "asked">, before: string | undefined): string {
   const made = before === undefined ? "was the server's own" : `was of digest ${before}`;

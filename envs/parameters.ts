@@ -51,8 +51,8 @@ export function share(description: string, defaultValue: number): ParameterSpec 
 }
 
 /**
- * Declares a switch, 0 (off, the default) or 1 (on), that was added after its version was released. If on, the other
- * parameters have no effect, except those that set sizes.
+ * Declares a switch, 0 (off, the default) or 1 (on), that was added after tasks of the environment's version had been
+ * issued. If on, the other parameters have no effect, except those that set sizes.
  */
 export function laterSwitch(description: string): ParameterSpec & { readonly later: true } {
   return { ...wholeNumber(description, 0, [0, 1]), later: true };

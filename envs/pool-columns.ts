@@ -74,7 +74,10 @@ export interface UnitColumns {
    * environment defines neither `problem` nor `invariant`.
    */
   readonly problems: Uint32Array<ArrayBuffer>;
-  /** Conditions that some row of the file must meet (RowProof), each with whether a row of this unit meets it. */
+  /**
+   * Conditions that some row of the file must meet (RowProof), each with whether a row of this unit (part of the file)
+   * meets it.
+   */
   readonly proofs: readonly RowProof[];
   /** Columns that the fields of instances were taken from, with the number of rows for each. */
   readonly taken: readonly TakenRows[];
@@ -86,7 +89,10 @@ export interface UnitColumns {
   /** Rows that cannot be read until a sandbox has analysed their Python code. */
   readonly waiting: readonly PythonRow[];
   readonly rejected: number;
-  /** Reasons why rows were rejected, similar ones counted together. `row` is a row's index in the unit. */
+  /**
+   * Reasons why rows were rejected, similar ones counted together. `row` is a row's index in its unit (part of the
+   * file).
+   */
   readonly rejections: readonly RowsWithReason[];
   /**
    * Instructions about the form of the answer in the rows' texts, similar ones counted together. `row` is a row's index
@@ -159,7 +165,9 @@ class InstanceBytes {
   }
 }
 
-/** Maximum number of different sources that are counted for one field. Further sources are counted together. */
+/**
+ * Maximum number of different columns that are counted as sources of one field. Further columns are counted together.
+ */
 const TAKEN_MAX = 16;
 
 /**
@@ -234,8 +242,8 @@ export function readUnit<Instance>(
 }
 
 /**
- * Counts, for each field, the rows by the source of its value (column and way). Sources beyond TAKEN_MAX are counted
- * together, because a data row could name any number of them.
+ * Counts, for each field of instances, how many rows took its value from each column. Columns beyond TAKEN_MAX are
+ * counted together, because a data row could name any number of them.
  */
 export function createTakenCounter() {
   const fields = new Map<string, Map<string, number>>();
@@ -255,8 +263,8 @@ export function createTakenCounter() {
 const halvesOf = (hash: string): [number, number] => [parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8, 16), 16)];
 
 /**
- * Adds to each list the hash of a row: of everything that it asks, and of its problem, which rows share if their
- * answers reveal each other. Adds nothing to a list if the environment does not define its key.
+ * Adds a row's hashes to the lists. `asked` gets the hash of everything that the row asks. `problems` gets a hash that
+ * rows share if their answers reveal each other. A list gets nothing if the environment does not define its key.
  */
 function addKeys<Instance>(
   environment: Environment<Instance>,
@@ -286,7 +294,7 @@ export function viewOf({ id, rows }: Viewed, names: ColumnNames): View {
   return createView(rows, names);
 }
 
-/** Result of examining one row by itself. */
+/** Result of reading one row without regard to the other rows of the file. */
 export type ExaminedRow<Instance> =
   | { readonly kind: "blank" }
   | { readonly kind: "rejected"; readonly reason: string }
@@ -345,7 +353,7 @@ export function examineRow<Instance>(
     return rejected(`its task takes ${bytes.length} bytes, and the limit is ${ROW_BYTES_MAX}`);
   const name = reader.levelOf(instance);
   const level = environment.levels.findIndex((each) => each.name === name);
-  if (level < 0) return rejected("of no level");
+  if (level < 0) return rejected("its task belongs to no level of the environment");
   const difficulty =
     reader.difficulty === undefined
       ? difficultyIn(seen)
@@ -359,7 +367,7 @@ export function examineRow<Instance>(
 
 // Prefixes that a report puts before an instruction's text.
 const CUT = "cut from the prompt: ";
-const LEFT = "left in the prompt, for the problem may be in it: ";
+const LEFT = "left in the prompt, because it may be part of the problem: ";
 
 /** Decodes an instance from bytes that readUnit wrote. */
 export function decodeInstance<Instance>(environment: Environment<Instance>, bytes: Uint8Array): Instance {

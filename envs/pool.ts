@@ -60,7 +60,7 @@ export function loadPool<Instance>(
   return poolOf(environment, name, finishedPool(environment, name, jsonl, selection));
 }
 
-/** Reads the rows of a pool from JSONL text, and returns them in the form in which a store keeps them. */
+/** Reads the rows of a pool from JSONL text. Returns typed arrays with all rows (PoolColumns), and a summary. */
 export function finishedPool<Instance>(
   environment: Environment<Instance>,
   name: string,
@@ -196,7 +196,7 @@ export function levelsText(pool: Pool, split: Split): string {
   const here = groups.filter((group) => group.split === split);
   const listed = here.length > 0 ? here : groups;
   const texts = listed.map(({ level, split: where, rows }) => `'${level}' in ${where} (${rows} rows)`);
-  return texts.length === 0 ? "it has rows of no level" : `it has ${texts.join(", ")}`;
+  return texts.length === 0 ? "it has no rows at all" : `it has ${texts.join(", ")}`;
 }
 
 /** Returns the row that the seed chooses among the rows of a level and a split. Each row is equally likely. */

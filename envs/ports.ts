@@ -47,7 +47,7 @@ export interface AskContext {
  * - Sets come in any order, dicts in insertion order.
  * - A collections.defaultdict, OrderedDict or Counter, of exactly that type, is sent as the equal dict, because correct
  * programs return them.
- * - A value of any other type is only the name of its type.
+ * - A value of any other type is sent as the name of its type only.
  */
 export type PyValue =
   | null
@@ -94,8 +94,8 @@ export const VIEW_NAMES = [
  * Job for the sandbox, which runs untrusted programs. A script runs once for each case, in a process of its own. The
  * calls of one job share a process that has run the program as a module. Later calls see the effects of earlier calls,
  * as in a test file. After a call that exceeded a limit or died, the next call gets a new process. The sandbox stops
- * after three such cases, or when all cases together have taken ten times the limit of one. The remaining cases then
- * get the same result.
+ * after three such cases, or when all cases together have taken ten times the limit of one. The cases that did not run
+ * then get the result of the last one that did.
  */
 export interface SandboxJob {
   /** Python source of a model, not to be trusted. */
@@ -172,7 +172,7 @@ export interface Judged {
 }
 
 /**
- * Port that returns a judge model's verdicts on both prompts. The same prompt gets a cached verdict. Retries within the
+ * Port that returns a judge model's verdicts on both prompts. It caches verdicts by prompt. It retries within the
  * deadline if that can help. A probe sends a prompt that is not cached.
  */
 export type Judge = Port<Comparison, Judged>;

@@ -63,9 +63,9 @@ interface MayAsk {
 }
 
 /**
- * Returns the external service that scoring a task needs, or undefined. For a task with turns, it is the service of the
- * turns, unless only tools ask it and the task has none of these tools. Otherwise it is the verifier's. `calls` is
- * unset for a task without turns; `tools` are the names of the task's tools.
+ * Returns the external service that scoring a task needs, or undefined if it needs none. A task without turns (`calls`
+ * is unset) needs the service of the verifier. A task with turns needs the service of the turns. If only some tools ask
+ * that service (`askingTools`), the task needs it only if one of them is among its `tools`.
  */
 export function neededResource(
   { resource, turns }: MayAsk & { readonly turns?: MayAsk },
@@ -77,8 +77,9 @@ export function neededResource(
 }
 
 /**
- * Returns whether equal completions get equal scores and replies, apart from calls of `nondeterministicTools`. If the
- * environment does not declare this, they do unless something other than a tool asks an external service.
+ * Returns whether equal completions get equal scores and replies, and the names of the tools whose calls are an
+ * exception. If the environment does not declare `deterministic`, it is true unless something other than a tool asks an
+ * external service.
  */
 export function determinismOf({
   deterministic,

@@ -48,8 +48,8 @@ export function shown(value: unknown): string {
 }
 
 /**
- * Parses chat messages that a table of strings holds as JSON. Returns undefined for messages printed by Python, which
- * are no prompt, and any other value unchanged.
+ * Parses chat messages that a table of strings holds as JSON. Returns undefined if the text looks like messages but is
+ * not JSON, e.g. if Python printed it. Returns any other value unchanged.
  */
 export function unpackedMessages(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*\[\s*\{\s*["'](?:role|content)["']\s*:/.test(value)) return value;
@@ -57,7 +57,10 @@ export function unpackedMessages(value: unknown): unknown {
   return Array.isArray(messages) ? messages : undefined;
 }
 
-/** Returns the text of the only user message. A plain string is returned as it is. */
+/**
+ * Returns the text of the only user message in a list of chat messages, or a plain string as it is. Returns undefined
+ * for other values, e.g. if there are two user messages.
+ */
 export function askedIn(given: unknown): string | undefined {
   const value = unpackedMessages(given);
   if (!Array.isArray(value)) return typeof value === "string" ? value : undefined;

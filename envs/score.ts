@@ -101,7 +101,8 @@ export function score<Instance>(task: ScoreTask<Instance>, completion: string): 
     if (task.scheme.scheme.scan !== undefined) return scoreScanned(task, completion, located, found);
     const findings = located.spans.map((span) => examine(task, span.text));
     const counts = located.problem === undefined ? (findings.at(-1) as Findings) : unread(task, completion, located);
-    if (failureOf(task, counts) !== undefined) throw new Error("a synchronous verifier returned a failure");
+    if (failureOf(task, counts) !== undefined)
+      throw new Error("bug of the environment: a verifier that asks no resource must not return a failure");
     return scoreOf(task, completion, located, { counts, spans: located.spans, findings });
   } catch (cause) {
     throw named(task.environment, cause);
@@ -261,7 +262,10 @@ function scoreOf<Instance>(
   };
 }
 
-/** Returns facts about the answer that only this environment knows, with unsafe characters escaped. */
+/**
+ * Returns the environment's own facts about the answer, by name, e.g. "guesses", with unsafe characters escaped. If a
+ * newer version of the environment verified the answer, "judged_by" says so.
+ */
 export function infoOf<Instance>(task: AnyScoreTask<Instance>, findings: Findings): Readonly<Record<string, string>> {
   const found = findings.kind === "malformed" ? undefined : findings.info;
   const { environment, version = environment.version } = task;

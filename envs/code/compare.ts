@@ -31,8 +31,8 @@ export interface Comparison {
 export const EXACTLY: Comparison = { tolerance: ROUNDING, json: false };
 
 /**
- * Smallest absolute value from which an expected int equals a float only if both are exactly equal. Below it, the
- * tolerance applies.
+ * Absolute value from which an expected int equals only floats of exactly its value. For smaller ints, the tolerance
+ * applies.
  */
 const LARGE = 1e6;
 

@@ -17,8 +17,8 @@ import { fieldsIn, SET_COLUMNS, setCases, setProblem, setPrompt } from "./public
 import { type Hints, isFields, pythonOf, readTruth } from "./ground-truth.ts";
 
 /**
- * Columns that may hold the prompt, and below those for the tests, the reference programs and the level. The first one
- * present in a row counts.
+ * Columns that may hold the prompt. The lists below name those for the tests, the reference programs and the level. In
+ * each list, the first column that a row has counts.
  */
 const PROMPTS = [
   ...["problem_description", "prompt", "question", "question_content", "problem", "text", "problem_statement"],
@@ -29,7 +29,10 @@ const REFERENCES = [
   ...["solution", "canonical_solution", "reference", "code", "solutions", "gold_standard_solution"],
 ] as const;
 const LEVELS = ["level", "difficulty"] as const;
-/** Column of the tests that the sandbox extracted from Python code. It replaces the column with the code. */
+/**
+ * Column with the tests that the sandbox extracted from Python code. A row has it in place of the column with that
+ * code.
+ */
 const FOUND = "tests_read";
 const OTHERS = [
   FOUND,
@@ -129,7 +132,8 @@ function publicTestsOf(row: Row, tests: readonly CodeTest[]): readonly number[] 
 }
 
 /**
- * Returns HumanEval's prompt, which is the beginning of a Python function. Returns "" if the prompt is not such code.
+ * Returns the column `prompt` if it is the beginning of the Python function that the column `entry_point` names, as in
+ * HumanEval. Otherwise returns an empty string.
  */
 function headOf(row: Row): string {
   const [prompt, entry] = [textOf(row["prompt"]), textOf(row["entry_point"])];

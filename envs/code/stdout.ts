@@ -5,7 +5,7 @@
  * - Two decimals (with a point or an exponent) may differ by a millionth.
  * - An int equals an expected decimal only exactly. A decimal never equals an expected int.
  *
- * Other lines must be equal, spaces included, but decimals between spaces may differ slightly.
+ * Other lines must be equal, spaces included, except that decimals between spaces may differ by a millionth.
  */
 import { near, type Tolerance } from "./compare.ts";
 import { clip, quoted } from "./value.ts";

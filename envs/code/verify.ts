@@ -22,7 +22,11 @@ export interface Outcome {
   readonly failedPublic?: string;
 }
 
-const NO_SANDBOX = unavailable("sandbox", "there is no sandbox to run programs in", { retryable: false });
+const NO_SANDBOX = unavailable(
+  "sandbox",
+  "this server has no sandbox to run programs in: run gradus doctor on its machine to see why",
+  { retryable: false },
+);
 
 /** Runs a program's tests in the sandbox. Never rejects, except for a bug. */
 export async function runTests(

@@ -40,28 +40,34 @@ const parameters = defineParameters({
     integer: true,
   }),
   ...minMax("target", ["Smallest target.", "Largest target."], [1, 1000], { min: 1, max: targetMax, integer: true }),
-  fewest_target_min: wholeNumber("Smallest target with only numbers_min numbers, if above target_min.", 1, [
+  fewest_target_min: wholeNumber(
+    "Smallest target of instances with numbers_min numbers. It has an effect only above target_min.",
     1,
-    targetMax,
-  ]),
+    [1, targetMax],
+  ),
   ...minMax(
     "solutions",
-    ["Fewest ways to the target.", `Most ways to the target; ${SOLUTIONS_CAP}: no limit.`],
+    ["Fewest solutions (ways to reach the target).", `Most solutions; ${SOLUTIONS_CAP}: no limit.`],
     [1, SOLUTIONS_CAP],
     { min: 1, ...WAYS },
   ),
   sparse_solutions: {
-    description: "An instance of four or more numbers with at most this many ways is sparse; 0: none is.",
+    description:
+      "An instance of four or more numbers with at most this many solutions is sparse. 0: no instance is sparse.",
     min: 0,
     defaultValue: 0,
     ...WAYS,
   },
-  sparse_kept: wholeNumber("Sparse instances: 0 never fit, 1 fit with any target up to target_max.", 1, [0, 1]),
+  sparse_kept: wholeNumber(
+    "0: the generator leaves out sparse instances. 1: it keeps them, with any target up to target_max.",
+    1,
+    [0, 1],
+  ),
 });
 
 export type CountdownParameters = ParametersOf<typeof parameters>;
 
-/** Parameters from which each tier differs in a few. */
+/** Parameters that the tiers (levels of difficulty) share. Each tier replaces a few of them. */
 const BASE: CountdownParameters = {
   ...ranges({ numbers: [3, 4], number: [1, 99], target: [1, 1000] }),
   fewest_target_min: 1,

@@ -184,7 +184,7 @@ export function countSolutions(
 /**
  * Returns the first solution found. A task to satisfy has objective 1 if it is solved and 0 if not.
  * - With a solution, value is 1.
- * - If there is none, value is 0 and proven.
+ * - If there is provably none, value is 0 and `proven` is true.
  * - If `nodesMax` states did not suffice, value is 0 and bound is 1. LIMITS allow at most 3.7 million states.
  *
  * Without a solution, the answer is the sum of the numbers.

@@ -64,11 +64,11 @@ export function returnScheme(name: string, inner: RewardScheme, callsMax: number
   return {
     ...inner,
     name,
-    description: `The return of an episode is ${known.words}. Call k, counted from 0, is multiplied by discount^k. A call's reward: ${inner.description}`,
+    description: `The return of an episode is ${known.words}, with discounts. The reward of a call: ${inner.description}`,
     parameters: [
       {
         name: "discount",
-        description: "Factor of each further call.",
+        description: "The reward of call k, counted from 0, is multiplied by discount^k.",
         min: 0,
         max: 1,
         defaultValue: 1,

@@ -86,7 +86,7 @@ const INFEASIBLE_PRICE = priceOf(1, INFEASIBLE, NO_QUALITY);
 function optimization(name: string, description: string, share: Share, usesTrivial = false): RewardScheme {
   return {
     name,
-    description: `Unreadable −2.5, infeasible −0.5, feasible 1 (−1 without its closing mark) and a share: ${description}`,
+    description: `Unreadable answers get −2.5, infeasible ones −0.5, and feasible ones 1 (−1 without the closing mark) plus a share: ${description}`,
     parameters: [],
     usesTrivial,
     range: () => ({ min: -2.5, max: 2 }),
@@ -136,13 +136,13 @@ const optimizationSchemes: readonly RewardScheme[] = [
   optimization("optimal_only", "1 at the optimum, else 0.", optimalOnly),
   optimization(
     "coarse",
-    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise, 1 where both are 0.",
+    "v/(v + t) to maximise, t/(v + t) to minimise, for the objective v and the objective t of an answer that takes no thought. 1 if both are 0. Needs no baseline.",
     coarse,
     true,
   ),
   optimization(
     "normalized",
-    "(v − t)/(best − t), at least 0, for the objective v and that of an answer that takes no thought, t.",
+    "(v − t)/(best − t), at least 0, for the objective v, the best known objective, and the objective t of an answer that takes no thought.",
     improvementOf,
     true,
   ),

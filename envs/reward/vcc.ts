@@ -1,6 +1,6 @@
 /**
  * Defines the reward scheme "verification commit contrast" (Curriculum RLOO 3.3). It rewards the last answer, and how
- * early the first correct answer came.
+ * soon the completion ends after its first correct answer.
  */
 import type { ParameterInfo, Parameters } from "../environment.ts";
 import type { Findings } from "../facts.ts";
@@ -31,17 +31,23 @@ const PAIRS_DEFAULT = 4;
 const parameters: readonly ParameterInfo[] = [
   {
     name: "format_score",
-    description: "Reward of an answer that can be read but is wrong, and the least of a commit.",
+    description:
+      "Reward of an answer that can be read but is wrong, and minimum of e/L (see commit) if an answer is right.",
     min: 0,
     max: 1,
     defaultValue: 0.1,
     integer: false,
   },
   weight("correctness", "whether the last answer is right, as in 'graded'.", 1),
-  weight("commit", "e/L for the first right answer, which ends at e of the completion's L code points.", 0),
+  weight(
+    "commit",
+    "e/L, where e is the offset at which the first right answer ends, and L the completion's length, in code points.",
+    0,
+  ),
   {
     name: "answers_max",
-    description: "Answers that are verified, from the first on; the first right one among them is the commit.",
+    description:
+      "Maximum number of answers to verify, counted from the first. The first right one among them is the commit.",
     min: 1,
     max: ANSWERS_MAX,
     defaultValue: ANSWERS_DEFAULT,
@@ -49,7 +55,7 @@ const parameters: readonly ParameterInfo[] = [
   },
   {
     name: "pairs_max",
-    description: "Contrast pairs that a group gives at most.",
+    description: "Maximum number of contrast pairs (a preferred and a rejected text) of a group.",
     min: 0,
     max: PAIRS_MAX,
     defaultValue: PAIRS_DEFAULT,
@@ -75,13 +81,13 @@ function price(findings: Findings, commit: number | undefined, of: Parameters): 
 }
 
 /**
- * Reward scheme `vcc`. Its default weights are those of the paper's best variant: the reward is that of `graded`, and
- * contrast pairs are added.
+ * Reward scheme `vcc`. Its default weights are those of the paper's best variant: the reward equals that of the scheme
+ * `graded`, and groups also get contrast pairs (a preferred and a rejected text).
  */
 export const vcc: RewardScheme = {
   name: "vcc",
   description:
-    "As graded, for completions that go on past their first answer: every answer is verified, the first right one is a commit, and contrast pairs prefer it.",
+    "As graded, for completions that go on past their first answer. Every answer is verified, and the first right one is the commit. Contrast pairs prefer completions that stop there.",
   parameters,
   usesTrivial: false,
   scan: {

@@ -13,13 +13,14 @@ const TIDY: readonly ComponentInfo[] = [
   { name: "format", description: "1 if the completion keeps to its answer format, else 0.", weight: 0 },
   {
     name: "format_strict",
-    description: "1 if it does so with each of the format's tags once, in order, and one answer, else 0.",
+    description:
+      "1 if the completion keeps to its answer format, with each tag exactly once and exactly one answer, else 0.",
     weight: 0,
   },
   {
     name: "tags",
     description:
-      "The share of <think>, </think>, <answer> and </answer> that is in it, without those that the chat template puts elsewhere.",
+      "Share of the tags <think>, </think>, <answer> and </answer> that the completion contains. Tags that the chat template adds or removes do not count.",
     weight: 0,
   },
 ];
@@ -52,7 +53,7 @@ export function weighted(grading: Grading): RewardScheme {
   const all = [...components, ...TIDY];
   const scheme: RewardScheme = {
     name: WEIGHTED,
-    description: "The weighted sum of the components that have a value: 0 where none has.",
+    description: "The weighted sum of the components that have a value. 0 if none has.",
     parameters: all.map(weightInfo),
     usesTrivial: false,
     usesTidiness: true,
@@ -98,7 +99,7 @@ function priced(name: string, weight: number, findings: Findings): RewardCompone
 
 function componentOf(name: string, weight: number, components: readonly GradedComponent[]): RewardComponent {
   const found = components.find((component) => component.name === name);
-  if (found === undefined) return { name, value: undefined, weight, reason: "it was not graded" };
+  if (found === undefined) return { name, value: undefined, weight, reason: "the verifier returned no such component" };
   if (found.value === undefined) return { name, value: undefined, weight, reason: found.reason };
   if (!(found.value >= 0 && found.value <= 1))
     throw new Error(`component '${name}' must be from 0 to 1; got ${found.value}`);

@@ -20,7 +20,7 @@ const parameters = defineParameters({
     max: 64,
     integer: true,
   }),
-  symbols: wholeNumber("Different digits there are, from 0.", SYMBOLS_MAX, [2, SYMBOLS_MAX]),
+  symbols: wholeNumber("Number of different digits. They are 0 to symbols − 1.", SYMBOLS_MAX, [2, SYMBOLS_MAX]),
 });
 
 type SequenceParameters = ParametersOf<typeof parameters>;

@@ -30,7 +30,12 @@ export const python = {
 
 async function run(program: string, context: VerifyContext): Promise<string | Failed> {
   const port = context.ports.sandbox;
-  if (port === undefined) return unavailable("sandbox", "there is no sandbox to run programs in", { retryable: false });
+  if (port === undefined)
+    return unavailable(
+      "sandbox",
+      "this server has no sandbox to run programs in: run gradus doctor on its machine to see why",
+      { retryable: false },
+    );
   const job = { program, cases: [{ kind: "script", stdin: "" }], cpuMsMax: CPU_MS_MAX } as const;
   const reply = await port.ask(job, context);
   if (reply.kind === "failed") return reply;

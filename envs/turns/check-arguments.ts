@@ -12,8 +12,8 @@ const DEPTH_MAX = 16;
 
 /**
  * Returns what is wrong with a value, as a sentence for the policy without its full stop. Undefined: nothing is wrong.
- * Keywords that are not checked here are ignored, so a value that passes may still be invalid. RawNumbers in the value
- * must be whole.
+ * Keywords that are not checked here are ignored, so a value that passes may still be invalid. A RawNumber (a number
+ * kept as text) must be a whole number.
  */
 export function problemOfArguments(
   schema: unknown,

@@ -88,8 +88,8 @@ function* playing(task: EpisodeTask, begun: Episode | undefined, message: Policy
   const turns = turnsOf(task);
   let episode = begun ?? FIRST;
   const end = (stop: EpisodeEnd["stop"], last?: Called): Played => {
-    // Hash the text of a truncated completion, because its calls are not made. Otherwise the hashed calls suffice, and
-    // text around them may come in another message.
+    // Hash the text of a truncated completion, because none of its calls is made. Otherwise the calls, which are hashed
+    // already, suffice: the same calls have the same effect whatever text surrounds them.
     const unmade = stop === "truncated" ? [message.text] : [];
     const digest = last === undefined ? chained(episode, stop, ...unmade) : episode.digest;
     return { kind: "over", ...scoreEpisode(task, episode, stop, last?.findings), digest };

@@ -65,8 +65,8 @@ const DEPTH_MAX = 64;
 /** Matches a whole number of at most 308 digits, which a double does not turn into infinity. */
 const WHOLE = /^-?\d{1,308}$/;
 /**
- * Maximum length of a number's text that is checked for exactness as a double, because long runs of zeros take
- * quadratic time.
+ * Maximum length of a number's text, in characters, for which the parser tests whether a double holds the number
+ * exactly. Longer numbers count as inexact, because long runs of zeros would take quadratic time.
  */
 const SOURCE_MAX = 400;
 

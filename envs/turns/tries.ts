@@ -21,16 +21,16 @@ export interface Tries {
    */
   readonly tools?: readonly TryTool[];
   /**
-   * Maximum number of readable answers; the last one ends the episode. Meant for answers that are right or wrong,
-   * because every reply excludes one possible answer. Defaults to the number of calls.
+   * Maximum number of readable answers; the last one ends the episode. Meant for tasks whose answers are right or
+   * wrong: with enough answers, a policy finds the right one by trying. Defaults to the number of calls.
    */
   readonly answersMax?: number;
   /**
-   * Set if the verifier's facts come from a process that is not ours, so that their texts may hold the right answer.
-   * Replies then omit these texts. Defaults to false.
+   * Set if the verifier's facts come from another process (a mounted provider), so that their texts may hold the right
+   * answer. Replies then omit these texts. Defaults to false.
    */
   readonly quiet?: true;
-  /** Returns the reply to a wrong answer that was graded. It must not show the right one. */
+  /** Returns the reply to a graded answer that does not solve the task. The reply must not reveal the right answer. */
   readonly wrong?: (facts: GradedFacts) => string;
 }
 
@@ -39,8 +39,8 @@ export interface TryTool extends Tool {
   /** Resource (external service) that the tool's calls ask. Unset: none. */
   readonly resource?: Resource;
   /**
-   * Returns the result, or what is wrong with the arguments, or a function that asks the resource for the result. Pure,
-   * and never throws. The function returns Failed for a fault of ours only.
+   * Returns the tool's result, an error text about the arguments, or a function that asks the resource for the result.
+   * Pure, and never throws. The function returns Failed only for a fault of the server or of the resource.
    */
   reply(given: Readonly<Record<string, unknown>>): string | ((context: VerifyContext) => Promise<string | Failed>);
 }

@@ -40,8 +40,8 @@ export interface Advanced<State> {
 /** Call whose result must be asked from an external resource, such as the sandbox. */
 export interface Question<State> {
   /**
-   * Asks for the result. Returns Failed only for a fault of ours. A fault of the policy, e.g. a program that fails, is
-   * reported in the reply. May be called several times. A rejected promise is a bug.
+   * Asks for the result. Returns Failed only for a fault of the server or of the resource. A fault of the policy, e.g.
+   * a program that fails, is reported in the reply. May be called several times. A rejected promise is a bug.
    */
   ask(context: VerifyContext): Promise<Advanced<State> | Failed>;
 }
@@ -59,12 +59,14 @@ export interface Reply {
 }
 
 /**
- * How much a reply to a try says: whether the answer is right, also what is wrong with it, or also how far a feasible
- * answer is from the best known.
+ * How much the reply to an answer says.
+ * - "verdict": only whether the answer is right.
+ * - "reason": also what is wrong with it.
+ * - "distance": also how far a feasible answer is from the best known.
  */
 export type ReplyDetail = "verdict" | "reason" | "distance";
 
-/** Objective value of the best known answer, and a bound that no answer can exceed. */
+/** Objective of the best known answer, and a certified bound: no answer has a better objective than `bound`. */
 export interface KnownBest {
   readonly value: number;
   readonly bound: number;

@@ -27,12 +27,14 @@ test("gradus pools check names the instruction, its rows and the first of them",
   const { code, out } = await gradus(here, "pools", "check", "math:boxed.jsonl");
   expect(code).toBe(0);
   expect(out).toMatch(/^3 +line 3 +cut from the prompt: Please reason step by step, and put your final answer within/m);
-  expect(out).toMatch(/^1 +line 6 +left in the prompt, for the problem may be in it: With your final answer as/m);
+  expect(out).toMatch(
+    /^1 +line 6 +left in the prompt, because it may be part of the problem: With your final answer as/m,
+  );
   const json = JSON.parse((await gradus(here, "pools", "check", "math:boxed.jsonl", "--json")).out) as object;
   expect(json).toMatchObject({
     instructions: [
       { rows: 3, first: "line 3", reason: `cut from the prompt: ${BOXED}` },
-      { rows: 1, first: "line 6", reason: `left in the prompt, for the problem may be in it: ${LEFT}` },
+      { rows: 1, first: "line 6", reason: `left in the prompt, because it may be part of the problem: ${LEFT}` },
     ],
   });
 });

@@ -39,7 +39,7 @@ describe("loadPool", () => {
     expect(pool.reasons[0]).toMatch(/^line 3: not JSON: .*position 1/);
     expect(pool.reasons[1]).toBe("line 4: column target must be a whole number from 1 to 100000, and is not there");
     expect(pool.reasons[2]).toBe("line 5: the same task as line 1");
-    expect(pool.reasons[3]).toBe("line 6: of no level");
+    expect(pool.reasons[3]).toBe("line 6: its task belongs to no level of the environment");
     expect(rowCounts(pool)).toEqual({ T0: 1, T1: 0, T2: 0, T3: 0, OOD: 0 });
   });
 

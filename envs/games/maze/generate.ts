@@ -8,13 +8,18 @@ import { type Cell, distancesFrom, EAST, type MazeInstance, SOUTH } from "./maze
 const SIZE_MAX = 12;
 
 const parameters = defineParameters({
-  size: wholeNumber("Rows, and columns, of the maze.", 5, [3, SIZE_MAX]),
-  loops: wholeNumber("Walls taken from a maze without loops. Each makes a loop.", 2, [0, 16]),
-  ...minMax("moves", ["Least length of the shortest way to the exit.", "Greatest length of it."], [6, 10], {
-    min: 2,
-    max: SIZE_MAX ** 2 - 1,
-    integer: true,
-  }),
+  size: wholeNumber("Number of rows of the maze, and of columns.", 5, [3, SIZE_MAX]),
+  loops: wholeNumber("Number of walls removed from a maze without loops. Each removal makes a loop.", 2, [0, 16]),
+  ...minMax(
+    "moves",
+    ["Fewest moves of the shortest way to the exit.", "Most moves of the shortest way to the exit."],
+    [6, 10],
+    {
+      min: 2,
+      max: SIZE_MAX ** 2 - 1,
+      integer: true,
+    },
+  ),
 });
 
 type MazeParameters = ParametersOf<typeof parameters>;

@@ -50,11 +50,11 @@ const parameters = defineParameters({
   density: { ...share("The probability of an edge between two vertices of one community.", 0.6), max: 0.7 },
   noise: share("The probability of an edge between two vertices of different communities.", 0.1),
   traitors: share(
-    "The share of vertices that are tied to a second community as to their own: as densely, and as strongly.",
+    "The share of vertices that are traitors: they are tied to a second community as densely and strongly as to their own.",
     0,
   ),
   reinforcement: wholeNumber(
-    "How many times its random weight an edge within a community has, and a traitor's to its second.",
+    "Factor of the weights of edges within a community, and from a traitor to its second community.",
     1,
     [1, 10],
   ),
@@ -69,7 +69,7 @@ const parameters = defineParameters({
     },
   ),
   reference: laterSwitch(
-    "1: graphs as the papers' public code makes them: three communities, traitors in the first, and noise as a share of all pairs; of the other parameters only the vertices count.",
+    "1: graphs as the papers' public code makes them: three communities, traitors in the first, and noise as a share of all pairs. Only noise and the number of vertices have an effect.",
   ),
 });
 

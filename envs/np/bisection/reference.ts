@@ -1,8 +1,8 @@
 /**
- * Generates graphs as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/minimum_cut).
- * There are three communities A, B and C, by rising vertex number. Light edges join A to B and C, and heavier edges
- * join B to C. A few vertices of A are traitors: loosely joined to A, and strongly to both B and C. Noise edges come
- * last. A pair of vertices that is drawn again keeps its first edge.
+ * Generates graphs as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/minimum_cut). The
+ * vertices are numbered by community: first A, then B, then C. Light edges join A to B and C, and heavier edges join B
+ * to C. A few vertices of A are traitors: loosely joined to A, and strongly to both B and C. Noise edges come last. A
+ * pair of vertices that is drawn again keeps its first edge.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";
@@ -13,11 +13,12 @@ const TRAITOR = { chance: 0.2, weight: [1, 3] as Range };
 const BRIDGE: Range = [1, 2];
 const DECOY: Range = [3, 5];
 /**
- * Edges between B and C are drawn until they weigh more in total than this factor times the edges from A to B and C.
+ * Edges between communities B and C are drawn until their total weight exceeds this factor times that of the edges from
+ * community A to B and C.
  */
 const DECOY_FACTOR = 1.2;
 const TREASON: Range = [9, 10];
-/** Number of edges drawn from a traitor to B, and also to C. */
+/** Number of edges drawn from each traitor (a vertex of community A) to community B, and likewise to C. */
 const TRAITOR_STRENGTH = 3;
 const NOISE: Range = [1, 6];
 

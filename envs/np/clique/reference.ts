@@ -9,8 +9,8 @@ import { type Rng, sample } from "../../lib/rng.ts";
 /** Probability that no edge joins two vertices outside the planted clique. */
 const MISSING_OUTSIDE = 0.6;
 /**
- * Probability that no edge joins a vertex outside the planted clique to a vertex in it. In addition, each vertex
- * outside is never joined to one fixed vertex of the clique.
+ * Probability that no edge joins a vertex outside the planted clique to a vertex in it. In addition, no edge joins a
+ * vertex outside to one vertex of the clique, which is chosen at random for each vertex outside.
  */
 const MISSING_BETWEEN = 0.3;
 

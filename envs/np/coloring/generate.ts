@@ -21,13 +21,18 @@ const COUNT = { min: 2, max: 70, integer: true };
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [8, 12], COUNT),
-  ...minMax("colors", ["Fewest colours that a graph may take.", "Most colours that a graph may take."], [3, 4], COUNT),
+  ...minMax(
+    "colors",
+    ["Fewest colours of the planted colouring.", "Most colours of the planted colouring."],
+    [3, 4],
+    COUNT,
+  ),
   density: share(
-    "Share of all pairs of vertices that are joined. More are where the planted clique or connecting the graph takes more, fewer where the colours allow no more.",
+    "Share of all pairs of vertices that an edge joins. It is higher if the planted clique or a connected graph needs more edges, and lower if the colours allow fewer.",
     0.2,
   ),
   reference: laterSwitch(
-    "1: graphs as the papers' public code makes them: each vertex of any colour, and each two of different colours joined with a chance of density; without a clique, and perhaps in pieces.",
+    "1: graphs as the papers' public code makes them. Vertices get random colours, and each two of different colours are joined with the probability density. No clique is planted, and the graph may be disconnected.",
   ),
 });
 

@@ -122,7 +122,7 @@ function completeGreedily(coloring: PartialColoring, used: number): number {
 // number of colours of a greedy colouring. For each number between these two, a search decides whether so many colours
 // suffice.
 
-/** Default maximum number of search nodes, about one second of CPU time. Graphs of 40 vertices never use it up. */
+/** Default maximum number of search nodes, about one second of CPU time. Graphs with 40 vertices never reach it. */
 const NODES_MAX = 500_000;
 
 interface Proof {
@@ -136,9 +136,9 @@ interface Proof {
 }
 
 /**
- * Finds the minimum number of colours of a graph with at least one vertex. A lower bound rises if a complete search
- * finds no colouring with that many colours; this may take half of the nodes. If they run out, the rest of the nodes go
- * to improving the colouring.
+ * Finds the minimum number of colours of a graph with at least one vertex. First raises the lower bound: if a complete
+ * search finds no colouring with that many colours, one more colour is needed. If half of the nodes are used up before
+ * the minimum is known, the other half is spent on colourings with fewer colours.
  */
 export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {
   const { answer: clique, nodes } = maxClique(graph, nodesMax >> 2);

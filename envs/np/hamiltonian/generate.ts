@@ -1,6 +1,6 @@
 /**
- * Generates random graphs. Harder levels have separators: vertices whose removal leaves as many parts or more, so that
- * a cycle may be unable to visit all parts.
+ * Generates random graphs. Harder levels have separators: vertices whose removal splits the graph into at least as many
+ * parts as there are separators. A cycle may then be unable to visit all parts.
  */
 import { defineGenerator } from "../../define.ts";
 import { edgeCount, emptyGraph, type Graph, join, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
@@ -19,13 +19,13 @@ import {
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 60, integer: true }),
   density: share(
-    "The share of all pairs of vertices that are edges, on average, as far as the separators allow it.",
+    "The mean share of all pairs of vertices that an edge joins. It is lower if the separators allow fewer edges.",
     0.2,
   ),
   ...minMax(
     "separators",
     [
-      "Fewest separators: vertices whose removal leaves as many parts, and the surplus more. 0 separators leave the graph as it is.",
+      "Fewest separators: vertices whose removal splits the graph into as many parts as separators, plus the surplus. 0: none.",
       "Most separators.",
     ],
     [0, 0],
@@ -40,13 +40,9 @@ const parameters = defineParameters({
     [0, 0],
     { min: 0, max: 12, integer: true },
   ),
-  part_max: wholeNumber(
-    "Most vertices of a part. One part has all the vertices that are left, however many.",
-    1,
-    [1, 10],
-  ),
+  part_max: wholeNumber("Most vertices of a part, except for one part, which has all remaining vertices.", 1, [1, 10]),
   reference: laterSwitch(
-    "1: graphs as the papers' public code makes them: a cycle through all vertices, and each other pair joined with a chance of density.",
+    "1: graphs as the papers' public code makes them: a cycle through all vertices, and an edge between each other pair with the probability density.",
   ),
 });
 

@@ -47,11 +47,16 @@ export const inline: InlineCodec<KnapsackInstance> = {
 
 const parameters = defineParameters({
   ...minMax("items", ["Fewest items.", "Most items."], [15, 25], { min: 2, max: 500, integer: true }),
-  ...minMax("planted", ["Fewest items that set the capacity.", "Most items that set the capacity."], [6, 10], {
-    min: 1,
-    max: 499,
-    integer: true,
-  }),
+  ...minMax(
+    "planted",
+    ["Fewest planted items, whose total weight sets the capacity.", "Most planted items."],
+    [6, 10],
+    {
+      min: 1,
+      max: 499,
+      integer: true,
+    },
+  ),
   ...minMax("weight", ["Least weight of an item.", "Largest weight of an item."], [5, 25], {
     min: 1,
     max: 100_000,
@@ -64,12 +69,15 @@ const parameters = defineParameters({
   }),
   ...minMax(
     "factor",
-    ["Least capacity per weight of those that set it.", "Largest capacity per weight of those that set it."],
+    [
+      "Least capacity, as a multiple of the planted items' weight.",
+      "Largest capacity, as a multiple of the planted items' weight.",
+    ],
     [1.1, 1.4],
     { min: 1, max: 10, integer: false },
   ),
   reference: laterSwitch(
-    "1: items as the papers' public code makes them: beside those that set the capacity, as many as items has more than planted, which are heavy, cheap or traps, by its benchmark's numbers.",
+    "1: items as the papers' public code makes them. The capacity comes from the planted items. The other items (items minus planted) are heavy, light or traps, with the weights and values of that code's benchmark.",
   ),
 });
 

@@ -37,8 +37,8 @@ function list({ capacity, weights, values }: KnapsackInstance): string {
 }
 
 /**
- * Returns the optimum. The papers' public code also finds it, so its reference value, by which it divides, equals our
- * baseline.
+ * Returns an optimal choice. The papers' public code also finds the optimum and measures answers against it. That
+ * reference value therefore equals our baseline.
  */
 function heuristic(instance: KnapsackInstance): Choice {
   return solve(instance).answer;

@@ -1,8 +1,8 @@
 /**
- * Generates items as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/knapsack). Some
- * items set the capacity. Of the others, four in ten are heavy and of low value, and four in ten are light and of low
- * value. Two in ten are traps: at least half as heavy as all items that set the capacity together, with the same value
- * per weight.
+ * Generates items as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/knapsack). The
+ * total weight of some items, times a factor, is the capacity. Of the other items, four in ten are heavy and of low
+ * value per weight, and four in ten are light and of low value per weight. Two in ten are traps: they weigh at least
+ * half as much as all items that set the capacity, and have the same value per weight.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";

@@ -100,7 +100,7 @@ const parameters = defineParameters({
     integer: true,
   }),
   reference: laterSwitch(
-    "1: days as the papers' public code makes them: meetings of 30, 60 or 90 minutes, rooms of 3 to 10 seats, and everybody away from 12:00 to 13:00; of the other parameters the counts and size_max count.",
+    "1: days as the papers' public code makes them: meetings of 30, 60 or 90 minutes, rooms of 3 to 10 seats, and everybody away from 12:00 to 13:00; of the other parameters, only size_max and the numbers of meetings, attendees and rooms have an effect.",
   ),
 });
 

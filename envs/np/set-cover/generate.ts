@@ -35,7 +35,7 @@ const parameters = defineParameters({
   ...minMax("elements", ["Fewest elements of the universe.", "Most elements of the universe."], [10, 20], COUNT),
   ...minMax("subsets", ["Fewest subsets.", "Most subsets."], [5, 10], COUNT),
   subset_size_factor: share(
-    "Size of the largest random subset, as a share of the universe; the smallest is half as large. An element that no subset got is then given to one.",
+    "Size of the largest random subset, as a share of the universe; the smallest is half as large. Each element that is in no subset is then added to a random one.",
     0.4,
   ),
   reference: laterSwitch("1: subsets as the papers' public code makes them: the smallest have one element."),

@@ -37,18 +37,18 @@ export const inline: InlineCodec<SubsetSumInstance> = {
 
 const parameters = defineParameters({
   ...minMax("numbers", ["Fewest numbers.", "Most numbers."], [6, 10], { min: 3, max: 500, integer: true }),
-  ...minMax("planted", ["Fewest numbers that the target sums up.", "Most numbers that the target sums up."], [4, 8], {
+  ...minMax("planted", ["Fewest numbers whose sum is the target.", "Most numbers whose sum is the target."], [4, 8], {
     min: 1,
     max: 498,
     integer: true,
   }),
-  ...minMax("value", ["Smallest number there may be.", "Largest number there may be."], [1, 5], {
+  ...minMax("value", ["Smallest value of a number.", "Largest value of a number."], [1, 5], {
     min: 1,
     max: 100_000,
     integer: true,
   }),
   reference: laterSwitch(
-    "1: numbers as the papers' public code makes them: several sets that make the target where there is room, and no number need be left out.",
+    "1: numbers as the papers' public code makes them. Several sets of numbers have the target as their sum, if the instance has room for them. The target need not leave out any number.",
   ),
 });
 

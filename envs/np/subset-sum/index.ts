@@ -31,8 +31,8 @@ function list({ target, numbers }: SubsetSumInstance): string {
 }
 
 /**
- * Returns the optimum. The papers' public code also finds it, so its reference value, by which it divides, equals our
- * baseline.
+ * Returns an optimal subset. The papers' public code also finds the optimum and measures answers against it. That
+ * reference value therefore equals our baseline.
  */
 function heuristic(instance: SubsetSumInstance): Subset {
   return solve(instance).answer;

@@ -5,7 +5,7 @@ export interface Customer {
   readonly id: number;
   readonly name: string;
   readonly city: string;
-  /** Index in `customers` of the customer who recruited this one. */
+  /** Index in `customers` of the customer who referred this one. */
   readonly referredBy: number;
 }
 

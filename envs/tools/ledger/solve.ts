@@ -1,7 +1,6 @@
 /**
- * Finds the shortest plan (list of calls) that solves a task, and proves that it is the shortest. Each id, amount and
- * balance stands in the replies to one kind of call only. Such a call needs an id or a name that was seen before. Every
- * call of the plan is therefore needed.
+ * Finds the shortest plan (list of calls) that solves a task. The policy learns each id, amount and balance that it
+ * needs from a call, and that call needs an id or a name learnt before. Every call of the plan is therefore needed.
  */
 import { type Account, answerOf, type Customer, idOf, type LedgerInstance, openOrders, sumOf } from "./database.ts";
 

@@ -38,8 +38,8 @@ const SWEEPS_MAX = 400;
  */
 const SWEEPS_FIRST = 60;
 /**
- * Number of sweeps over the relaxation's vectors between attempts to certify the bound. The sum of the vectors is also
- * recomputed after so many.
+ * Number of sweeps over the relaxation's vectors between attempts to certify the bound. The sum of the vectors is
+ * recomputed at the same interval.
  */
 const SWEEPS_BETWEEN = 5;
 /** Sweeps count as converged if they gain less than this share of the distance between the value and the target. */
@@ -73,7 +73,7 @@ function isClosed(search: Search, node: Node): boolean {
   const { free } = node;
   const edges = free.reduce((sum, v) => sum + problem.neighbours[v]!.length, 0);
   const [workOfSweep, workOfProof] = [(edges + 4 * free.length) * relaxation.rank, free.length ** 3 / 6];
-  // The agreement changes in steps of two, which are one unit of the cut.
+  // A cut that is lighter by one unit has an agreement that is greater by two.
   const target = -2 * (best.agreement + 2 - node.agreement);
   let before = Infinity;
   for (let sweeps = 1; sweeps <= SWEEPS_MAX; sweeps++) {

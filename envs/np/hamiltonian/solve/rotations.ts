@@ -41,8 +41,8 @@ function append({ path, place }: Walk, v: number): void {
 }
 
 /**
- * Extends the path to the neighbour of its end that has the fewest neighbours off the path, because that one is soonest
- * out of reach. Returns false if no neighbour is off the path.
+ * Extends the path to the neighbour of its end that has the fewest neighbours off the path, because that neighbour
+ * would be the first to become unreachable. Returns false if no neighbour is off the path.
  */
 function extend(walk: Walk): boolean {
   const { neighbours, place, path, rng } = walk;

@@ -126,7 +126,8 @@ function* neighbourhoods(adjacency: BitMatrix, present: VertexSet): Generator<Ve
     toggle(inner, v);
     for (let w = 0; w < words; w++) around[w] = around[w]! | bits[v * words + w]!;
     const separators = around.map((word, w) => word & ~inner[w]! & present[w]!);
-    // Skip separators that leave fewer parts than separators, because their bound is useless.
+    // Skip separators that are at least half of all vertices. They leave at most as many parts as separators, so their
+    // bound would be all vertices.
     if (2 * sizeOf(separators) < order.length) yield separators;
   }
 }

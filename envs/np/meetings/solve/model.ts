@@ -20,8 +20,8 @@ export interface Model {
   /** Meetings, with the most attendees per minute first. */
   readonly byAttendance: readonly number[];
   /**
-   * Numbers of seats for each of which the search bounds the attendance: 1, and each k such that fewer rooms have at
-   * least k seats than have at least k − 1.
+   * Values of `seats` for which the search computes a bound on attendance: 1, and for each room the number of its seats
+   * plus 1.
    */
   readonly seatsFrom: readonly number[];
   /** Earliest possible start of a meeting, in minutes since midnight. */
@@ -91,7 +91,7 @@ export function countedOption(schedule: Schedule, meeting: number): readonly Pla
   return start === undefined ? [] : [{ meeting, room: -1, start }];
 }
 
-/** Returns, for each number of seats that suffices, the earliest start in a room with so many seats. */
+/** Returns one option for each size of room that seats the meeting: the earliest start in a room of that size. */
 export function roomOptions(schedule: Schedule, meeting: number): readonly Placement[] {
   const { model, placements, ends } = schedule;
   const { size, intervals, minutes } = model.jobs[meeting] as Job;

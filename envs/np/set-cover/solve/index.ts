@@ -124,7 +124,7 @@ export function trivial({ subsets }: SetCoverInstance): number {
 
 /**
  * Returns the default maximum number of search nodes: about one second of CPU time, because a node costs about subsets
- * × elements. 30 subsets and 40 elements never reach it.
+ * × elements. Instances with 30 subsets and 40 elements never reach it.
  */
 function nodesMaxDefault({ subsets }: SetCoverInstance): number {
   return Math.ceil(3.5e8 / (subsets.rows * subsets.columns));

@@ -1,6 +1,6 @@
 /**
- * Holds which subset contains which element, in both directions, and the state of a search. Sets are bits in 32-bit
- * words. An array marked "By depth" has one row for each depth of the search.
+ * Holds which subset contains which element, in both directions, and the state of a search. Sets are rows of bits in
+ * 32-bit words.
  */
 import { bitCount, type BitMatrix, hasBit } from "../../../lib/bit-matrix.ts";
 
@@ -43,7 +43,7 @@ export function searchOf(subsets: BitMatrix, nodesMax: number): Search {
   for (let s = 0; s < rows; s++) {
     for (let e = 0; e < columns; e++) if (hasBit(subsets, s, e)) heldBy[e * subsetWords + (s >>> 5)]! |= 1 << (s & 31);
   }
-  // Number of depths. Each choice covers at least one element, so that the deepest is `columns`.
+  // Number of depths of the search: 0 to `columns`, because each choice covers at least one more element.
   const depths = columns + 1;
   const uncovered = new Int32Array(depths * elementWords);
   for (let e = 0; e < columns; e++) uncovered[e >>> 5]! |= 1 << (e & 31);

@@ -37,8 +37,8 @@ function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
       dearest[w * n + v] = path;
     }
   }
-  // Correct the edges at the leaf that has the 1-tree's extra edge. They replace this extra edge, not one of the tree
-  // path.
+  // Correct the entries of the leaf that has the 1-tree's extra edge: another edge of this leaf would replace the extra
+  // edge, not an edge of the tree path.
   const second = cost[leaf * n + leafMate]! + pi[leaf]! + pi[leafMate]!;
   for (let w = 0; w < n; w++) {
     if (w === leaf || w === (leaf === 0 ? order[1] : parent[leaf])) continue;

@@ -11,7 +11,7 @@ export interface Instance {
 
 /**
  * Maximum absolute value of a multiplier. With costs up to 2^27, a reduced cost (cost + 2 multipliers) and the
- * difference of two fit 32 bits. Any sum over a tour fits the 53 exact bits of a double.
+ * difference of two reduced costs fit 32 bits. Any sum over a tour fits the 53 exact bits of a double.
  */
 const multiplierMax = 2 ** 28;
 const costMax = 2 ** 27;
@@ -59,8 +59,8 @@ export function multipliers(n: number): Multipliers {
 }
 
 /**
- * Improves the multipliers from `best` on by subgradient steps. Stores the best multipliers there, and returns their
- * bound. Stops when the bound exceeds `cutoff` or the 1-tree is a tour. `evaluate` must fill `degree`.
+ * Improves the multipliers `m.best` by subgradient steps, and returns the 1-tree bound that they give. Stops when the
+ * bound exceeds `cutoff` or the 1-tree is a tour. `evaluate` must fill `degree`.
  */
 export function ascend(
   m: Multipliers,
@@ -121,8 +121,8 @@ function move(m: Multipliers, degree: Int32Array, step: number): void {
 
 /**
  * Minimum 1-tree of the complete graph under reduced costs cost + pi(u) + pi(v). A 1-tree is a spanning tree plus the
- * second cheapest edge at one of its leaves. No tour is cheaper than a 1-tree, at any leaf. The leaf with the dearest
- * second edge gives the best bound.
+ * second cheapest edge at one of its leaves. Whichever leaf is chosen, no tour is cheaper than the 1-tree. The leaf
+ * with the dearest second edge gives the best bound.
  */
 export interface DenseTree {
   readonly instance: Instance;

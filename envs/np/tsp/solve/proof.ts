@@ -25,7 +25,10 @@ export interface Proof {
   readonly nodesMax: number;
 }
 
-/** First guess, as a share of the gap between the bound and the length of the current tour. */
+/**
+ * First step from the bound to a guess of the optimum, as a share of the gap between the bound and the length of the
+ * current tour.
+ */
 const guessShare = 1 / 16;
 
 /**

@@ -64,8 +64,9 @@ function propagate(graph: SparseGraph): boolean {
 }
 
 /**
- * Decides a vertex's remaining edges if two of its edges are required, or only two are left. Returns false if no tour
- * is left.
+ * Decides the free edges of a vertex if its required or allowed edges leave no choice. If `isRequired` is true and two
+ * edges are required, forbids the others. If it is false and only two edges are allowed, requires both. Returns false
+ * if no tour is left.
  */
 function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
   const { first, incident, status, requiredAt, allowedAt } = graph;
@@ -79,8 +80,8 @@ function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
 }
 
 /**
- * Forbids the edge that would close a path of required edges before it contains every city. The path is the one that
- * the decision at this position of the trail made. Returns false if no tour is left.
+ * Forbids the edge that would close a path of required edges before it contains every city. `at` is the index in the
+ * trail of the decision that made the path. Returns false if no tour is left.
  */
 function keepPathOpen(graph: SparseGraph, at: number): boolean {
   const { n, trailEnds, first, incident, tail, head, status } = graph;

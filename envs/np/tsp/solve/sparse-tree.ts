@@ -87,7 +87,10 @@ function sortFree(tree: SparseTree, pi: Int32Array): void {
   order.subarray(0, freeCount).sort((a, b) => key[a]! - key[b]!);
 }
 
-/** Runs Kruskal's algorithm over the sorted free edges. Returns the cost of the 1-tree without multipliers. */
+/**
+ * Runs Kruskal's algorithm over the sorted free edges. Returns the cost of the 1-tree without multipliers, or Infinity
+ * if the allowed edges contain no 1-tree.
+ */
 function span(tree: SparseTree): number {
   const { graph, order, inTree, base, component, degree, freeCount } = tree;
   const { n, tail, head, cost, requiredAt } = graph;
@@ -117,8 +120,9 @@ function span(tree: SparseTree): number {
 }
 
 /**
- * Adds the second edge of the leaf whose second edge is dearest. Among the free edges in the order of reduced cost,
- * this is the last leaf to get its second edge. Returns the cost with that edge.
+ * Turns the spanning tree into a 1-tree: adds a second edge at the leaf whose cheapest second edge is dearest. That is
+ * the last leaf to get one if the free edges are tried in the order of reduced cost. Returns the cost with that edge,
+ * or Infinity if some leaf has no second edge.
  */
 function closeAtLeaf(tree: SparseTree, sum: number): number {
   const { graph, order, inTree, degree, unmet, freeCount } = tree;
@@ -142,8 +146,8 @@ function closeAtLeaf(tree: SparseTree, sum: number): number {
 }
 
 /**
- * Records the first edge outside the tree at a leaf as its second edge. Returns 1 if the edge is the first one at leaf
- * v, else 0.
+ * Called for the edges outside the tree in the order of reduced cost. If v is a leaf without a second edge, records
+ * this edge as its second edge and returns 1. Otherwise returns 0.
  */
 function meet(tree: SparseTree, v: number, edge: number): number {
   if (tree.unmet[v] === 0) return 0;
@@ -154,8 +158,8 @@ function meet(tree: SparseTree, v: number, edge: number): number {
 }
 
 /**
- * Rise of the bound if an edge is decided against the 1-tree, for each free edge. An edge outside the tree would be
- * required, and one inside forbidden. Infinity if no tour is left.
+ * For each free edge, how much the bound rises if the edge is decided contrary to the 1-tree: required if it is outside
+ * the 1-tree, forbidden if it is inside. Infinity if no tour is then left.
  */
 export interface Rises {
   readonly rise: Float64Array;
@@ -217,8 +221,9 @@ function root(out: Rises, tree: SparseTree): void {
 }
 
 /**
- * Walks the tree path between the ends of an edge outside the tree, and updates the rises of its free edges, each of
- * which the edge could replace. Returns the reduced cost of the dearest of these.
+ * Walks the tree path between the ends of `edge`, which is outside the tree and could replace any free edge of the
+ * path. Lowers the rises of these free edges accordingly. Returns the reduced cost of the dearest of them, or −Infinity
+ * if there are none.
  */
 function coverPath(out: Rises, tree: SparseTree, edge: number): number {
   const { key } = tree;
