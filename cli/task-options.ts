@@ -101,7 +101,7 @@ export function addTaskOptions(command: Command): Command {
     answerFormatOption(),
     thinkingOption(),
     ...schemeOptions("the environment's"),
-    new Option("--calls <n>", "calls of an episode, where tasks have turns (default: the environment's)").argParser(
+    new Option("--calls <n>", "maximum number of calls of an episode, for tasks with turns (default: the environment's)").argParser(
       wholeNumber(1, 2 ** 32 - 1),
     ),
     new Option("--tool <name>", "tool that the policy may call; may be given several times").argParser(

@@ -21,7 +21,8 @@ export interface Written {
 export type Reply =
   | ({ readonly kind: "completion" } & Written)
   /**
-   * Reply that cannot be used: the endpoint gave up before the end, or the text is empty although it was not cut off.
+   * Reply that cannot be used: the endpoint gave up before the end, or the reply has neither text nor calls of tools
+   * although it was not cut off.
    */
   | { readonly kind: "unusable"; readonly message: string };
 
@@ -65,8 +66,9 @@ export function readReply({ choices }: { readonly choices: readonly unknown[] })
 }
 
 /**
- * Returns the calls of tools in a reply. A call without an id gets one of nine letters and digits, which every chat
- * template accepts. Some servers give arguments as an object instead of its text, or leave them out if there are none.
+ * Returns the calls of tools in a reply. A call without an id gets an id of nine letters and digits, which every chat
+ * template accepts. Some servers send the arguments as a JSON object instead of as text, or leave them out if there are
+ * none.
  */
 function callsOf(value: unknown): readonly WrittenCall[] {
   if (!Array.isArray(value)) return [];

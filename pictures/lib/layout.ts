@@ -5,7 +5,10 @@ import type { Point } from "./picture.ts";
 // The functions below embed: they find points whose distances approximate the given ones. The same input always gives
 // the same points.
 
-/** Returns the distance of two different numbers from 0 to size − 1. Positive and symmetric; need not be a metric. */
+/**
+ * Returns the distance of two different points, which are numbered from 0 to size − 1. Positive and symmetric; need not
+ * be a metric.
+ */
 export type Distance = (a: number, b: number) => number;
 
 const POWER_STEPS = 150;
@@ -53,7 +56,7 @@ function innerProducts(matrix: Float64Array, size: number): Float64Array {
 /**
  * Writes the points' coordinates along the principal axis of the matrix, and removes that axis from the matrix. Uses
  * power iteration with half the largest row sum added to the diagonal. Without this shift, a negative eigenvalue could
- * be the largest in magnitude: distances that are not a metric have some.
+ * be the largest in magnitude. Distances that are not a metric lead to negative eigenvalues.
  */
 function principal(inner: Float64Array, coordinates: Float64Array): void {
   const size = coordinates.length;

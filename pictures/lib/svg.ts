@@ -34,7 +34,7 @@ export function circle(x: number, y: number, radius: number, className: string):
   return shape("circle", { class: className, cx: x, cy: y, r: radius });
 }
 
-/** Draws a path of these commands. Drawing many lines as one path keeps a picture small. */
+/** Draws one path from SVG path commands. Drawing many lines as one path keeps a picture small. */
 export function path(commands: readonly string[], className: string, width?: number): Shape {
   return shape("path", { class: className, d: commands.join(""), "stroke-width": width });
 }

@@ -32,7 +32,7 @@ export function Both({ ids, pair, pairs }: BothProps) {
     },
     [ids.join(), part, instance],
   );
-  // The samples of the task before stay until those of this one are there, and so does its name.
+  // Show the previous task's name as long as its samples are shown, that is, until the samples of this task are loaded.
   const named = (answer.waiting && answer.value?.[0].evaluated.instance) || instance;
   return (
     <>

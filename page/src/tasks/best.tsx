@@ -10,7 +10,10 @@ import { Failure, Facts, Panel, Waiting } from "../ui/parts.tsx";
 import { figure } from "../words.ts";
 import { type Given, Picture, textOf } from "./picture.tsx";
 
-/** Returns whether the reader may see the answer. Those of benchmarks are secret. */
+/**
+ * Returns whether the reader may see the answer to a task: only operators, and nobody if the task is of the split
+ * bench.
+ */
 export function mayReveal({ split }: Task): boolean {
   return roleAtLeast("operator") && split !== Split.BENCH;
 }
