@@ -93,7 +93,7 @@ export function addSuiteOptions(command: Command): Command {
   return addHere(command, "suiteFile");
 }
 
-/** Returns an address argument unchanged, or refuses it unless it is host:port. */
+/** Returns an address of the form host:port unchanged. Throws an error for any other address. */
 export function hostPort(text: string): string {
   const problem = addressProblem(text);
   if (problem === undefined) return text;

@@ -213,7 +213,10 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
 
 const CHECK = "gradus sandbox check says what programs can do on this machine";
 
-/** Reports each feature of the Linux kernel that isolates programs, and what the sandbox uses if it is missing. */
+/**
+ * Reports for each feature of the Linux kernel that isolates programs whether this machine has it, and what the sandbox
+ * uses otherwise.
+ */
 export function* isolationChecks(found: KernelIsolation): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>

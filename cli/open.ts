@@ -1,4 +1,4 @@
-/** Opens files in the program that the desktop has for them. */
+/** Opens files in the desktop's default program for their type. */
 import open from "open";
 
 /**

@@ -71,7 +71,7 @@ export function schemeOptions(byDefault: string): readonly Option[] {
   ];
 }
 
-/** Returns the choice of a reward scheme that the flags describe. Undefined: they name none. */
+/** Returns the choice of a reward scheme that the flags describe. Undefined: the flags choose no scheme. */
 export function schemeOf({ scheme, schemeParam }: Pick<TaskFlags, "scheme" | "schemeParam">) {
   if (scheme === undefined && schemeParam === undefined) return undefined;
   return { name: scheme ?? "", parameters: schemeParam ?? {} };

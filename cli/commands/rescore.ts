@@ -175,7 +175,7 @@ function armsIn(groups: readonly StoredGroup[]): string {
 /** Maximum number of arms that an error names. */
 const ARMS_SHOWN = 8;
 
-/** Copies a server's completions to a file, unless it is there. Returns its path. */
+/** Copies completions from the server to a file, unless the file exists. Returns the file's path. */
 async function copied(client: GradusClient, kept: Kept, path: string): Promise<string> {
   if (existsSync(path)) return path;
   const { writeSnapshot } = await import("../rescore/snapshot.ts");

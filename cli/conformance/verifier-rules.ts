@@ -23,8 +23,8 @@ const REPEATS = 12;
 const REPEATED_MS_MAX = 20_000;
 const GUESSES = [NONSENSE, "0", "1", "yes", "a"];
 /**
- * Exit status in an answer that is written as code. If the verifier's process ends with this status, it has run the
- * answer.
+ * Exit status in an answer that is written as code. If the verifier's process ends with this status, the verifier has
+ * run the answer.
  */
 const STATUS = 73;
 

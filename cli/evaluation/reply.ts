@@ -8,7 +8,10 @@ export type WrittenCall = Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson
 
 /** Completion that the model wrote. */
 export interface Written {
-  /** Text of the reply. If the endpoint returns the thinking in a separate field, it is put in front, between tags. */
+  /**
+   * Text of the reply. If the endpoint returns the thinking in a separate field, the text begins with the thinking in
+   * <think> tags.
+   */
   readonly text: string;
   /** Text without the thinking, for the conversation in the next request. */
   readonly content: string;

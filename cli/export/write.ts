@@ -153,7 +153,7 @@ export interface ComparedRow {
   readonly arm: string;
   /** Probability that the run recorded. */
   readonly recorded: number;
-  /** Probability under another policy. Null: it can draw no arm. */
+  /** Probability under the other policy. Null: that policy can draw no arm. */
   readonly compared: number | null;
 }
 

@@ -2,7 +2,7 @@
 import { type Graph, neighbours } from "../../envs/lib/graph.ts";
 import type { Point } from "./picture.ts";
 
-// The functions below embed: they find points whose distances approximate the given ones. The same input always gives
+// The functions below find points in the plane whose distances approximate given distances. The same input always gives
 // the same points.
 
 /**
@@ -19,8 +19,8 @@ const STRESS_SWEEPS = 80;
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
 /**
- * Returns points whose distances approximate the given ones, by classical scaling and then stress majorization, which
- * gives short distances the most weight. The points are centred at the origin.
+ * Returns points whose distances approximate those of `distance`, by classical scaling and then stress majorization,
+ * which gives short distances the most weight. The points are centred at the origin.
  */
 export function embed(size: number, distance: Distance): readonly Point[] {
   const matrix = Float64Array.from({ length: size * size }, (_, at) => {

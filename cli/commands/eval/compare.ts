@@ -28,7 +28,7 @@ interface Flags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
-/** Number of samples that one call reads. Samples without their texts are small. */
+/** Number of samples that one call reads. It is large, because the samples are read without their texts. */
 const PAGE_SIZE = 1000;
 
 export function addCompare(group: Command): void {

@@ -34,8 +34,8 @@ function wrongStudent(student: Partial<Student> | undefined, arms: number): stri
 }
 
 /**
- * Returns the family of simulated students, with a check of each student that it makes. Results of an invalid student
- * would be meaningless.
+ * Returns the family of simulated students with a check of each student that create() makes. Results of an invalid
+ * student would be meaningless.
  */
 function checkedFamily(file: string, family: Family): Family {
   return {

@@ -62,7 +62,9 @@ interface ColumnProps {
   readonly samples: readonly Sample[];
 }
 
-/** Shows the prompt once, or both if they differ, e.g. because the answer has another format. */
+/**
+ * Shows the prompt once, or the prompts of both evaluations if they differ, e.g. because of different answer formats.
+ */
 function Prompts({ columns }: { readonly columns: readonly ColumnProps[] }) {
   const asked = columns.flatMap(({ evaluated, samples: [first] }) =>
     first?.task === undefined ? [] : [{ id: evaluated.id, task: first.task }],

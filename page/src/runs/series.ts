@@ -20,7 +20,10 @@ export interface Point {
   readonly frontiers: readonly number[];
   readonly solved: number | undefined;
   readonly reward: number | undefined;
-  /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
+  /**
+   * Mean reward of each line's samples. Undefined if no sample has a reward, or if the server does not send rewards by
+   * arm.
+   */
   readonly rewards: readonly (number | undefined)[];
   /**
    * Solved share of each line over a window of its rollouts. Undefined if the line has no rollout with a reward in this
