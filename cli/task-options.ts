@@ -101,9 +101,10 @@ export function addTaskOptions(command: Command): Command {
     answerFormatOption(),
     thinkingOption(),
     ...schemeOptions("the environment's"),
-    new Option("--calls <n>", "maximum number of calls of an episode, for tasks with turns (default: the environment's)").argParser(
-      wholeNumber(1, 2 ** 32 - 1),
-    ),
+    new Option(
+      "--calls <n>",
+      "maximum number of calls of an episode, for tasks with turns (default: the environment's)",
+    ).argParser(wholeNumber(1, 2 ** 32 - 1)),
     new Option("--tool <name>", "tool that the policy may call; may be given several times").argParser(
       (name, before: readonly string[] | undefined) => [...(before ?? []), name],
     ),

@@ -151,7 +151,10 @@ function violationSection({ violations }: Summary): string {
 function pictureSection(pictures: readonly Picture[] | undefined): string {
   const title = "What falls short";
   if (pictures === undefined)
-    return section(title, "No pictures: drawing them needs the keys that signed the task ids: give --key-file or --data-dir.");
+    return section(
+      title,
+      "No pictures: drawing them needs the keys that signed the task ids: give --key-file or --data-dir.",
+    );
   if (pictures.length === 0) return "";
   const items = pictures.map(({ part, words, svg }) => {
     const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;

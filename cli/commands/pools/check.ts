@@ -133,7 +133,10 @@ function shown(
     ["rows", String(rows)],
     ["rejected", `${rejected}${repeats === 0 ? "" : `, of which ${repeats} hold a task that came before`}`],
     ["left out", leftOut === 0 ? undefined : String(leftOut)],
-    ["unchecked", unchecked === 0 ? undefined : `${unchecked} (${failure ?? "the service that checks them did not answer"})`],
+    [
+      "unchecked",
+      unchecked === 0 ? undefined : `${unchecked} (${failure ?? "the service that checks them did not answer"})`,
+    ],
     [
       "contradictions",
       contradictions.rows === 0

@@ -54,7 +54,10 @@ export function addSamples(group: Command): void {
         .argParser(addVerdict),
     )
     .option("--violation <words>", "only completions whose violation contains these words")
-    .option("--violation-template <text>", "only completions whose violation has this template, as gradus run problems prints it")
+    .option(
+      "--violation-template <text>",
+      "only completions whose violation has this template, as gradus run problems prints it",
+    )
     .option("--reward-min <n>", "only completions with at least this reward", anyNumber)
     .option("--reward-max <n>", "only completions with at most this reward", anyNumber)
     .option("--solved", "only solved completions")
@@ -97,7 +100,8 @@ async function samples(id: string, flags: Flags): Promise<void> {
       await printed(json ? `${jsonText(jsonOf(RunSampleSchema, sample.message))}\n` : `${wordsOf(sample)}\n\n`);
       if (++shown === limit) return;
     }
-    if (shown === 0 && !json) print("no completions: a server keeps completions only if it was started with --keep-samples");
+    if (shown === 0 && !json)
+      print("no completions: a server keeps completions only if it was started with --keep-samples");
   });
 }
 

@@ -99,7 +99,8 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const report = finish(out, kept, account);
   if (flags.json) printJson(report);
   else print(shown(out, report));
-  if (report.accepted === 0) throw new CliProblem("failure", `${path}: no row got enough wrong options: lower --count or ask another teacher`);
+  if (report.accepted === 0)
+    throw new CliProblem("failure", `${path}: no row got enough wrong options: lower --count or ask another teacher`);
 }
 
 async function digestOf(path: string): Promise<string> {

@@ -177,7 +177,10 @@ function scoreOf(stage: string, reports: readonly Report[], name: string, figure
   // Refuse a name that several reports have, because the first one might come from different reports before and after
   // training.
   if (others.length > 0)
-    return { kind: "none", message: `${stage}: several reports have a row '${name}': choose rows by --domain that only one report has` };
+    return {
+      kind: "none",
+      message: `${stage}: several reports have a row '${name}': choose rows by --domain that only one report has`,
+    };
   if (found === undefined) {
     const names = [...new Set(reports.flatMap(namesOf))].join(", ");
     const remedy = `give its rows by --domain NAME=ROW,ROW; there are ${names}`;

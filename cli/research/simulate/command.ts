@@ -32,7 +32,9 @@ export function addSimulate(program: Command): void {
     .command("simulate")
     .argument("<file>", "the run's configuration, e.g. examples/adsc.yaml")
     .addOption(
-      new Option("--student <name>", "kind of simulated student (listed below), or a file that exports one").default(students[0]?.name),
+      new Option("--student <name>", "kind of simulated student (listed below), or a file that exports one").default(
+        students[0]?.name,
+      ),
     )
     .option("--seeds <n>", "number of simulated students, each with a seed of its own", wholeNumber(2, 1000), 10)
     .option(
