@@ -95,7 +95,7 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
 
 /**
  * Measures the pace of work with `total` steps. `step` records finished steps. `left` returns the remaining time in
- * words. If no step has finished for long, it says so instead, and why.
+ * words. If no step has finished for a long time, `left` says so instead, and says why.
  */
 function createPace(total: number) {
   const startMs = performance.now();

@@ -82,8 +82,8 @@ export function addLocalOptions(command: Command): Command {
  * flags here.
  */
 export const VERIFIERS_HELP = `
-Writing is compared by a judge and code is run in a sandbox: those of the server with --server, and without it those of
-this process, set as for gradus serve:
+Some environments need a judge, which compares texts, or a sandbox, which runs code. With --server, the server uses its
+own. Without --server, this process uses those that these variables set, as for gradus serve:
   GRADUS_JUDGE_URL, GRADUS_JUDGE_MODEL  the judge's OpenAI-compatible endpoint and model: both, or there is no judge
   GRADUS_JUDGE_KEY                      its key, if it wants one
   GRADUS_SANDBOX                        embedded (the default), the URL of a SandboxFusion server, or off`;
@@ -93,7 +93,7 @@ export function addSuiteOptions(command: Command): Command {
   return addHere(command, "suiteFile");
 }
 
-/** Returns an address argument unchanged, or refuses it unless it is host:port. */
+/** Returns an address of the form host:port unchanged. Throws an error for any other address. */
 export function hostPort(text: string): string {
   const problem = addressProblem(text);
   if (problem === undefined) return text;
@@ -114,7 +114,7 @@ export const DEFAULT_SERVER = "localhost:50051";
  * Adds the options that name a server, but not those for credentials. Used by commands that also take the flags of
  * `gradus serve`, which include the credentials.
  */
-export function addReachOptions(command: Command, otherwise = "without it: none is asked"): Command {
+export function addReachOptions(command: Command, otherwise = "without it: no server is asked"): Command {
   const options = [
     new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
       .env("GRADUS_SERVER")
@@ -132,7 +132,7 @@ export function addServerOptions(command: Command, otherwise = `without it: ${DE
     new Option("--token <token>", "the server's bearer token (env GRADUS_TOKEN)"),
     new Option("--token-file <file>", "file that holds the token (env GRADUS_TOKEN_FILE)"),
     new Option("--tls-cert <file>", "this client's certificate in PEM, for mutual TLS"),
-    new Option("--tls-key <file>", "its private key in PEM"),
+    new Option("--tls-key <file>", "private key in PEM of the certificate of --tls-cert"),
   ];
   addReachOptions(command, otherwise);
   for (const option of options) command.addOption(option.helpGroup(THE_SERVER));
@@ -191,7 +191,7 @@ export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promis
   return openLocal(config, needs);
 }
 
-/** Options in which a command's client of a server differs from that of others. */
+/** Options of the client that connects to a server, which commands set differently, e.g. whether calls are retried. */
 type RemoteOptions = Pick<ClientOptions, "onFeedback" | "retry" | "deadlineMs">;
 
 /** Connects to a server. The caller closes the client. */

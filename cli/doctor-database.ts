@@ -3,7 +3,7 @@ import type { Inspected } from "../server/stores/postgres/inspect.ts";
 import { type Check, missing, ok, warning } from "./doctor-check.ts";
 
 const NAME = "database";
-/** Minimum major version of PostgreSQL, as the guides say. */
+/** Minimum major version of PostgreSQL that Gradus fully supports. The guides state the same version. */
 const MAJOR_MIN = 15;
 /**
  * Maximum difference between the clocks of this machine and of the database, in milliseconds. Larger differences are
@@ -20,10 +20,10 @@ const CONNECTIONS_MAX = 15;
  */
 const remedies: Readonly<Record<string, string>> = {
   "28P01": "correct the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
-  "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
+  "28000": "allow the user from this machine in pg_hba.conf, or name another user in the URL",
   "3D000": "make it by createdb, or name another in the URL",
-  "42501": "GRANT the user what it lacks, or name another in the URL",
-  "53300": `raise max_connections: a server has up to ${CONNECTIONS_MAX}`,
+  "42501": "GRANT the user the missing rights, or name another user in the URL",
+  "53300": `raise max_connections: a Gradus server opens up to ${CONNECTIONS_MAX} connections`,
   ECONNREFUSED: "start PostgreSQL there, or correct the host and port in the URL",
   ENOTFOUND: "correct the host in the URL",
 };

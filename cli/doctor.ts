@@ -122,7 +122,7 @@ async function* runsHere(directory: string): AsyncGenerator<Check> {
   }
 }
 
-/** Checks the runs of a running server. Its list marks the runs that it cannot read. */
+/** Checks the runs of a running server, whose list of runs marks those that the server cannot read. */
 export async function serverRunsCheck(client: GradusClient): Promise<Check> {
   const runs = await client.listRuns();
   const damaged = runs.flatMap(({ runId, unreadable }) =>
@@ -193,7 +193,7 @@ async function port(name: string, flag: string, host: string, number: number): P
   return missing(name, `${host} port ${number} is not available (${problem})`, remedy);
 }
 
-const NO_CODE = "without it there is no code environment; --sandbox off turns it off";
+const NO_CODE = "without a sandbox, no task can run code; if no task needs it, give --sandbox off";
 
 async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<Check> {
   if (settings === undefined) {
@@ -213,7 +213,10 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
 
 const CHECK = "gradus sandbox check says what programs can do on this machine";
 
-/** Reports each feature of the Linux kernel that isolates programs, and what the sandbox uses if it is missing. */
+/**
+ * Reports for each feature of the Linux kernel that isolates programs whether this machine has it, and what the sandbox
+ * uses otherwise.
+ */
 export function* isolationChecks(found: KernelIsolation): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
@@ -223,22 +226,22 @@ export function* isolationChecks(found: KernelIsolation): Generator<Check> {
   yield wall(
     "sandbox: Landlock",
     landlock > 0,
-    `version ${landlock}: files are kept from programs`,
-    "no: files are kept from programs by namespaces alone",
+    `version ${landlock}, which keeps programs away from files`,
+    "no: only namespaces keep programs away from files",
     `a kernel of 5.13 or newer, with landlock in its lsm= list; ${CHECK}`,
   );
   yield wall(
     "sandbox: namespaces",
     namespaces,
-    "files, processes, network and shared memory of their own",
-    `no (${noNamespaces ?? "unknown"}): seccomp and Landlock alone hold programs in`,
+    "programs have their own files, processes, network and shared memory",
+    `no (${noNamespaces ?? "unknown"}): only seccomp and Landlock confine programs`,
     `allow user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces; in a container its profile); ${CHECK}`,
   );
   yield wall(
     "sandbox: library",
     library,
     "programs can import all of Python's standard library",
-    "programs can import only what is imported ahead of them",
+    "programs can import only the modules that the sandbox has already imported",
     `let others read Python's standard library, for programs run as user ${user}`,
   );
 }

@@ -35,9 +35,9 @@ export async function taskIdOf(
   }
 }
 
-/** Instruction for the user if a task id was signed by other keys than those of this process. */
+/** Instruction for the user if no key of this process signed a task id, so that the id cannot be opened. */
 export const OTHER_KEYS =
-  "ids are opened by the keys of where the task was made: give its --data-dir or --key-file, or --server";
+  "only the keys that signed a task id open it: give the --data-dir or --key-file of its server, or --server";
 
 /** Returns the task that a task id contains. Fails unless a key of this process signed the id. */
 export function openTask({ deps }: Local, taskId: string): AnyScoreTask {

@@ -66,9 +66,9 @@ const silent = pino({ level: "silent" });
 const neverAborted = new AbortController().signal;
 
 /**
- * Needs of a command, from the fewest. With "environments" it makes no task ids and leaves nothing in the data
- * directory. With "tasks" it makes task ids for later use, or opens such ids. With "evaluations" it also keeps
- * evaluations on disk. With "runs" it runs whole runs, whose tasks worker threads make, and which end with the process.
+ * Kind of work that a command does in this process. "environments": it makes no task ids for later use, and leaves
+ * nothing in the data directory. "tasks": it makes task ids for later use, or opens task ids. "evaluations": it also
+ * keeps evaluations on disk. "runs": it drives whole runs, which end with the process; worker threads make their tasks.
  */
 export type Needs = "evaluations" | "tasks" | "environments" | "runs";
 
@@ -128,8 +128,8 @@ export async function openLocal(
   const { mounts, registry } = await mountsOf(config, environments.registry);
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw fileProblem(loaded.message);
-  // Parts from which the server's handlers are assembled. The stores have none of a server's runs, so scoring a task of
-  // such a run records nothing, and the outcome says so.
+  // Parts from which the server's handlers are assembled. The stores of this process do not have the runs of a server.
+  // Scoring a task that a server's run drew therefore records nothing, and the outcome says so.
   const parts = {
     config,
     registry,
@@ -203,7 +203,10 @@ function transportTo(handlers: object, close: () => void): Transport {
   };
 }
 
-/** Converts a handler's error to a client's. Further problems of the same request become its cause. */
+/**
+ * Converts an error of a handler to the error that a client would get. Further problems of the same request go into its
+ * `cause`.
+ */
 function asClientSees(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error;
   const { code, message, retryDelayMs, others } = error;

@@ -1,7 +1,10 @@
-/** Opens files in the program that the desktop has for them. */
+/** Opens files in the desktop's default program for their type. */
 import open from "open";
 
-/** Returns whether to open a file without a request: for a user at a terminal, on a machine with a display. */
+/**
+ * Returns whether to open a file if the user gave neither --open nor --no-open: at a terminal, on a machine with a
+ * display.
+ */
 export function isShown(
   terminal: boolean,
   env: Readonly<Record<string, string | undefined>>,

@@ -35,7 +35,7 @@ export function draw(label: string, { nothing = false, marks = [], ...options }:
   return drawn.outerHTML;
 }
 
-/** Returns the data that have a finite value. The others are left out, because an unknown value is not 0. */
+/** Returns the data that have a finite value. Unknown values are left out, because they must not look like 0. */
 export function known<T extends { readonly value: number | undefined }>(
   data: readonly T[],
 ): readonly (T & { readonly value: number })[] {

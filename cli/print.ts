@@ -3,7 +3,7 @@ import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bu
 import { escapedJson } from "../envs/lib/escape.ts";
 import { inColour, write } from "../server/runtime/terminal.ts";
 
-/** Returns a message as JSON in the form of the HTTP port, with unset numbers and lists written out. */
+/** Returns a protobuf message as JSON in the form of the HTTP port, including numbers that are 0 and empty lists. */
 export function jsonOf<D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue {
   return toJson(schema, message, { alwaysEmitImplicit: true });
 }
@@ -101,7 +101,7 @@ export function word(names: Readonly<Record<number, string>>, value: number): st
 }
 
 const WIDTH_DEFAULT = 80;
-/** Narrower terminals get lines of this width, because charts have columns of names and numbers. */
+/** Minimum width of printed lines, in columns, even on a narrower terminal: charts need room for names and numbers. */
 const WIDTH_MIN = 40;
 
 /** Returns the terminal's width in columns, or a default that fits everywhere. */
@@ -109,7 +109,10 @@ export function terminalWidth(): number {
   return usableWidth(process.stdout.columns);
 }
 
-/** Returns the width to lay out lines for, given a terminal's width. 0: the terminal does not tell its width. */
+/**
+ * Returns the width of printed lines, given the terminal's width, both in columns. If `columns` is undefined or 0, the
+ * terminal's width is unknown, and the default applies.
+ */
 export function usableWidth(columns: number | undefined): number {
   return Math.max(WIDTH_MIN, columns || WIDTH_DEFAULT);
 }

@@ -36,7 +36,8 @@ export interface ChangeFlags {
 }
 
 /**
- * Adds options of commands that read a run file. `pool` adds --pool, unless the command has one with another meaning.
+ * Adds options of commands that read a run file. `pool` says whether to add --pool. It is false for commands in which
+ * --pool has another meaning or none.
  */
 export function addChangeOptions(command: Command, { pool }: { readonly pool: boolean }): Command {
   command.option(

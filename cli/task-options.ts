@@ -71,7 +71,7 @@ export function schemeOptions(byDefault: string): readonly Option[] {
   ];
 }
 
-/** Returns the choice of a reward scheme that the flags describe. Undefined: they name none. */
+/** Returns the choice of a reward scheme that the flags describe. Undefined: the flags choose no scheme. */
 export function schemeOf({ scheme, schemeParam }: Pick<TaskFlags, "scheme" | "schemeParam">) {
   if (scheme === undefined && schemeParam === undefined) return undefined;
   return { name: scheme ?? "", parameters: schemeParam ?? {} };
@@ -101,9 +101,10 @@ export function addTaskOptions(command: Command): Command {
     answerFormatOption(),
     thinkingOption(),
     ...schemeOptions("the environment's"),
-    new Option("--calls <n>", "calls of an episode, where tasks have turns (default: the environment's)").argParser(
-      wholeNumber(1, 2 ** 32 - 1),
-    ),
+    new Option(
+      "--calls <n>",
+      "maximum number of calls of an episode, for tasks with turns (default: the environment's)",
+    ).argParser(wholeNumber(1, 2 ** 32 - 1)),
     new Option("--tool <name>", "tool that the policy may call; may be given several times").argParser(
       (name, before: readonly string[] | undefined) => [...(before ?? []), name],
     ),

@@ -21,7 +21,10 @@ export interface OutsideVerdict {
 }
 
 export interface DrawOptions {
-  /** Result for an answer that only an external service can judge. If omitted, the picture says nothing about it. */
+  /**
+   * Result for an answer that only an external service can judge. If omitted, the picture says nothing about the
+   * result.
+   */
   readonly verdict?: OutsideVerdict | undefined;
   /**
    * Baseline to compare the answer's objective with, without drawing a best answer. With an undefined baseline, nothing

@@ -34,8 +34,8 @@ function drawParts(...parts: readonly (Part | undefined)[]): Picture {
 const WORDS = /(?<![\\A-Za-z])[A-Za-z]{2,}/u;
 
 /**
- * Returns an answer as a labelled part of the picture. An answer without marks such as dollars is drawn as a formula,
- * unless it contains words.
+ * Returns an answer as a labelled part of the picture. An answer without delimiters of formulas, such as dollars, is
+ * drawn as one formula unless it contains words.
  */
 function answerPart(label: string, answer: string, faint = false): Part {
   const shown = answer.length > ANSWER_LENGTH_MAX ? `${answer.slice(0, ANSWER_LENGTH_MAX)} …` : answer;

@@ -25,7 +25,7 @@ export function addRestore(program: Command): void {
   const command = program
     .command("restore")
     .argument("<file>", "from gradus backup")
-    .option("--force", "move the folder's present content into a new folder in it");
+    .option("--force", "if the data folder is not empty, move its present content into a new subfolder");
   addFolderOptions(command).action(async (file: string, flags: Flags) => {
     const { dataDir } = folderOf(flags);
     const { restore } = await import("../../server/stores/backup.ts");

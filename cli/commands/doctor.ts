@@ -15,7 +15,7 @@ export function addDoctor(program: Command): void {
     .option("--json", "print JSON")
     .addHelpText(
       "after",
-      "\nIt takes the flags and variables of gradus serve. It exits with 1 where something is missing.",
+      "\nIt takes the flags and variables of gradus serve. It exits with 1 if something is missing.",
     );
   addReachOptions(addServeOptions(command)).action(async (flags: Flags) => {
     const found: Check[] = [];

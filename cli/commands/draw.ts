@@ -134,8 +134,8 @@ async function drawn(
 }
 
 /**
- * Gets a verdict on the answer from the external service of the environment, such as a sandbox, if it has one. The
- * picture is drawn even if the service does not reply.
+ * Gets a verdict on the answer from the external service that the environment needs, such as a sandbox. Undefined: the
+ * environment needs none, or there is no answer. The picture is drawn even if the service does not reply.
  */
 async function askVerdict(
   { client }: Local,

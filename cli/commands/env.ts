@@ -73,8 +73,8 @@ export function addEnv(program: Command): void {
 }
 
 /**
- * Tries every rule for environments on those of a Python file or library (`target`), and prints the results. Two
- * processes serve the environments, because some rules need a fresh process.
+ * Tries every rule on the environments of a Python file or library (`target`), and prints the results. Two processes
+ * serve the environments, because some rules need a fresh process.
  */
 async function check(target: string, flags: CheckFlags): Promise<void> {
   const { level: levels = [], seeds, timeLimit, json = false } = flags;

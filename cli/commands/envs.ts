@@ -110,7 +110,7 @@ async function timesOf(client: GradusClient, { id, version, axes }: Environment)
     const of = ({ name, values }: AxisParameter) => [name, values[value - axis.first] ?? value] as const;
     const parameters = Object.fromEntries(axis.parameters.map(of));
     try {
-      // The first task of an environment also pays for loading its code and for warming up a thread.
+      // Make a first task outside the measurement, because it also loads the environment's code and warms up a thread.
       await client.reset({ environment: id, version, parameters, seed: TIMED_TASKS });
       const began = performance.now();
       // Make one task after the other, so that the time is that of one task and not of several threads.

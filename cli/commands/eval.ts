@@ -71,7 +71,7 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
     thinking,
   });
   const say = (words: string): void => (json ? undefined : note(words));
-  say(`evaluation ${evaluation.evaluationId}: ${created.samplesScored} of ${created.samplesTotal} samples are there`);
+  say(`evaluation ${evaluation.evaluationId}: ${created.samplesScored} of ${created.samplesTotal} samples are scored`);
   const directory = flags.out ?? join("out", evaluation.evaluationId);
   makeDirectory("--out", directory);
   const { failed, reason } = await completeAlone(evaluation, flags, created);

@@ -98,7 +98,10 @@ export function addExport(program: Command): void {
       "number of rows of each environment (default: as many as the environment with the fewest rows has)",
       wholeNumber(1, 10_000_000),
     )
-    .option("--allow-bench", "export tasks of the bench split, which no model that is to be compared may be trained on")
+    .option(
+      "--allow-bench",
+      "export tasks of the bench split, too; benchmarks cannot compare a model that was trained on them",
+    )
     .option("--json", "print JSON: the rows of each environment, or the pairs");
   addSuiteOptions(addConnectionOptions(command)).action(exportData);
 }

@@ -20,7 +20,9 @@ A server notices changed keys: it accepts a new key within a second or two, and 
 when the other servers that share the keys know it too. If servers have their own copies of the key file, first give
 each a copy with the new key in the second place. When all have it, give each a copy with the key in the first place.`,
   );
-  const list = keys.command("list").description("the keys: one signs, and all are accepted");
+  const list = keys
+    .command("list")
+    .description("list the keys: one signs new task ids, and ids that any of the keys signed are accepted");
   addOptions(list).action(async (flags: Flags) => {
     const config = configOf(flags);
     const { loadKeyring, keyFileOf } = await import("../../server/tasks/keyring.ts");

@@ -43,8 +43,8 @@ async function play(client: GradusClient, task: Task): Promise<void> {
         return;
       }
       print(outcome.turn === undefined ? outcome.detail : outcome.turn.messages.map(replyText).join("\n\n"));
-      // Stay at the same call if the outcome has neither a reward nor a next turn, e.g. after a failure: it can be
-      // repeated.
+      // Stay at the same call if the outcome has neither a reward nor a next turn, e.g. after a failure. The player can
+      // then repeat the call.
       if (outcome.turn !== undefined) ({ taskId, callsLeft } = outcome.turn);
       else if (line.done === true || outcome.retryDelayMs === undefined) process.exitCode = 1;
       if (process.exitCode === 1) return;

@@ -69,14 +69,14 @@ export function addRescore(program: Command): void {
     .addHelpText("after", VERIFIERS_HELP)
     .action(async (file: string | undefined, flags: Flags) => {
       const source = sourceOf(file, flags);
-      // A judge may take minutes for the completions of one request.
+      // Retry, and wait long for each reply, because a judge may take minutes for the completions of one request.
       const patient = { retry: true, deadlineMs: DEADLINE_MS };
       await withClient(flags, (client) => rescore(client, source, flags), "evaluations", patient);
     });
 }
 
 const DEADLINE_MS = 10 * 60 * 1000;
-/** Maximum number of requests that wait for their replies. */
+/** Maximum number of requests in progress at a time. */
 const REQUESTS_MAX = 4;
 
 type Source = { readonly kind: "file"; readonly path: string } | Kept;
@@ -175,7 +175,7 @@ function armsIn(groups: readonly StoredGroup[]): string {
 /** Maximum number of arms that an error names. */
 const ARMS_SHOWN = 8;
 
-/** Copies a server's completions to a file, unless it is there. Returns its path. */
+/** Copies completions from the server to a file, unless the file exists. Returns the file's path. */
 async function copied(client: GradusClient, kept: Kept, path: string): Promise<string> {
   if (existsSync(path)) return path;
   const { writeSnapshot } = await import("../rescore/snapshot.ts");

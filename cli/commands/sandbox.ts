@@ -84,7 +84,9 @@ function shown(found: KernelIsolation, checked: readonly Checked[]): string {
     ["namespaces", found.namespaces ? "yes: files, processes, network, shared memory" : `no: ${found.noNamespaces}`],
     [
       "standard library",
-      found.library ? "readable" : "only what is imported ahead: the user of programs cannot read it",
+      found.library
+        ? "readable"
+        : "only modules that the sandbox has already imported: the user of programs cannot read the library",
     ],
     ["user of programs", String(found.user)],
   ]);

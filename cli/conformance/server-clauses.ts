@@ -83,7 +83,7 @@ function wrongly(outcome: Outcome): string | undefined {
 
 export const ofServer: readonly Clause<GradusClient>[] = inPart<GradusClient>("The server", [
   {
-    says: "It says which contract it speaks, and which environments it has: each has an id and a version.",
+    says: "The server says which contract it speaks, and which environments it has, each with an id and a version.",
     check: async (client) => {
       const { contract } = await client.getServerInfo();
       if (contract === "") return fail("it does not say which contract it speaks");
@@ -92,7 +92,7 @@ export const ofServer: readonly Clause<GradusClient>[] = inPart<GradusClient>("T
     },
   },
   {
-    says: "An environment that there is not is answered with NOT_FOUND.",
+    says: "A request for an environment that does not exist gets NOT_FOUND.",
     check: (client) => refusedWith(client.reset({ environment: "gradus/no-such-environment" }), "NOT_FOUND"),
   },
   {
@@ -233,7 +233,7 @@ export const ofRuns: readonly Clause<RunSubject>[] = inPart<RunSubject>("Runs", 
     },
   },
   {
-    says: "A run that is deleted is NOT_FOUND.",
+    says: "A request for a deleted run gets NOT_FOUND.",
     check: async ({ client, runId }) => {
       await client.run(runId).delete();
       return refusedWith(client.run(runId).get(), "NOT_FOUND");

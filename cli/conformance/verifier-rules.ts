@@ -1,6 +1,6 @@
 /**
- * Rules about verifiers that need many answers to check. Only `gradus env check` tries them, with a second process of
- * the environment.
+ * Rules for verifiers whose checks score many answers. Only `gradus env check` applies these rules. It starts a second
+ * process of the environment for them.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -23,8 +23,8 @@ const REPEATS = 12;
 const REPEATED_MS_MAX = 20_000;
 const GUESSES = [NONSENSE, "0", "1", "yes", "a"];
 /**
- * Exit status in an answer that is written as code. If the verifier's process ends with this status, it has run the
- * answer.
+ * Exit status in an answer that is written as code. If the verifier's process ends with this status, the verifier has
+ * run the answer.
  */
 const STATUS = 73;
 
@@ -134,8 +134,9 @@ async function run(subject: Subject, made: Instances): Promise<readonly string[]
   const { reference = "0" } = one.instance;
   const found: string[] = [];
   for (const value of [reference, JSON.stringify(reference)]) {
-    // Compare an expression with a second text that also contains the value, but is no valid expression. A verifier
-    // that only searches for the value gives both the same verdict.
+    // Verify an expression, and a second text that contains the same value but is no valid expression. If only the
+    // expression is right, the verifier has run it. A verifier that only searches for the value gives both the same
+    // verdict.
     const [expression, text] = [`(lambda: ${value})()`, `(lambda: ${value})(`];
     const [run = NOTHING, read = NOTHING] = await verify(subject, one, [expression, text]);
     if (isRight(subject.described, run) && !isRight(subject.described, read))

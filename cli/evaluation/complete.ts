@@ -94,7 +94,10 @@ export function addModelOptions(command: Command, samples: number): Command {
     .addOption(thinkingOption());
 }
 
-/** Refuses a command without these flags. Commander's own check of mandatory options would apply to subcommands too. */
+/**
+ * Refuses a command that lacks one of the named flags. Commander's own check of mandatory options would apply to
+ * subcommands too.
+ */
 export function requireFlags(flags: object, ...names: readonly string[]): void {
   for (const name of names)
     if ((flags as Readonly<Record<string, unknown>>)[name] === undefined)

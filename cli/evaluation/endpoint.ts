@@ -45,7 +45,7 @@ export type Model = (conversation: readonly Spoken[], tools: readonly Tool[]) =>
  */
 const RETRIES_MAX = 100_000;
 
-/** Maximum number of empty replies to one prompt. At a temperature of 0 the model might reply so for ever. */
+/** Maximum number of empty replies to one prompt. At a temperature of 0, every further reply might be empty too. */
 const EMPTY_MAX = 4;
 const EMPTY_DELAY_MS = 250;
 

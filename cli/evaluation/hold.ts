@@ -4,8 +4,8 @@ import { type EvaluationHandle, GradusError, type Hold } from "../../clients/ts/
 import { CliProblem } from "../problem.ts";
 
 /**
- * Maximum wait for the lock of an evaluation, in milliseconds. If the command that holds the lock was killed, the lock
- * is free by then. If it still works, it keeps the lock.
+ * Maximum wait for the lock of an evaluation, in milliseconds. The lock of a killed command expires within this time. A
+ * command that is still running keeps its lock.
  */
 const WAIT_MS = 5_000;
 const BETWEEN_MS = 250;

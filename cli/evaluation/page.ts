@@ -140,7 +140,7 @@ function violationSection({ violations }: Summary): string {
       `<tr><td>${count}</td><th>${escape(part)}</th><td class="words">${escape(violation)}</td></tr>`,
   );
   const table = `<table><thead><tr><th>samples</th><th></th><th class="words">first violation</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
-  const words = "Numbers are left out, so that like failures fall together.";
+  const words = "Each number is shown as …, so that similar failures are counted together.";
   return section("Why answers failed", words, `<div class="wide">${table}</div>`);
 }
 
@@ -151,7 +151,10 @@ function violationSection({ violations }: Summary): string {
 function pictureSection(pictures: readonly Picture[] | undefined): string {
   const title = "What falls short";
   if (pictures === undefined)
-    return section(title, "No pictures: they are drawn where the tasks' keys are, with --key-file or --data-dir.");
+    return section(
+      title,
+      "No pictures: drawing them needs the keys that signed the task ids: give --key-file or --data-dir.",
+    );
   if (pictures.length === 0) return "";
   const items = pictures.map(({ part, words, svg }) => {
     const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;

@@ -8,7 +8,10 @@ export type WrittenCall = Readonly<Pick<ToolCall, "id" | "name" | "argumentsJson
 
 /** Completion that the model wrote. */
 export interface Written {
-  /** Text of the reply. If the endpoint returns the thinking in a separate field, it is put in front, between tags. */
+  /**
+   * Text of the reply. If the endpoint returns the thinking in a separate field, the text begins with the thinking in
+   * <think> tags.
+   */
   readonly text: string;
   /** Text without the thinking, for the conversation in the next request. */
   readonly content: string;
@@ -21,7 +24,8 @@ export interface Written {
 export type Reply =
   | ({ readonly kind: "completion" } & Written)
   /**
-   * Reply that cannot be used: the endpoint gave up before the end, or the text is empty although it was not cut off.
+   * Reply that cannot be used: the endpoint gave up before the end, or the reply has neither text nor calls of tools
+   * although it was not cut off.
    */
   | { readonly kind: "unusable"; readonly message: string };
 
@@ -65,8 +69,9 @@ export function readReply({ choices }: { readonly choices: readonly unknown[] })
 }
 
 /**
- * Returns the calls of tools in a reply. A call without an id gets one of nine letters and digits, which every chat
- * template accepts. Some servers give arguments as an object instead of its text, or leave them out if there are none.
+ * Returns the calls of tools in a reply. A call without an id gets an id of nine letters and digits, which every chat
+ * template accepts. Some servers send the arguments as a JSON object instead of as text, or leave them out if there are
+ * none.
  */
 function callsOf(value: unknown): readonly WrittenCall[] {
   if (!Array.isArray(value)) return [];

@@ -11,8 +11,8 @@ export interface RunOptions extends PlayOptions {
 }
 
 /**
- * Number of tasks that are requested in one call. The number is small, because the server must first make tasks that
- * were never requested.
+ * Number of tasks that are requested in one call. The number is small, because the reply waits until the server has
+ * made all tasks of the call.
  */
 const PAGE_SIZE = 32;
 
@@ -24,9 +24,9 @@ async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<PendingSa
 }
 
 /**
- * Completes the missing samples. A failed sample stays missing for a later run. Stops if the endpoint refuses
- * everything, or if as many samples in a row fail as run concurrently (at least 3). Returns the numbers of scored and
- * failed samples, and the last failure.
+ * Completes the missing samples. A failed sample stays missing, so a repeated command tries it again. Throws an error
+ * if the endpoint refuses all prompts, or after max(`concurrency`, 3) failures in a row. Returns the numbers of scored
+ * and failed samples, and the last failure.
  */
 export async function runEvaluation(options: RunOptions) {
   const { evaluation, concurrency, onStep } = options;

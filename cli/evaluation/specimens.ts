@@ -18,8 +18,8 @@ export interface Specimen {
 export const SPECIMENS_MAX = 40;
 
 /**
- * Makes a collector of answers for the report's pictures. It needs the samples in the suite's order. Of equally bad
- * answers it keeps the first, so that a resumed evaluation selects the same.
+ * Makes a collector of answers for the report's pictures. The samples must be added in the suite's order. Of equally
+ * bad answers, the collector keeps the first, so that a resumed evaluation selects the same answers.
  */
 export function createSpecimens() {
   const infeasible = new Map<string, Specimen>();

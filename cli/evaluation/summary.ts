@@ -75,8 +75,8 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
 }
 
 /**
- * Counts a sample. Returns what is wrong with the answer, with each number as "…", so that similar violations are
- * counted together.
+ * Counts a sample. Returns what is wrong with the answer, or why the sample has no reward. Undefined: nothing is wrong.
+ * Each number in a violation becomes "…", so that similar violations are counted together.
  */
 function countSample(counts: Counts, { outcome }: Sample): string | undefined {
   if (outcome?.kind !== "scored") {

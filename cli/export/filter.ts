@@ -12,8 +12,8 @@ export interface ScoreFilter {
   /** The condition as the user wrote it. */
   readonly text: string;
   /**
-   * Returns whether a score has the component that the condition names. If it has not, the function `keeps` returns
-   * false.
+   * Returns whether a score has the component that the condition names. For a score without the component, `keeps`
+   * returns false.
    */
   has(score: Graded): boolean;
   keeps(score: Graded): boolean;

@@ -27,9 +27,9 @@ export interface PairOptions {
 }
 
 /**
- * Returns the preference pairs of each prompt. First come pairs of one completion with itself: cut after its first
- * right answer, it is chosen over the whole (VCC 3.3). Then the best completion is chosen over the worst, the second
- * best over the second worst, and so on while rewards differ enough.
+ * Returns the preference pairs of each prompt. First come pairs made of one completion: its text up to its first right
+ * answer is chosen over its whole text (VCC 3.3). Then the best completion is chosen over the worst, the second best
+ * over the second worst, and so on while rewards differ enough.
  */
 export function pairsOf(rows: readonly GradedRow[], { perPrompt, rewardGap }: PairOptions): readonly PairRow[] {
   const alone = rows.filter(({ isConversation }) => !isConversation);

@@ -159,7 +159,10 @@ export interface SolverChoice {
   readonly format?: AnswerFormatName | undefined;
 }
 
-/** Number of seeds per call. The number is small, because nothing else happens until they are solved. */
+/**
+ * Number of seeds per call. The number is small, because the process does nothing else until the tasks of all these
+ * seeds are solved.
+ */
 const CHUNK = 10;
 
 /** Makes tasks with their solvers' answers in this process, on demand. Answers never go over the network. */
@@ -221,8 +224,8 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
 }
 
 /**
- * Returns the chosen environments, in the registry's order. If none is named, returns those that have one of the given
- * levels.
+ * Returns the chosen environments, in the registry's order. If no environment is named, returns those that have one of
+ * the given levels, or all if no environment has one.
  */
 function chosen({ environments }: Registry, { environments: ids, levels }: SolverChoice): readonly Environment[] {
   // A row has one completion, so an episode of several turns cannot be written.

@@ -26,8 +26,8 @@ export interface RowWriter<Row = ExportRow> {
 const GROUP = 1000;
 
 /**
- * Makes a writer that collects rows and writes them in groups, so that never all rows are in memory. `of` gives the
- * columns: `rowColumns` or `pairColumns`.
+ * Makes a writer that collects rows and writes them in groups, so that never all rows are in memory. `of` lists the
+ * columns of the rows, e.g. `rowColumns`.
  */
 export function createWriter<Row>(path: string, format: ExportFormat, of: Columns<Row>): RowWriter<Row> {
   const write = format === "jsonl" ? jsonlGroups<Row>(path) : parquetGroups(path, of);
@@ -153,7 +153,7 @@ export interface ComparedRow {
   readonly arm: string;
   /** Probability that the run recorded. */
   readonly recorded: number;
-  /** Probability under another policy. Null: it can draw no arm. */
+  /** Probability under the other policy. Null: that policy can draw no arm. */
   readonly compared: number | null;
 }
 

@@ -21,8 +21,8 @@ export interface SampleOptions {
   readonly path: string;
   readonly out: string;
   /**
-   * Environment in which each row must be a task. Other rows, and rows with the same task as an earlier one, are
-   * dropped.
+   * Environment in which each row must be a task. Other rows, and rows with the same task as an earlier row, are
+   * dropped. Undefined: rows are not read as tasks.
    */
   readonly environment: Environment | undefined;
   /** Name of the column for each field that the environment reads, if the user gave one. */
@@ -133,8 +133,8 @@ async function sift(options: SampleOptions, source: Source, onPart: (part: numbe
 }
 
 /**
- * Returns a function that gives the category of a row, or the reason for dropping it. Undefined: the row holds no task,
- * or the same task as an earlier row; `reject` was called with it.
+ * Returns a function that gives the category of a row, or the reason for dropping it. If the row holds no task, or the
+ * same task as an earlier row, the function calls `reject` and returns undefined.
  */
 function sieveOf(
   { environment, columns, where, promptBytesMax, by }: SampleOptions,

@@ -35,8 +35,8 @@ export async function copyLines({ source, rows, to, onPart }: CopyOptions): Prom
 }
 
 /**
- * Returns a Parquet schema element by which values are read as they are stored: as bytes, and decimals and times as
- * whole numbers. Decoded values would lose digits, and bytes that are not text.
+ * Returns a Parquet schema element that reads values as they are stored: texts as bytes, and decimals and times as
+ * whole numbers. Decoding would lose digits, and bytes that are no valid text.
  */
 function stored(element: SchemaElement): SchemaElement {
   if ((element.num_children ?? 0) > 0) return element;

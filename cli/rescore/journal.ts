@@ -9,7 +9,7 @@ import { writeOut } from "../out.ts";
 import { CliProblem } from "../problem.ts";
 import type { ScoredGroup } from "./score.ts";
 
-/** Reserves the folder for this command. The operating system ends the reservation with the process. */
+/** Locks the folder for this command. The operating system releases the lock when the process ends. */
 export async function holdFolder(folder: string): Promise<() => void> {
   const release = await fileHolds(folder).hold("rescore");
   if (release !== undefined) return release;
@@ -32,7 +32,8 @@ export async function openJournal(folder: string, settings: object) {
   if (!existsSync(head) || readFileSync(head, "utf8") !== text) {
     if (groups.length > 0)
       throw new CliProblem("usage", `'${folder}' has scores of other completions or settings: give another --out`);
-    // A command that failed before its first score, e.g. by a misspelt setting, leaves nothing that matters.
+    // Remove the copied completions of an earlier command, which had other settings and failed before its first score,
+    // e.g. because a setting was misspelt.
     rmSync(copyIn(folder), { force: true });
     await writeOut("--out", head, text);
   }

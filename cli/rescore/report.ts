@@ -4,7 +4,9 @@ import { number, table } from "../print.ts";
 import type { StoredGroup } from "./rows.ts";
 import type { ScoredGroup } from "./score.ts";
 
-/** Completion with its scores before and now. Null: not known, or there is none. */
+/**
+ * Row of the result: a completion with its old and its new score. A field is null if its value is unknown or missing.
+ */
 export type RescoredRow = ReturnType<typeof rowOf>;
 
 export function rowsOf(stored: readonly StoredGroup[], scored: readonly ScoredGroup[]): readonly RescoredRow[] {
@@ -41,7 +43,9 @@ function rowOf(
   };
 }
 
-/** Maximum number of changes in the printed table, the most frequent ones. JSON has all. */
+/**
+ * Maximum number of rows in the printed table of changed verdicts, which shows the most frequent changes. JSON has all.
+ */
 const CHANGES_SHOWN = 40;
 
 const shown = (value: number | null): string => (value === null ? "–" : number(value));

@@ -12,7 +12,10 @@ import { contentOf, openSource, problemText, type Source } from "../../server/ro
 import { fileRows, valueOf } from "../pools/stream.ts";
 import { CliProblem, fileProblem } from "../problem.ts";
 
-/** Kind of a column's values: words that describe them, and a function that reads one, or returns undefined. */
+/**
+ * Type of a column's values. `wanted` describes the type in error messages. `read` returns a value, or undefined if the
+ * value is of another type.
+ */
 interface Kind<T> {
   readonly wanted: string;
   readonly read: (value: unknown) => T | undefined;
@@ -27,7 +30,7 @@ const number: Kind<number> = {
   wanted: "a number",
   read: (value) => (isRawNumber(value) ? Number(value.rawJSON) : typeof value === "number" ? value : undefined),
 };
-/** A 64-bit seed is kept as digits, because JavaScript would round it. */
+/** Reads a whole number as a text of digits, because JavaScript would round a 64-bit seed. */
 const digits: Kind<string> = {
   wanted: "a whole number from 0",
   read: (value) => /^\d{1,20}$/.exec(typeof value === "string" ? value : (numberText(value) ?? ""))?.[0],
@@ -41,7 +44,7 @@ const word = <Word extends string>(words: readonly Word[]): Kind<Word> => ({
   read: (value) => words.find((each) => each === value),
 });
 
-/** Columns that are read. A file may have others. */
+/** Columns of the file that are read, with the types of their values. Other columns are ignored. */
 const COLUMNS = {
   task_id: text,
   environment: text,
@@ -81,7 +84,7 @@ export interface StoredCompletion {
   readonly sampleIndex: number;
   readonly text: string;
   readonly finishReason: FinishReasonName | undefined;
-  /** Score before, as far as it is known. */
+  /** Score that the completion had before. Fields that the file does not have are undefined. */
   readonly before: Pick<StoredRow, "reward" | "verdict" | "solved" | "rloo_advantage" | "grpo_advantage">;
 }
 
@@ -137,7 +140,7 @@ export async function readStored(path: string): Promise<readonly StoredGroup[]> 
 type Refuse = (words: string) => never;
 
 function rowOf(value: unknown, refuse: Refuse): StoredRow {
-  if (typeof value !== "object" || value === null) return refuse("it is no JSON object");
+  if (typeof value !== "object" || value === null) return refuse("the row is not a JSON object");
   const fields = value as Readonly<Record<string, unknown>>;
   const read = Object.entries<Kind<unknown>>(COLUMNS).map(([name, kind]) => {
     const field = fields[name] ?? undefined;

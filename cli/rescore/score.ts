@@ -34,11 +34,11 @@ export interface ScoredGroup {
   readonly scores: readonly NewScore[];
 }
 
-// Limits of a request. A single group may have more.
+// Limits of one request. They do not apply to a request with a single group.
 
 const GROUPS_MAX = 256;
 const COMPLETIONS_MAX = 512;
-/** Maximum length of the completions, in UTF-16 units. */
+/** Maximum length of all completions of a request together, in UTF-16 units. */
 const LENGTH_MAX = 512 * 1024;
 
 /** Puts groups into requests, in order. */
@@ -68,7 +68,7 @@ export async function* inOrder<Item, Result>(
   const running: Promise<Result>[] = [];
   for (const item of items) {
     const result = work(item);
-    // An error is thrown when the result's turn comes. Until then, Node must not take it for one that nobody handles.
+    // Keep Node from reporting an unhandled rejection: the error is thrown below, when the result's turn comes.
     result.catch(() => undefined);
     running.push(result);
     if (running.length >= window) yield await (running.shift() as Promise<Result>);
@@ -76,7 +76,7 @@ export async function* inOrder<Item, Result>(
   for (const result of running) yield await result;
 }
 
-/** Task under the new settings, or the reason why it cannot be issued. */
+/** Task of a stored group, issued again under the new settings, or the reason why the server cannot issue it. */
 type NewTask = Pick<ScoredGroup, "environment" | "version" | "level"> &
   (
     | { readonly kind: "task"; readonly ref: TaskRef; readonly hasTurns: boolean; readonly size: number }
@@ -117,12 +117,12 @@ function mayRetry(outcome: Outcome): boolean {
   return outcome.kind === "unscored" && outcome.retryDelayMs !== undefined;
 }
 
-/** Time after which a request is repeated no more because completions have no reward yet, in milliseconds. */
+/** Maximum time for which a request is repeated while completions have no reward yet, in milliseconds. */
 const RETRY_MS_MAX = 10 * 60 * 1000;
 /** Minimum wait before a request is repeated, in milliseconds. */
 const WAIT_MS_MIN = 250;
 
-const GOES_ON = "the same command goes on from here";
+const GOES_ON = "repeat the command to continue";
 
 /** Waits before a request is repeated. `startMs` is the time of the first request, from performance.now(). */
 async function waitFor(outcome: Extract<Outcome, { readonly kind: "unscored" }>, startMs: number): Promise<void> {
@@ -190,10 +190,13 @@ async function remake(client: GradusClient, choice: TaskChoice, seeds: readonly 
   });
 }
 
-/** Number of the status INVALID_ARGUMENT: the environment does not have the new settings. */
+/** gRPC status code INVALID_ARGUMENT: the environment does not support the new settings. */
 const INVALID_ARGUMENT = 3;
 
-/** Returns a task that cannot be issued. Throws if the settings are wrong, or if a later attempt may succeed. */
+/**
+ * Converts the server's failure to issue a task into the reason for its groups. Throws an error instead if the settings
+ * are wrong, or if a later attempt may succeed.
+ */
 function goneOf(failure: ResetFailure | undefined, environment: string, version: number, arm = ""): NewTask {
   const { code = 0, message = "no result", retryDelayMs = 0 } = failure ?? {};
   if (code === INVALID_ARGUMENT)

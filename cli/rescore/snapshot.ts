@@ -1,6 +1,6 @@
 /**
  * Copies the completions of an evaluation, or those that a run keeps, to a file in the form that `readStored` reads. A
- * run may lose its oldest completions at any time, so a command that goes on needs a copy.
+ * resumed command needs the copy, because the server may delete a run's oldest completions at any time.
  */
 import { appendFileSync } from "node:fs";
 import type { GradusClient, Outcome } from "../../clients/ts/src/public.ts";
@@ -18,7 +18,8 @@ const PAGE = 200;
 
 export async function writeSnapshot(client: GradusClient, { kind, id }: Kept, to: string): Promise<void> {
   const bar = createBar({ done: 0, total: 0, format: "{bar} {value} completions read" });
-  // A run that takes reported advantages may have scored a sample more than once. The newest comes first.
+  // Keep only the newest score of each sample, which comes first. A run for which the trainer reports advantages may
+  // have scored a sample more than once.
   const seen = new Set<string>();
   try {
     for await (const row of kind === "run" ? runRows(client, id) : evaluationRows(client, id)) {
@@ -31,7 +32,7 @@ export async function writeSnapshot(client: GradusClient, { kind, id }: Kept, to
     bar.stop();
   }
   if (seen.size > 0) return;
-  const remedy = kind === "run" ? "a server keeps them with --keep-samples" : "gradus eval completes it";
+  const remedy = kind === "run" ? "start the server with --keep-samples to keep them" : "complete it by gradus eval";
   throw new CliProblem("failure", `${kind} ${id} has no completions: ${remedy}`);
 }
 
@@ -64,7 +65,7 @@ interface Sample {
   readonly outcome?: Outcome;
 }
 
-/** Returns the part of a row that runs and evaluations have in the same form. */
+/** Returns the fields of a stored row that are the same for samples of runs and of evaluations. */
 function rest({ sampleIndex, completion, finishReason, outcome }: Sample): StoredRow {
   const { rlooAdvantage, grpoAdvantage } = outcome ?? {};
   const score = outcome?.kind === "scored" ? outcome : undefined;

@@ -87,7 +87,10 @@ function extentOf({ steps }: Series): readonly [number, number] {
 /** If a chart shows fewer tasks than this, each task gets a tick on the horizontal axis. */
 const TASKS_TICKED = 10;
 
-/** Returns the axis of the cursor. It is the same in all panels, so that they can be compared vertically. */
+/**
+ * Returns the horizontal axis, on which the cursor counts tasks. All panels have the same axis, so that they can be
+ * compared vertically.
+ */
 function cursorAxis(series: Series): Plot.ScaleOptions {
   const [from, to] = extentOf(series);
   return {

@@ -48,8 +48,8 @@ export async function drive(driver: Driver): Promise<number> {
   const isThrough = async (): Promise<boolean> =>
     batchesMax !== undefined && ((await run.get()).state?.batchesClosed ?? 0n) >= batchesMax;
   const wanted = (): number => Math.min(config.promptsPerUpdate, tasksMax - done);
-  // Request the next batch while this one is completed, as trainers do. If there is a maximum of batches, request it
-  // only afterwards, because it may be one too many.
+  // Request the next batch while the current one is completed, as trainers do. With `batchesMax`, request the next
+  // batch only afterwards, because it may be one too many.
   let next = ahead(run, cursor, wanted(), signal);
   while (done < tasksMax && !signal.aborted) {
     const batch = await next;

@@ -139,7 +139,7 @@ function growthLines({ arms }: RunState): readonly string[] {
   });
 }
 
-/** Returns a line for the latest round of evaluation on each evaluation arm. */
+/** Returns a line for each evaluation arm, with the results of its latest round (one pass over the arm's tasks). */
 export function evaluationLines({ evaluations }: RunState): readonly string[] {
   return evaluations.map(({ armId, round, cursor, tasks, samples, solvedShare, rewardMean, closed }) => {
     const means = `solved ${percent(solvedShare)}, reward ${rewardMean === undefined ? "–" : small(rewardMean)}`;

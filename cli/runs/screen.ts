@@ -1,7 +1,7 @@
 /**
  * Draws on the terminal's second screen, as full-screen programs do. Its content disappears on exit, and a resize
  * damages no earlier output. All common terminals know these control sequences. The last pair, BEGIN and END, holds a
- * frame back until it is complete; terminals that do not know it ignore it.
+ * frame back until the frame is complete. Terminals that do not know this pair ignore it.
  */
 import { shown } from "../../server/runtime/terminal.ts";
 

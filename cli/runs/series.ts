@@ -76,7 +76,8 @@ export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly Histo
   for (let from = 0; from < batches.length; from += each)
     steps.push(stepOf(batches.slice(from, from + each), arms.length));
   const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
-  // The steps have frontiers only after some batches, so the levels at which arms began are taken from the batches.
+  // Take the first level of each arm that grows from the batches, because a step has only the level after its last
+  // batch.
   const growth = drawnArms.map(({ axis = "" }, arm) => {
     const begun = batches.map(({ frontiers }) => frontiers[arm]).find((frontier) => frontier);
     return begun === undefined ? undefined : { begun, axis };

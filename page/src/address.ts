@@ -10,7 +10,7 @@ export interface Address {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** Query parameters. Undefined and empty ones are left out of the address. */
+/** Query parameters. A parameter that is undefined or empty is left out of the address. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
 export function readAddress(hash: string): Address {

@@ -16,7 +16,7 @@ export interface Answer<T> {
 interface Known<T> {
   readonly value?: T;
   readonly error?: Error;
-  /** Object that stands for the request which gave this result. */
+  /** Object that identifies the request to which this result belongs. */
   readonly of?: object;
 }
 
@@ -28,7 +28,9 @@ export const LIST_MS = 5_000;
 export interface Refreshing {
   /** Milliseconds between a result and the next request. Undefined: the request is sent once. */
   readonly everyMs: number | undefined;
-  /** Returns true while the reader has scrolled down. A refresh would then make the list jump, so there is none. */
+  /**
+   * Returns true to prevent refreshes, e.g. while the reader has scrolled down and a refresh would make the list jump.
+   */
   readonly holds?: () => boolean;
 }
 
@@ -48,7 +50,7 @@ export function useAnswer<T>(
   const [known, setKnown] = useState<Known<T>>({});
   const [times, setTimes] = useState(0);
   const client = gradus.value;
-  // Object that stands for the request. It stays the same while the inputs do.
+  // Object that identifies the request. It is replaced whenever the request must be sent again.
   const question = useMemo(() => ({}), [...inputs, client, returns.value, times, ask === undefined]);
   const holding = useRef(holds);
   holding.current = holds;

@@ -3,7 +3,7 @@
  * takes seconds, so this file imports nothing, and reads the JSON of the server's calls.
  */
 
-/** The parts of JSON answers that are shown. Numbers of 64 bits are strings. */
+/** Fields that are read from a run in the server's JSON replies. Numbers of 64 bits are strings. */
 interface RunJson {
   readonly runId?: string;
   readonly state?: Readonly<Partial<Record<"batchesDrawn" | "batchesClosed" | "samplesRecorded", string>>> & {
@@ -21,7 +21,7 @@ const ARMS_MAX = 20;
 const count = (text = "0"): string => Number(text).toLocaleString("en");
 
 async function ask(path: string, request?: object): Promise<unknown> {
-  // The place where connection.ts stores it.
+  // Read the token from the place where connection.ts stores it.
   const token = sessionStorage.getItem("gradus.token");
   const headers = {
     ...(token !== null && { authorization: `Bearer ${token}` }),
@@ -31,7 +31,7 @@ async function ask(path: string, request?: object): Promise<unknown> {
     headers,
     ...(request && { method: "POST", body: JSON.stringify(request) }),
   });
-  // The page asks the same again, and shows the error.
+  // Give up after an error, because the page sends the same request again and then shows the error.
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response.json();
 }
@@ -60,7 +60,7 @@ async function linesOf(view = "tasks", name?: string): Promise<readonly string[]
   return [`${runId}: ${progressOf(run)}`, ...arms.slice(0, ARMS_MAX).map(solvedOf), ...more];
 }
 
-/** Shows the lines over the page, until it has no view that waits, or the reader goes elsewhere. */
+/** Shows the lines over the page, until its view no longer waits for data, or until the reader goes to another view. */
 function show(lines: readonly string[]): void {
   const isWaiting = (): boolean => document.querySelector("#page .waiting") !== null;
   if (lines.length === 0 || !isWaiting()) return;

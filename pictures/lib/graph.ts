@@ -62,9 +62,7 @@ export function vertexShapes(points: readonly Point[], look: (vertex: number) =>
 /** Space for a text beside a vertex, in pixels. */
 const BESIDE = 2 * VERTEX_RADIUS;
 
-/**
- * Draws a text to the right of a vertex. For the rightmost vertices, draws it to the left, because it would be cut off.
- */
+/** Draws a text to the right of a vertex, or to the left of the rightmost vertices, where the text would be cut off. */
 function besideShape(words: string, x: number, y: number, isLast: boolean): Shape {
   const away = VERTEX_RADIUS + 4;
   return isLast

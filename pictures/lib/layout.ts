@@ -2,10 +2,13 @@
 import { type Graph, neighbours } from "../../envs/lib/graph.ts";
 import type { Point } from "./picture.ts";
 
-// The functions below embed: they find points whose distances approximate the given ones. The same input always gives
+// The functions below find points in the plane whose distances approximate given distances. The same input always gives
 // the same points.
 
-/** Returns the distance of two different numbers from 0 to size − 1. Positive and symmetric; need not be a metric. */
+/**
+ * Returns the distance of two different points, which are numbered from 0 to size − 1. Positive and symmetric; need not
+ * be a metric.
+ */
 export type Distance = (a: number, b: number) => number;
 
 const POWER_STEPS = 150;
@@ -16,8 +19,8 @@ const STRESS_SWEEPS = 80;
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
 /**
- * Returns points whose distances approximate the given ones, by classical scaling and then stress majorization, which
- * gives short distances the most weight. The points are centred at the origin.
+ * Returns points whose distances approximate those of `distance`, by classical scaling and then stress majorization,
+ * which gives short distances the most weight. The points are centred at the origin.
  */
 export function embed(size: number, distance: Distance): readonly Point[] {
   const matrix = Float64Array.from({ length: size * size }, (_, at) => {
@@ -53,7 +56,7 @@ function innerProducts(matrix: Float64Array, size: number): Float64Array {
 /**
  * Writes the points' coordinates along the principal axis of the matrix, and removes that axis from the matrix. Uses
  * power iteration with half the largest row sum added to the diagonal. Without this shift, a negative eigenvalue could
- * be the largest in magnitude: distances that are not a metric have some.
+ * be the largest in magnitude. Distances that are not a metric lead to negative eigenvalues.
  */
 function principal(inner: Float64Array, coordinates: Float64Array): void {
   const size = coordinates.length;

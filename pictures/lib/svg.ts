@@ -34,7 +34,7 @@ export function circle(x: number, y: number, radius: number, className: string):
   return shape("circle", { class: className, cx: x, cy: y, r: radius });
 }
 
-/** Draws a path of these commands. Drawing many lines as one path keeps a picture small. */
+/** Draws one path from SVG path commands. Drawing many lines as one path keeps a picture small. */
 export function path(commands: readonly string[], className: string, width?: number): Shape {
   return shape("path", { class: className, d: commands.join(""), "stroke-width": width });
 }
@@ -185,7 +185,7 @@ const FORMS = [
   ".gd-wrong{stroke-width:3}.gd-missing{stroke-width:2.5;stroke-dasharray:6 4}.gd-ring{stroke-width:2.5}",
   ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:1.5}",
   ".gd-prose{font:16px/1.5 ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}",
-  // Align cells of MathML by vendor-prefixed values, which browsers used before they supported MathML.
+  // Align cells of MathML by the vendor-prefixed values that the TeX library, Temml, uses in its own style sheets.
   ".gd-prose math{font-size:17px;line-height:1.15;font-family:'STIX Two Math','Latin Modern Math','Cambria Math',math}.gd-prose math[display=block]{margin:0;width:fit-content}.gd-prose .tml-left{text-align:-webkit-left}.gd-prose .tml-right{text-align:-webkit-right}.gd-code{font-family:ui-monospace,monospace}",
   ...FILL_COLOURS.map((colour, i) => `.gd-f${i}{fill:${colour}}`),
 ];

@@ -87,7 +87,10 @@ interface Reader {
 /** Pseudo tag of a text node between elements. */
 const TEXT = "";
 
-/** Reads elements up to the end of the current one. An element that is not allowed is replaced by its content. */
+/**
+ * Reads elements up to the closing tag of their parent, or up to the end. An element that is not allowed is replaced by
+ * its content.
+ */
 function readElements(reader: Reader): readonly Shape[] {
   const found: Shape[] = [];
   for (;;) {

@@ -43,7 +43,7 @@ interface Row {
   readonly seats?: number;
 }
 
-/** Maximum number of lanes in a row, in which concurrent bookings lie above each other. Further ones overlap. */
+/** Maximum number of lanes in a row, in which concurrent bookings lie above each other. Further bookings overlap. */
 const LANES_MAX = 4;
 
 /**

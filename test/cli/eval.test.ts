@@ -203,7 +203,7 @@ describe("gradus eval", () => {
     const before = server.requests.length;
     const second = await evaluate(server, "mini", ...flags);
     expect(second.code).toBe(0);
-    expect(second.err).toContain("10 of 12 samples are there");
+    expect(second.err).toContain("10 of 12 samples are scored");
     expect(server.requests.length - before).toBe(2);
   });
 
@@ -235,7 +235,7 @@ describe("gradus eval", () => {
     await ended;
     const { code, err } = await gradus(here, ...args, "--concurrency", "32");
     expect(code).toBe(0);
-    const there = Number(/: (\d+) of 500 samples are there/.exec(err)?.[1]);
+    const there = Number(/: (\d+) of 500 samples are scored/.exec(err)?.[1]);
     expect(there).toBeGreaterThan(50);
     expect(reportIn("resumed").report.overall.samples).toBe("500");
     // Only the requests under way when the command was killed are sent twice.

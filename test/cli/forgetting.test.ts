@@ -86,7 +86,7 @@ describe("the matrix", () => {
     expect(of(ofSuite("levels", { x: 1, y: 1 }), ofSuite("bench", { x: 1, y: 1 }))).toEqual({
       kind: "invalid",
       message:
-        "--after x: row 'x' is of suite bench version 2, and at --base of suite levels version 2: evaluate both on one suite",
+        "--after x: row 'x' comes from suite bench version 2, but at --base from suite levels version 2: evaluate both on one suite",
     });
   });
 

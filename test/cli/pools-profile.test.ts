@@ -50,7 +50,7 @@ const expected = new Map(problems.map((_, i) => [i + 2, (i % 5) / 4]));
 
 test("rates each row by its number in the file, as rate-rows reads it, and draws the histogram", async () => {
   const { code, out, err } = await profile("--out", "rates.csv", "--picture", "rates.svg");
-  expect([code, err]).toEqual([0, expect.stringMatching(/^evaluation profile-.*: 0 of 80 samples are there/)]);
+  expect([code, err]).toEqual([0, expect.stringMatching(/^evaluation profile-.*: 0 of 80 samples are scored/)]);
   expect(readRates(read("rates.csv"))).toEqual(expected);
   expect(out).toContain("20 of 20 rows rated by 4 samples each: mean 0.500, 4 never solved, 4 always");
   expect(out).toMatch(/^0\.2-0\.3 {2}█+ 4$/m);

@@ -165,7 +165,7 @@ test("gradus pools check tells what was taken from where, an example, ranks and 
   ]);
   const { out } = await gradus({ cwd: folder.path }, "pools", "check", "told.jsonl");
   expect(out).toMatch(/rejected +1, of which 1 hold a task that came before/);
-  expect(out).toMatch(/contradictions +1 rows are asked what another is asked .* line 2 and line 1/);
+  expect(out).toMatch(/contradictions +1 rows have the question of another row .* line 2 and line 1/);
   expect(out).toMatch(/ranked by +nothing: no row has a column pass_rate/);
   expect(out).toMatch(/answer +final_answer +3/);
   expect(out).toMatch(/An example, line 1, .*What is 1 \+ 1\?.*--- its answer\n2/s);

@@ -28,7 +28,7 @@ interface Flags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
-/** Number of samples that one call reads. Samples without their texts are small. */
+/** Number of samples that one call reads. It is large, because the samples are read without their texts. */
 const PAGE_SIZE = 1000;
 
 export function addCompare(group: Command): void {
@@ -84,7 +84,10 @@ async function samplesOf(evaluation: EvaluationHandle): Promise<readonly PairSam
   return samples;
 }
 
-/** Returns the number of pairs that each combination of models solves. */
+/**
+ * Returns how many tasks only the first model solves, only the second, both, or neither. Tasks of which a model has no
+ * sample with a reward count as unknown.
+ */
 function countsOf(pairs: readonly TaskPair[]): Readonly<Record<PairSolvers, number>> {
   const counts = { first: 0, second: 0, both: 0, neither: 0, unknown: 0 };
   for (const pair of pairs) counts[solversOf(pair)]++;

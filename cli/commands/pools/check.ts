@@ -133,12 +133,15 @@ function shown(
     ["rows", String(rows)],
     ["rejected", `${rejected}${repeats === 0 ? "" : `, of which ${repeats} hold a task that came before`}`],
     ["left out", leftOut === 0 ? undefined : String(leftOut)],
-    ["unchecked", unchecked === 0 ? undefined : `${unchecked} (${failure ?? "they could not be asked about"})`],
+    [
+      "unchecked",
+      unchecked === 0 ? undefined : `${unchecked} (${failure ?? "the service that checks them did not answer"})`,
+    ],
     [
       "contradictions",
       contradictions.rows === 0
         ? undefined
-        : `${contradictions.rows} rows are asked what another is asked and have another answer, such as ${contradictions.first}`,
+        : `${contradictions.rows} rows have the question of another row but a different answer, such as ${contradictions.first}`,
     ],
     ["ranked by", ranks.by ?? `nothing: ${ranks.none}`],
   ]);
@@ -153,7 +156,7 @@ function shown(
     ...(rejections.length === 0 ? [] : [table(["rejected", "first", "why"], counted(rejections))]),
     ...(instructions.length === 0
       ? []
-      : [table(["asking", "first", "for a form of answer of their own"], counted(instructions))]),
+      : [table(["rows", "first", "instruction on the form of the answer"], counted(instructions))]),
     ...(example === undefined ? [] : [exampleText(example)]),
   ].join("\n\n");
 }

@@ -33,7 +33,7 @@ interface Flags extends LocalFlags, ModelFlags {
 
 /**
  * Default number of completions for each row of a pool. With eight completions, the standard error of a pass rate is at
- * most about a sixth.
+ * most 0.18.
  */
 const SAMPLES = 8;
 
@@ -110,7 +110,7 @@ async function complete({ client }: Local, flags: Flags, suite: string) {
     .digest("hex");
   const evaluation = client.evaluation(`${suite}-${key.slice(0, 8)}`);
   const created = await evaluation.create({ suite, model, samplesPerTask: samples, answerFormat, thinking });
-  const words = `evaluation ${evaluation.evaluationId}: ${created.samplesScored} of ${created.samplesTotal} samples are there`;
+  const words = `evaluation ${evaluation.evaluationId}: ${created.samplesScored} of ${created.samplesTotal} samples are scored`;
   if (json !== true) note(words);
   return { evaluation, ...(await completeAlone(evaluation, flags, created)) };
 }

@@ -54,7 +54,7 @@ export function addSample(group: Command): void {
       "take the same share of the rows for each value of this field, rounded by the largest remainder",
     )
     .option("-n, --count <n>", "rows to take (default: all that are left)", wholeNumber(1, 2 ** 31))
-    .option("--seed <text>", "equal seeds take equal rows of a file", "0")
+    .option("--seed <text>", "seed of the random choice; the same seed and file give the same rows", "0")
     .option("--json", "print the report as JSON");
   addColumnOption(addRegistryOptions(command)).action(sample);
 }

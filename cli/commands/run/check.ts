@@ -1,4 +1,7 @@
-/** `gradus run check`: reports what is wrong with run files and with the pools they draw from, without a server. */
+/**
+ * `gradus run check`: reports what is wrong with run files and with the pools that their arms draw from. The check runs
+ * in this process, or on a server if --server is given.
+ */
 import type { Command } from "commander";
 import { type GradusClient, type RunConfig, Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";

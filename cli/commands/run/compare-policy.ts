@@ -54,7 +54,7 @@ export function addComparePolicy(group: Command): void {
   });
 }
 
-/** Compares all draws. Calls `onRow` for each of their arms, and returns the means. */
+/** Compares all draws. Calls `onRow` for each arm at each draw, and returns the mean probabilities of each arm. */
 async function meansOf(
   client: GradusClient,
   id: string,
@@ -70,7 +70,7 @@ async function meansOf(
     for await (const { updateBatch, recorded, probabilities } of client.comparePolicy(id, policy)) {
       for (const [i, sum] of sums.entries()) {
         const before = recorded[i];
-        // The arm was added later.
+        // Skip an arm that was added to the run after this draw.
         if (before === undefined) continue;
         const compared = probabilities[i] ?? null;
         onRow({ update_batch: Number(updateBatch), arm: sum.arm, recorded: before, compared });

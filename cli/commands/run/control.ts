@@ -85,7 +85,7 @@ function control(command: Command, change: Change): void {
 
 /**
  * Prints from which task on a change of a run applies. A change without effect is no failure, because the desired state
- * already holds. `rest` says that only some parts of the change had no effect.
+ * already holds. `rest` is true if other parts of the change had an effect.
  */
 export function printApplied(
   { json }: { readonly json?: boolean },
@@ -105,10 +105,10 @@ function weightsOf(given: readonly string[]): Readonly<Record<string, number>> {
     // An arm's id cannot contain "=".
     const [, arm = "", weight = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     if (arm === "" || weight.trim() === "" || !Number.isFinite(Number(weight)))
-      throw new CliProblem("usage", `must be arm=weight, e.g. real/T0=0.5; got '${text}'`);
+      throw new CliProblem("usage", `each weight must be arm=weight, e.g. real/T0=0.5; got '${text}'`);
     return [arm, Number(weight)] as const;
   });
   const twice = entries.find(([arm], i) => entries.findIndex(([other]) => other === arm) !== i);
-  if (twice !== undefined) throw new CliProblem("usage", `'${twice[0]}' is given twice`);
+  if (twice !== undefined) throw new CliProblem("usage", `the arm '${twice[0]}' is given twice`);
   return Object.fromEntries(entries);
 }

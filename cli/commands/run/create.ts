@@ -42,8 +42,8 @@ export function addCreate(group: Command): void {
       const id = idOf(file, flags.runId);
       const run = await withServer(flags, async (client) => {
         const created = await createdOf(client, file, id);
-        // Ignore --rates for a run that has drawn tasks, because they are meant for the beginning. The run keeps its
-        // own rates.
+        // Ignore --rates for a run that has drawn tasks, because the option gives the rates with which a run begins.
+        // The run keeps its own rates.
         if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
           note(`run ${id} has drawn tasks already and keeps its own pass rates: --rates is ignored`);
         else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);

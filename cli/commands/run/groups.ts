@@ -31,7 +31,7 @@ export function addGroups(group: Command): void {
 
   const close = group
     .command("close-groups")
-    .description("close groups whose completions will not arrive; those that did count")
+    .description("close groups whose missing completions will not arrive; the completions that arrived count")
     .argument("<run>", "its id")
     .argument("<group...>", "group ids, as gradus run groups lists them")
     .option("--reason <words>", "reason for the run's history")

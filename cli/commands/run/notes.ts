@@ -33,12 +33,12 @@ export function addNotes(group: Command): void {
   addServerOptions(tag).action((id: string, addTags: readonly string[], flags: Flags) => {
     const { remove: removeTags = [] } = flags;
     const both = addTags.find((each) => removeTags.includes(each));
-    if (both !== undefined) throw new CliProblem("usage", `'${both}' is to be added and removed: give it once`);
+    if (both !== undefined) throw new CliProblem("usage", `the tag '${both}' is to be added and removed: give it once`);
     return annotate(id, addTags.length + removeTags.length === 0 ? undefined : { addTags, removeTags }, flags);
   });
 }
 
-/** Changes the note or the tags of a run, and prints both. An undefined change only prints them. */
+/** Changes the note or the tags of a run, and prints both. If `change` is undefined, only prints them. */
 async function annotate(id: string, change: AnnotationChoice | undefined, flags: Flags): Promise<void> {
   const { options, noEffect } = collectNoEffect();
   const { note, tags } = await withServer(flags, (client) => {

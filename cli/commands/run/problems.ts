@@ -62,7 +62,10 @@ function problemsText(id: string, { total, arms, stretchTasks, counted }: GetVio
   return parts.flatMap(([head = "", text = ""]) => (text === "" ? [] : [`${head}\n${text}`])).join("\n\n");
 }
 
-/** Returns the command that shows the samples of a violation. Its template comes from a verifier, so it is quoted. */
+/**
+ * Returns the command that lists the samples with a violation. The template (the violation's text with its numbers and
+ * names left out) is quoted for the shell.
+ */
 function samplesCommand(id: string, { verdict, template }: ViolationCount, arm?: string): string {
   const ofArm = arm === undefined ? "" : ` --arm ${arm}`;
   const quoted = `'${template.replaceAll("'", "'\\''")}'`;
@@ -117,7 +120,10 @@ function rewardsTable({ sums: all, rewards }: ArmViolations): string {
   return rows.length === 0 ? "" : table(["reward", "samples", "share", "", "mean length"], rows);
 }
 
-/** Returns the cells of an arm or a stretch, with the most frequent of its violations. */
+/**
+ * Returns the table row for the samples of an arm, or of a stretch of consecutive tasks, with their most frequent
+ * violation.
+ */
 function rowOf(name: string, sums: SampleSums, count: bigint, template: string): readonly string[] {
   const { samples, scored, solved, truncated, rewardMean } = sums;
   const shares = [share(solved, scored), share(truncated, scored), share(samples - scored, samples)].map(percent);

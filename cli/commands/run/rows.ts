@@ -1,5 +1,5 @@
 /**
- * `gradus run rows` and `gradus run rate-rows`: show the pass rates that a run knows of an arm's rows, and give it such
+ * `gradus run rows` and `gradus run rate-rows`: show the pass rates that a run knows of an arm's rows, and set these
  * rates.
  */
 import type { Command } from "commander";

@@ -23,7 +23,7 @@ interface Flags extends ConnectionFlags {
   readonly text?: string;
   readonly solved?: boolean;
   readonly truncated?: boolean;
-  /** Reason, or true for any. */
+  /** Reason for a missing reward, by which completions are selected, or true for any reason. */
   readonly missingReward?: NonNullable<SampleFilterChoice["noRewardReasons"]>[number] | true;
   readonly limit: number;
   readonly json?: boolean;
@@ -50,11 +50,14 @@ export function addSamples(group: Command): void {
     .addOption(
       new Option("--verdict <verdict>", "only completions with this verdict; may be given several times")
         .choices(VERDICTS)
-        // Replaces the parser of `choices`, which keeps only the last value.
+        // Replace the parser that `choices` sets, which keeps only the last of several values.
         .argParser(addVerdict),
     )
     .option("--violation <words>", "only completions whose violation contains these words")
-    .option("--violation-template <text>", "only completions whose violation has this template of run problems")
+    .option(
+      "--violation-template <text>",
+      "only completions whose violation has this template, as gradus run problems prints it",
+    )
     .option("--reward-min <n>", "only completions with at least this reward", anyNumber)
     .option("--reward-max <n>", "only completions with at most this reward", anyNumber)
     .option("--solved", "only solved completions")
@@ -67,7 +70,7 @@ export function addSamples(group: Command): void {
       ),
     )
     .option("--text <words>", "only completions that contain these words")
-    .option("--limit <n>", "how many", wholeNumber(1, 1_000_000), 20)
+    .option("--limit <n>", "maximum number of completions to show", wholeNumber(1, 1_000_000), 20)
     .option("--json", "print JSON, one of the contract's RunSample a line");
   addServerOptions(list).action(samples);
 
@@ -97,7 +100,8 @@ async function samples(id: string, flags: Flags): Promise<void> {
       await printed(json ? `${jsonText(jsonOf(RunSampleSchema, sample.message))}\n` : `${wordsOf(sample)}\n\n`);
       if (++shown === limit) return;
     }
-    if (shown === 0 && !json) print("no completions: a server keeps them with --keep-samples");
+    if (shown === 0 && !json)
+      print("no completions: a server keeps completions only if it was started with --keep-samples");
   });
 }
 

@@ -40,7 +40,7 @@ export function addStart(group: Command): void {
     .option("--scripted", "drive it by the scripted policy, which is the only one there is today", true)
     .option(
       "--updates <n>",
-      "update batches to drive (default: the whole run; 100 of one without an end)",
+      "number of update batches to drive (default: the whole run, or 100 if the run has no end)",
       wholeNumber(1, 1e9),
     )
     .option("--run-id <id>", "the run's id (default: the file's run_id, or its name)")

@@ -57,7 +57,7 @@ export function addState(group: Command): void {
 
 function openWords(outstanding: readonly Task[]): string {
   if (outstanding.length === 0) return "no tasks were open";
-  return `${outstanding.length} tasks that were open are issued again: the ids that they had count no more`;
+  return `${outstanding.length} tasks that were open are issued again with new ids: feedback for their old ids does not count`;
 }
 
 function bytesOf(path: string): Uint8Array {

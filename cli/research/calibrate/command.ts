@@ -22,7 +22,11 @@ export function addCalibrate(program: Command): void {
     .option("--json", "print JSON")
     .action(async ({ report: paths, json }: Flags) => {
       const chosen = calibrate(settingsOf(await reportsOf("--report", paths)));
-      if (chosen.length === 0) throw new CliProblem("failure", "the reports have no samples");
+      if (chosen.length === 0)
+        throw new CliProblem(
+          "failure",
+          "the reports have no samples with a reward: complete the evaluations by gradus eval",
+        );
       if (json) printJson(chosen);
       else print(shown(chosen));
     });

@@ -91,7 +91,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof TeacherDown)) throw error;
-    const message = `the teacher cannot be asked: ${error.message}; ${kept.done.size} of ${total} rows are done, and the same command goes on from there`;
+    const message = `the teacher cannot be asked: ${error.message}; ${kept.done.size} of ${total} rows are done: repeat the command to continue`;
     throw new CliProblem("failure", message);
   } finally {
     bar.stop();
@@ -99,7 +99,8 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const report = finish(out, kept, account);
   if (flags.json) printJson(report);
   else print(shown(out, report));
-  if (report.accepted === 0) throw new CliProblem("failure", `${path}: no row got enough wrong options`);
+  if (report.accepted === 0)
+    throw new CliProblem("failure", `${path}: no row got enough wrong options: lower --count or ask another teacher`);
 }
 
 async function digestOf(path: string): Promise<string> {

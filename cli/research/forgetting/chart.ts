@@ -10,7 +10,7 @@ import type { Matrix } from "./matrix.ts";
 
 const CELL = 46;
 const OTHERS = "mean over the others";
-/** Text colour on cells, which are light on both backgrounds. */
+/** Colour of text on the cells of the map. Cells are light even on a dark background, so their text is always dark. */
 const ON_CELL = "#1b1c1e";
 const ROOT = `xmlns="http://www.w3.org/2000/svg" color="${INK.light}" font-family="system-ui, sans-serif" font-size="10"`;
 

@@ -162,7 +162,7 @@ function otherSuite(
 ): string | undefined {
   const name = [...suites.keys()].find((row) => suites.get(row) !== before.get(row));
   if (name === undefined) return undefined;
-  return `${stage}: row '${name}' is of ${suites.get(name)}, and at --base of ${before.get(name)}: evaluate both on one suite`;
+  return `${stage}: row '${name}' comes from ${suites.get(name)}, but at --base from ${before.get(name)}: evaluate both on one suite`;
 }
 
 /**
@@ -177,7 +177,10 @@ function scoreOf(stage: string, reports: readonly Report[], name: string, figure
   // Refuse a name that several reports have, because the first one might come from different reports before and after
   // training.
   if (others.length > 0)
-    return { kind: "none", message: `${stage}: several reports have a row '${name}': name rows that one report has` };
+    return {
+      kind: "none",
+      message: `${stage}: several reports have a row '${name}': choose rows by --domain that only one report has`,
+    };
   if (found === undefined) {
     const names = [...new Set(reports.flatMap(namesOf))].join(", ");
     const remedy = `give its rows by --domain NAME=ROW,ROW; there are ${names}`;

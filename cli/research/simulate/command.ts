@@ -32,12 +32,14 @@ export function addSimulate(program: Command): void {
     .command("simulate")
     .argument("<file>", "the run's configuration, e.g. examples/adsc.yaml")
     .addOption(
-      new Option("--student <name>", "one of the students, or a file that exports one").default(students[0]?.name),
+      new Option("--student <name>", "kind of simulated student (listed below), or a file that exports one").default(
+        students[0]?.name,
+      ),
     )
-    .option("--seeds <n>", "number of students of this kind", wholeNumber(2, 1000), 10)
+    .option("--seeds <n>", "number of simulated students, each with a seed of its own", wholeNumber(2, 1000), 10)
     .option(
       "--updates <n>",
-      "update batches (default: the run's length; 500 of one without an end)",
+      "number of update batches (default: the whole run, or 500 if the run has no end)",
       wholeNumber(1, 1e5),
     )
     .option(
@@ -51,7 +53,7 @@ export function addSimulate(program: Command): void {
         "difficulty of an arm, from 0; may be given several times (default: the position of its level in its environment)",
       ).argParser(collect),
     )
-    .option("--chart <file>", "write an SVG of what it draws, the mean over the students")
+    .option("--chart <file>", "write a chart (SVG) of the tasks drawn, as means over the students")
     .option("--json", "print JSON")
     .addHelpText("after", help());
   addLocalOptions(addChangeOptions(command, { pool: false })).action(simulate);
@@ -62,8 +64,8 @@ function help(): string {
   return [
     "\nStudents (bench/curriculum/README.md has their law):",
     ...students.map(({ name, models }) => `  ${name.padEnd(width)}  ${models}`),
-    "\nArms of one environment are one kind of task, its levels in order from easy to hard. A step of the student goes as",
-    "far whatever prompts_per_update is. Figures compare policies; they do not foretell a model's success.",
+    "\nArms of one environment are one kind of task, with its levels in order from easy to hard. An update batch teaches a",
+    "student as much at any prompts_per_update. Figures compare policies; they do not foretell a model's success.",
     "\nExamples:",
     "  gradus simulate examples/adsc.yaml --updates 500",
     '  gradus simulate examples/adsc.yaml --student "misleading arm" --chart adsc.svg',

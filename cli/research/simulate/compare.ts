@@ -53,8 +53,8 @@ function sideOf(lives: readonly SimulatedOutcome[]): Side {
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /**
- * Returns the data of the chart: the mean over all simulated students of what was drawn. Each step covers `each` update
- * batches.
+ * Returns the data of the chart: the tasks drawn from each arm, as means over all simulated students. Each step covers
+ * `each` update batches.
  */
 function seriesOf<Spec>({ config, places, seeds }: ComparedRun<Spec>, points: readonly Point[], each: number): Series {
   const steps = points.map(({ tasks, counts, probabilities, solvedShare }, i): ChartStep => ({

@@ -34,8 +34,8 @@ function wrongStudent(student: Partial<Student> | undefined, arms: number): stri
 }
 
 /**
- * Returns the family of simulated students, with a check of each student that it makes. Results of an invalid student
- * would be meaningless.
+ * Returns the family of simulated students with a check of each student that create() makes. Results of an invalid
+ * student would be meaningless.
  */
 function checkedFamily(file: string, family: Family): Family {
   return {
@@ -63,7 +63,7 @@ async function familyOfFile(file: string): Promise<FamilyResult> {
   }
   const family = typeof module === "object" && module !== null && "student" in module ? module.student : undefined;
   if (isFamily(family)) return { kind: "found", family: checkedFamily(file, family) };
-  return { kind: "invalid", message: `${file} must export "student", with a name, what it models, and create()` };
+  return { kind: "invalid", message: `${file} must export "student", an object with name, models and create()` };
 }
 
 /** Returns the shipped family of this name, or the family that a file exports. */

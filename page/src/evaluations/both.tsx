@@ -32,7 +32,7 @@ export function Both({ ids, pair, pairs }: BothProps) {
     },
     [ids.join(), part, instance],
   );
-  // The samples of the task before stay until those of this one are there, and so does its name.
+  // Show the previous task's name as long as its samples are shown, that is, until the samples of this task are loaded.
   const named = (answer.waiting && answer.value?.[0].evaluated.instance) || instance;
   return (
     <>
@@ -62,7 +62,9 @@ interface ColumnProps {
   readonly samples: readonly Sample[];
 }
 
-/** Shows the prompt once, or both if they differ, e.g. because the answer has another format. */
+/**
+ * Shows the prompt once, or the prompts of both evaluations if they differ, e.g. because of different answer formats.
+ */
 function Prompts({ columns }: { readonly columns: readonly ColumnProps[] }) {
   const asked = columns.flatMap(({ evaluated, samples: [first] }) =>
     first?.task === undefined ? [] : [{ id: evaluated.id, task: first.task }],

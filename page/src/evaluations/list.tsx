@@ -58,7 +58,7 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
   );
 }
 
-/** Returns the id of the evaluation of the same suite that was created before each one. The first one has none. */
+/** Returns for each evaluation, by its id, the id of the previous evaluation of the same suite. The first has none. */
 function evaluationsBefore(evaluations: readonly Evaluation[]): ReadonlyMap<string, string> {
   const [last, before] = [new Map<string, string>(), new Map<string, string>()];
   const seconds = ({ createTime }: Evaluation) => Number(createTime?.seconds ?? 0n);
@@ -73,7 +73,7 @@ function evaluationsBefore(evaluations: readonly Evaluation[]): ReadonlyMap<stri
 
 interface RowProps {
   readonly evaluation: Evaluation;
-  /** Evaluation with which this one is compared by a link. */
+  /** Id of the evaluation with which the row's link compares this evaluation. Undefined: there is no link. */
   readonly before: string | undefined;
   readonly chosen: boolean;
   /** True if the evaluation can be compared with the chosen ones, because it has the same suite. */

@@ -24,7 +24,7 @@ export function settingsIn(query: Query): RescoreChoice | undefined {
   return Object.values(settings).every((value) => value === undefined) ? undefined : settings;
 }
 
-/** Settings that all environments of a suite have. */
+/** Returns the settings that all environments of a suite support. */
 export function offersOf({ parts }: Suite, environments: readonly Environment[]) {
   const ids = [...new Set(parts.map(({ environment }) => environment))];
   const own = ids.map((id) => environments.filter((each) => each.id === id));

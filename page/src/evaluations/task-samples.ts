@@ -21,8 +21,8 @@ export function taskSamplesHref({ id, part, instance }: EvaluatedTask, sampleInd
 }
 
 /**
- * Returns the samples of a task in order, at most `most`. Reads page by page until so many are found. Pages before them
- * may be empty, because the server skips other tasks.
+ * Returns the samples of a task in order, at most `most`. Reads page by page until `most` samples are found. The first
+ * pages may be empty, because the server skips the samples of other tasks.
  */
 export async function loadTaskSamples(
   client: Gradus,

@@ -11,7 +11,9 @@ export type Said = Pick<ChatMessage, "role" | "content" | "reward" | "name"> & {
   readonly toolCalls: readonly Pick<ToolCall, "name" | "argumentsJson">[];
 };
 
-/** Number of messages shown at first, the last ones. Each press of the button adds as many. */
+/**
+ * Number of messages shown at first: the last ones of the conversation. Each press of the button shows as many more.
+ */
 const SHOWN = 40;
 
 /** Number of characters up to which a text is shown whole. */

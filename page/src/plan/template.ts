@@ -1,4 +1,4 @@
-/** Initial text of a plan. */
+/** Text of a new plan, that is, of a run file that the reader is about to edit. */
 export const template = `# A run file, as gradus run create takes it.
 run_id: my-run
 arms:

@@ -115,7 +115,7 @@ function SharesChart(shown: Shown) {
       title="Share of the tasks, by arm"
       label="Stacked areas: the share of the tasks that each arm had"
       y={WHOLE}
-      // The areas have no dashes.
+      // Leave out the dashes of the arms' curves, because areas have none.
       curves={curves.map((curve) => ({ ...curve, pen: { ink: curve.pen.ink } }))}
       marks={stack(layers)}
     />

@@ -10,7 +10,7 @@ import type { ReadRun } from "./state.ts";
 export function ConfigDiff({ runs }: { readonly runs: readonly ReadRun[] }) {
   const differences = useMemo(
     () => differencesOf(runs),
-    // Only a change by an operator alters the configuration, and each such change raises the version.
+    // Compute the differences again only for new versions, because every change of a configuration raises its version.
     [runs.map(({ runId, state }) => `${runId} ${state.version}`).join()],
   );
   const columns = useMemo(() => runs.map(({ runId }) => runId), [runs.map(({ runId }) => runId).join()]);

@@ -101,7 +101,7 @@ interface Following {
   readonly search: (q: string) => void;
 }
 
-/** Reads a run's history whenever it has grown or other lines are shown, one read at a time. */
+/** Reads a run's history whenever the history has grown or the charts show other lines, one read at a time. */
 function watchHistory(
   client: Gradus,
   runId: string,

@@ -17,13 +17,13 @@ export interface History {
   /** Number of update batches that are merged into one step. */
   readonly merged: number;
   /**
-   * Random name of the run since its creation or last import. An import changes it, and the records read before are
-   * invalid.
+   * Random name of the run since its creation or last import. An import changes the name. Records that were read under
+   * another name are invalid.
    */
   readonly incarnation: string;
   /**
-   * Number of records, from the first on, that will not change any more. A request with `resumeToken` returns the later
-   * ones.
+   * Number of records, from the first on, that will not change any more. A request with `resumeToken` returns the
+   * records after them.
    */
   readonly settled: number;
   readonly resumeToken: string;

@@ -7,9 +7,9 @@
 export const WINDOWS = [64, 256, 1024, 0] as const;
 
 /**
- * Returns a function that takes a line's rollouts with a reward and its solved ones, step by step. It returns the solved
- * share of this step and of as many steps before it as are needed for `window` rollouts, or undefined if this step has
- * no rollouts, or the server does not send how many are solved.
+ * Returns a function to call for each step of a chart, with the line's number of rollouts that have a reward, and of
+ * solved ones. The function returns the solved share of this step and of as many earlier steps as are needed for
+ * `window` rollouts. Undefined: the step has no such rollouts, or the server does not send how many are solved.
  */
 export function solvedShares(window: number): (scored: number, solved: number | undefined) => number | undefined {
   const steps: { readonly scored: number; readonly solved: number }[] = [];

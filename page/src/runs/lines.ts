@@ -10,7 +10,7 @@ export interface Line {
   readonly family: string;
   /** Indices of the line's arms in the run's configuration. */
   readonly arms: readonly number[];
-  /** Growth axis of the line's arm, e.g. "vertices". Unset: it does not grow, or the line has several arms. */
+  /** Growth axis of the line's arm, e.g. "vertices". Unset: the arm does not grow, or the line has several arms. */
   readonly axis?: string;
 }
 

@@ -27,7 +27,8 @@ function tagsIn(text: string): readonly string[] {
 }
 
 export function Notes({ run: { runId, state }, onClose }: ActionProps) {
-  // Keep the tags as they were at first, so that those which another person adds meanwhile are not removed.
+  // Compare with the tags at the time when the dialog opened, so that tags which another person adds meanwhile are
+  // kept.
   const [before] = useState(state);
   const [note, setNote] = useState(before.note);
   const [text, setText] = useState(before.tags.join(" "));

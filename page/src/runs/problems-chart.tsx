@@ -13,7 +13,7 @@ const SHOWN = 5;
 interface ProblemsProps {
   readonly name: string;
   readonly counts: ArmViolations;
-  /** Number of tasks in a stretch. */
+  /** Number of consecutive tasks that each point of the chart covers. */
   readonly tasks: bigint;
 }
 

@@ -1,4 +1,7 @@
-/** Shows what is wrong with the samples of a run. Each number links to its samples if their list can be filtered so. */
+/**
+ * Shows what is wrong with the samples of a run. Problems and shares are links to the list of the samples concerned, if
+ * that list has such a filter.
+ */
 import type { ComponentChildren } from "preact";
 import {
   type ArmViolations,
@@ -21,7 +24,7 @@ import type { ReadRun } from "./state.ts";
 
 /** Number of violations that the panel shows. */
 const SHOWN = 8;
-/** Distance from a bin's upper end, which belongs to the next bin. */
+/** Amount that is subtracted from a bin's upper end for a filter, because the end itself belongs to the next bin. */
 const BELOW = 1e-9;
 
 /** Returns the link to the samples that a query selects. */

@@ -144,7 +144,7 @@ function cellsOf({ row, passRate, samples, solvedStreak, retired }: RowState) {
 
 const HEIGHT = 40;
 
-/** Draws a histogram, with a bar for each of equal steps from 0 to 1. */
+/** Draws a histogram of shares, with a bar for each of equally wide intervals from 0 to 1. */
 function Histogram({ counts }: { readonly counts: readonly number[] }) {
   const most = Math.max(1, ...counts);
   const peak = percent((counts.indexOf(most) + 0.5) / counts.length);

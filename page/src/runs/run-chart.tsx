@@ -81,8 +81,8 @@ export function spotsOf({ points }: Series, of: (point: Point) => number | undef
 }
 
 /**
- * Returns a curve for each line of the charts, pale if another line is highlighted. It leaves out points without a
- * value, so that a line has no gaps at update batches without the arm.
+ * Returns a curve for each line of the charts, pale if another line is highlighted. Points without a value are left
+ * out, so that a line has no gaps at update batches without the arm.
  */
 export function armCurves(
   { series, pens, chosen }: Shown,

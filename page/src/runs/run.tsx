@@ -46,7 +46,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
   const followed = useRun(runId, address.value.query["q"] ?? "");
   const { run, error } = followed;
   const current = address.value.path[2] ?? "charts";
-  // The library of the charts is loaded while the run's state and history are.
+  // Load the chart library while the server sends the run's state and history.
   useEffect(() => {
     if (current === "charts") void loadPlot();
   }, [current]);
@@ -141,7 +141,7 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
   const { q = "", arm, over: asked, smoothing } = address.value.query;
   const over = asked === "tokens" ? "tokens" : "rollouts";
   const window = WINDOWS.find((each) => String(each) === smoothing) ?? WINDOWS[0];
-  // Recompute on a new history only, because states come more often.
+  // Compute the charts' data again only for a new history. New states of the run come more often.
   const series = useMemo(
     () => (history === undefined ? undefined : seriesOf(run, history, over, window)),
     [history, over, window],

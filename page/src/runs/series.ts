@@ -12,7 +12,7 @@ export interface Point {
   readonly x: number;
   readonly shares: readonly number[];
   readonly probabilities: readonly number[];
-  /** Value that the policy computes for each line's arms, e.g. their expected success; the mean over the arms. */
+  /** Mean over each line's arms of the value that the policy computes for an arm, e.g. its expected success. */
   readonly values: readonly number[];
   /**
    * Highest open level of each line's arms, as a value of their growth axis, e.g. 23 vertices. 0: the arms do not grow.
@@ -20,11 +20,14 @@ export interface Point {
   readonly frontiers: readonly number[];
   readonly solved: number | undefined;
   readonly reward: number | undefined;
-  /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
+  /**
+   * Mean reward of each line's samples. Undefined if no sample has a reward, or if the server does not send rewards by
+   * arm.
+   */
   readonly rewards: readonly (number | undefined)[];
   /**
-   * Solved share of each line over a window of its rollouts. Undefined if this step has none with a reward, or if the
-   * server does not send how many are solved.
+   * Solved share of each line over a window of its rollouts. Undefined if the line has no rollout with a reward in this
+   * step, or if the server does not send how many are solved.
    */
   readonly solvedShares: readonly (number | undefined)[];
   /**

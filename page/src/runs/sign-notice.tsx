@@ -8,7 +8,7 @@ import { counted } from "../words.ts";
 /** Milliseconds between two requests for the signs. */
 const SIGNS_MS = 30_000;
 
-/** Shows nothing if there is no sign. Asks nothing if the server counts no samples. */
+/** Shows nothing if there is no sign of an exploited reward. Sends no request if the server counts no samples. */
 export function SignNotice({ runId }: { readonly runId: string }) {
   const isCounted = (serverInfo.value?.keepSamplesBytes ?? 0n) > 0n;
   const { value } = useAnswer(

@@ -5,7 +5,7 @@ import { count, counted } from "../words.ts";
 import { WINDOWS } from "./learning.ts";
 
 interface SmoothingProps {
-  /** Rollouts of an arm. 0: there is no window. */
+  /** Length of the window, in rollouts of an arm. 0: each point of the chart covers only its own step. */
   readonly window: number;
   /** Update batches in one step of the chart, and rollouts of the run in them. */
   readonly step: { readonly batches: number; readonly rollouts: number };

@@ -12,14 +12,14 @@ interface TopArmsProps extends Pick<Why, "top" | "others"> {
 
 type Column = readonly [name: string, (arm: ArmState) => string];
 
-/** Factors of the frontier policy's interest in an arm. */
+/** Columns for the policy `frontier`: the three factors of its interest in an arm. */
 const measured: readonly Column[] = [
   ["expected success", (arm) => `${figure(expected(arm))}${isNew(arm) ? " (new)" : ""}`],
   ["rise", ({ rise }) => figure(rise)],
   ["practice", ({ practice }) => figure(practice)],
 ];
 
-/** Returns the columns of what the policy estimates. None if it estimates nothing. */
+/** Returns the columns for the numbers that the policy estimates. Empty if the policy estimates nothing. */
 function estimates(top: readonly ArmState[]): readonly Column[] {
   if (top.some(({ practice }) => practice !== undefined)) return measured;
   return top.some(({ value }) => value !== 0) ? [["value", ({ value }) => figure(value)]] : [];

@@ -17,7 +17,8 @@ interface UndoLastProps {
 
 /** Shows nothing if there is no change that can be undone. */
 export function UndoLast({ run, records }: UndoLastProps) {
-  // Keep the change that the reader chose while the dialog is open, because the change itself is the last one then.
+  // Keep the offered change while the dialog is open. As soon as the change is made, it is the last one itself, and
+  // `undo` differs.
   const [opened, setOpened] = useState<Undo>();
   const undo = records && undoOf(run, records);
   if (!roleAtLeast("operator")) return null;

@@ -1,11 +1,11 @@
-/** Finds the change that undoes the last change of a run. It is an ordinary change, to the former values. */
+/** Finds the change that undoes the last change of a run: an ordinary change that restores the former values. */
 import type { ControlRecord, HistoryRecord, Policy, RunShape } from "../../../clients/ts/src/public.ts";
 import { figure } from "../words.ts";
 import { policyName, type ReadRun, shapeOf } from "./state.ts";
 
 type Sizes = Pick<RunShape, "numGenerations" | "promptsPerUpdate" | "length">;
 
-/** A change with the former values. */
+/** Change of a run that restores former values. */
 export type Undo = { readonly words: string } & (
   | { readonly kind: "weights"; readonly weights: Readonly<Record<string, number>> }
   | { readonly kind: "policy"; readonly policy: Policy }
@@ -20,7 +20,7 @@ const ARMS_NAMED = 6;
  * Returns the change that undoes the last change by an operator that can be undone: of weights, policy, sizes, or a
  * pause. Undefined: there is none, or the run is already as it was before.
  *
- * It brings back neither learned values, nor stages that Advance ended, nor arms that were removed.
+ * Undoing brings back neither learned values, nor stages that Advance ended, nor arms that were removed.
  */
 export function undoOf(run: ReadRun, records: readonly HistoryRecord[]): Undo | undefined {
   const changes = records.flatMap(({ kind, rolledBack }) =>
@@ -45,7 +45,7 @@ export function undoOf(run: ReadRun, records: readonly HistoryRecord[]): Undo | 
 }
 
 function weightsBefore({ config, state }: ReadRun, earlier: readonly ControlRecord[]): Undo | undefined {
-  // A record has the weights of all arms. The weight of an arm that was added later is known from its first record on.
+  // Collect the weights before the last change. Each record has the weights of all arms that the run had at that time.
   const known = new Map(config.arms.map(({ id, weight = 1 }) => [id, weight]));
   for (const { weights } of earlier) for (const [arm, weight] of Object.entries(weights)) known.set(arm, weight);
   const former = state.arms.flatMap(({ armId, weight, removed }) => {

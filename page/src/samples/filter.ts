@@ -16,7 +16,7 @@ export function reasonChoice(reason: NoRewardReason): string {
   return `no reward: ${(NoRewardReason[reason] ?? "").toLowerCase().replaceAll("_", " ")}`;
 }
 
-/** Reasons by their choice. */
+/** Reasons for missing rewards, by their choices in the outcome filter. */
 const reasons = Object.fromEntries(
   Object.values(NoRewardReason)
     .filter((reason) => typeof reason === "number")

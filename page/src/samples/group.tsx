@@ -61,7 +61,7 @@ export function Group({ title, task, samples }: GroupProps) {
 
 interface AskedProps {
   readonly task: Task;
-  /** Evaluation with this prompt, if another evaluation has another prompt of the task. */
+  /** Id of the evaluation that used this prompt. Given only if two evaluations used different prompts for the task. */
   readonly whom?: string;
 }
 
@@ -93,7 +93,10 @@ interface SideProps {
   readonly task: Task | undefined;
   /** Whether the address names this sample. Defaults to false. */
   readonly isMeant?: boolean;
-  /** Evaluation of the sample and the sample's own page, if samples of several evaluations are shown. */
+  /**
+   * Id of the sample's evaluation, and the link to the sample's own page. Given if samples of several evaluations are
+   * shown.
+   */
   readonly own?: { readonly of: string; readonly href: string };
 }
 

@@ -138,7 +138,10 @@ function Filters({ kindName, kinds, kind, query, onLook, children }: FiltersProp
   );
 }
 
-/** Shows the template that the violations have, with a button that removes this filter. Shows nothing if there is none. */
+/**
+ * Shows the template by which violations are filtered (a violation without its numbers and names), as a button that
+ * removes the filter. Shows nothing if the template is empty.
+ */
 function Template({ template }: { readonly template: string }) {
   if (template === "") return null;
   return (

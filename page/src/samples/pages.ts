@@ -14,7 +14,7 @@ export interface Row {
   /** Arm of the sample, or part of the suite. */
   readonly kind: string;
   readonly outcome: Outcome;
-  /** First line of the sample's last marked answer. Empty: it has none. */
+  /** First line of the sample's last marked answer. Empty: no answer is marked. */
   readonly answer: string;
   /** Further information, e.g. when the sample was scored. */
   readonly note: string;
@@ -50,7 +50,7 @@ export async function loadSome(load: (token: string) => Promise<Page>, token: st
 }
 
 interface Known extends Page {
-  /** First page of the list, after which these rows follow. */
+  /** First page of the list. The rows of this object are those of the further pages. */
   readonly behind: Page | undefined;
   readonly waiting: boolean;
   /** Error of the last request, if it failed. */

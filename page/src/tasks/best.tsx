@@ -10,7 +10,10 @@ import { Failure, Facts, Panel, Waiting } from "../ui/parts.tsx";
 import { figure } from "../words.ts";
 import { type Given, Picture, textOf } from "./picture.tsx";
 
-/** Returns whether the reader may see the answer. Those of benchmarks are secret. */
+/**
+ * Returns whether the reader may see the answer to a task: only operators, and nobody if the task is of the split
+ * bench.
+ */
 export function mayReveal({ split }: Task): boolean {
   return roleAtLeast("operator") && split !== Split.BENCH;
 }
@@ -21,7 +24,7 @@ export function bestOf({ taskId }: Task, given: Given | undefined): Promise<Solv
   return gradus.value.unary(EnvironmentService.method.solveTask, { taskId, draw: true, ...beside });
 }
 
-/** Shows what a right answer to a task would be, or why it is not shown. Shows nothing to callers who may not see it. */
+/** Shows operators what a right answer to a task would be, or why it is not shown. Shows nothing to other callers. */
 export function RightAnswer({ task }: { readonly task: Task }) {
   const isShown = mayReveal(task);
   const answer = useAnswer(isShown ? () => bestOf(task, undefined) : undefined, [task.taskId]);

@@ -32,12 +32,15 @@ function curl(chosen: ChosenTask, origin: string): string {
   ].join("\n");
 }
 
-/** Matches characters that a shell or a terminal may act on. Other than in JSON, none of them is needed. */
+/**
+ * Matches characters that a shell or a terminal may act on. JSON contains them only in strings, where Unicode escapes
+ * can replace them.
+ */
 const UNSAFE = /[^ -~]|['!]/g;
 
 /**
- * Returns a command that scores a completion again, of which no run is told. The completion is in the standard input,
- * because an argument of a command may have no more than 128 KiB.
+ * Returns a command that scores a completion again, without recording the score in a run. The command reads the
+ * completion from its standard input, because an argument of a command may have at most 128 KiB.
  */
 export function scoreCall(body: { readonly taskId: string; readonly completion: string }, hasToken: boolean): string {
   const json = JSON.stringify(body).replace(UNSAFE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);

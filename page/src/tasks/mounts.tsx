@@ -1,4 +1,7 @@
-/** Table of what a server can mount with `--mount`: libraries and servers of environments, as they were measured. */
+/**
+ * Table of the libraries and servers of environments that `gradus serve --mount` can add, with their measured
+ * properties.
+ */
 import {
   mountEntries,
   type MountEntry,
@@ -9,7 +12,7 @@ import {
 import { Panel } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 
-/** Columns that hold what a person types. */
+/** Columns that are shown as code, because a person types their content. */
 const TYPED: ReadonlySet<string> = new Set(["mount", "install"]);
 
 export function Mounts() {

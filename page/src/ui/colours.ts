@@ -1,8 +1,8 @@
 /** Assigns the colours and dashes that distinguish the lines of a chart. */
 
 /**
- * Colour variable of style/base.css. Observable Plot draws such a value as a colour. It takes other strings, e.g.
- * "light-dark(…)", for column names and draws nothing.
+ * Colour variable of style/base.css. Observable Plot draws such a value as a colour. Plot takes other strings, e.g.
+ * "light-dark(…)", for column names and then draws nothing.
  */
 export type Ink = `var(--${string})`;
 

@@ -13,16 +13,16 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  // Close at once: the browser's close event comes later than a key pressed right after, which could open a dialog
-  // that still counts as open.
+  // Call onClose at once instead of waiting for the browser's close event. A key that is pressed in between could ask
+  // to open the same dialog, which would still count as open.
   const leave = (event: Event) => {
     event.preventDefault();
     dialog.current?.close();
     onClose();
   };
   return (
-    // A browser may close the dialog without a cancel event if there was no key or click in between. After `leave`,
-    // its close event is ignored.
+    // Handle the close event too: a browser may close the dialog without a cancel event if there was no key or click
+    // since the last cancel event. The close event that follows `leave` is ignored.
     <dialog ref={dialog} aria-label={title} onCancel={leave} onClose={() => dialog.current !== null && onClose()}>
       <h2>{title}</h2>
       {children}

@@ -46,7 +46,7 @@ export interface ChartProps {
   readonly label: string;
   readonly height: number;
   readonly options: (width: number) => PlotOptions;
-  /** Redraws the chart when one of these changes. */
+  /** Values on which the chart depends. The chart is redrawn when a value changes. */
   readonly inputs: readonly unknown[];
   /** Values of the chart, which must change only with `inputs`. Unset: the chart shows no values. */
   readonly figures?: Figures;

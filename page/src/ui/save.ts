@@ -1,7 +1,7 @@
 /** Saves a chart as a file that the browser makes. */
 import type { Curve } from "./marks.ts";
 
-/** Time after which a saved file's address is released, in milliseconds. */
+/** Time after which the object URL of a saved file is revoked, in milliseconds. */
 const RELEASE_MS = 30_000;
 
 export function save(name: string, type: string, text: string): void {
@@ -51,7 +51,10 @@ export function svgOf(chart: SVGSVGElement, name: string, curves: readonly Curve
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** Replaces the page's colour variables by colours. The copy must be in the page for that, so it is for a moment. */
+/**
+ * Replaces the page's colour variables by colours. The browser computes colours only for elements in the page, so the
+ * copy is added to the page for a moment.
+ */
 function writeOutStyles(copy: SVGSVGElement, chart: SVGSVGElement): void {
   chart.parentElement?.append(copy);
   const { fontFamily, color } = getComputedStyle(copy);

@@ -1,6 +1,6 @@
 /**
- * Sorts lists by a column. The address names it in `sort`: "reward" sorts upwards and "-reward" downwards. Without it, a
- * list keeps its own order.
+ * Sorts lists by a column. The address names the column in its parameter `sort`: "reward" sorts upwards and "-reward"
+ * downwards. Without this parameter, a list keeps its own order.
  */
 import type { ComponentChildren } from "preact";
 import { address, named, refine } from "../address.ts";
@@ -41,7 +41,10 @@ interface HeadProps {
   readonly sortable: readonly string[];
 }
 
-/** Head of a column. If the list can be sorted by it, the head is a button: upwards, downwards, and the list's order. */
+/**
+ * Head of a column. If the list can be sorted by the column, the head is a button that switches between upwards,
+ * downwards, and the list's own order.
+ */
 export function ColumnHead({ column, words, sortable }: HeadProps) {
   const { sort = "" } = address.value.query;
   const kind = words ? "words" : "";

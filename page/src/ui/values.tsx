@@ -30,7 +30,7 @@ interface Ref<T> {
 
 interface ReadableProps {
   readonly figures: Figures;
-  /** Reads the figures again when one of these changes. */
+  /** Values on which the figures depend. The figures are read again when a value changes. */
   readonly inputs: readonly unknown[];
   readonly place: Ref<HTMLDivElement | null>;
   /** Scale of the chart as it was drawn last. */
