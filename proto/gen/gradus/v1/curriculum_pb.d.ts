@@ -31,15 +31,16 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * environment with a generator. The arms are named after environment and level, e.g.
    * "np/tsp/easy", and share the other fields. A level of a family may have "*" too.
    * Unset and "*" mean all levels that may be trained on, except np's "reference", which
-   * must be named. A new run, and GetRun, have families expanded, after the arms that
-   * are listed.
+   * must be named. The server replaces each family by its arms, after all arms that are
+   * listed with an id. CreateRun and GetRun return the result.
    */
   spec?: TaskSpec | undefined;
 
   /**
-   * Weight of the arm, 0 to 1e12, as all weights of arms. Unset: 1. With 0 no policy
-   * draws the arm. Otherwise a mixture or a stage multiplies the arm's share by it, and
-   * a bandit ignores it.
+   * Weight of the arm, 0 to 1e12, which is the range of all weights of arms. Unset: 1.
+   * With 0, no policy draws the arm. Policies with fixed weights (mixture, stages, tiers,
+   * domains) multiply the arm's share by a weight above 0. Policies that learn (bandit,
+   * frontier) ignore it.
    */
   weight?: number | undefined;
 
@@ -54,9 +55,9 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
   klCoefficient?: number | undefined;
 
   /**
-   * Name of the group of arms whose rows are ranked together, if the policy draws in a
-   * range of ranks (RankRange). At most 64 bytes of a-z A-Z 0-9 . _ / - . Unset: the
-   * arm's rows are ranked with those of all arms without a group.
+   * Name of a group of arms whose rows are ranked together from easy to hard, if the
+   * policy draws rows by rank (RankRange). At most 64 bytes of a-z A-Z 0-9 . _ / - .
+   * Unset: the arm's rows are ranked with those of all arms without a group.
    */
   rankGroup: string;
 
@@ -67,13 +68,14 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
   rows?: RowCurriculum | undefined;
 
   /**
-   * Growth of the arm: its levels open one after the other. Then `spec` has no level,
-   * and may set parameters other than those of the axis. Needs generated tasks and a
-   * policy that spreads an arm over levels, such as FrontierPolicy. Excludes `rows`. In a
-   * family it stands for one growing arm for each matching environment that has the axis,
-   * named after the environment. Such arms grow along their whole axes, so only
-   * Growth.axis may be set; unset means each environment's first axis. An environment
-   * without the axis has an arm for each level. Unset: the arm does not grow.
+   * Growth of the arm: its levels open one after the other. If set, `spec` must have no
+   * level, and may set parameters other than those of the axis. Needs generated tasks and
+   * a policy that spreads an arm over levels, such as FrontierPolicy. Cannot be combined
+   * with `rows`. A family with `grow` stands for one growing arm for each matching
+   * environment that has the axis, named after the environment. These arms grow along
+   * their whole axes, so only Growth.axis may be set; if it is unset, each environment's
+   * first axis is used. A matching environment without the axis gets an arm for each
+   * level. Unset: the arm does not grow.
    */
   grow?: Growth | undefined;
 };
@@ -133,8 +135,8 @@ export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
   floor?: number | undefined;
 
   /**
-   * Weight that a row's earlier results keep when a new group of the row is closed, in
-   * [0, 1], rounded to 256ths. Unset: 0.75.
+   * Factor by which the weight of a row's earlier results is multiplied when a new group
+   * of the row is closed. In [0, 1], rounded to 256ths. Unset: 0.75.
    */
   kept?: number | undefined;
 
@@ -146,15 +148,17 @@ export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
   retireAfter: number;
 
   /**
-   * Number of rows of an arm of generated tasks: its first instances, 1 to 2,097,152.
-   * Required for such an arm. Refused for a pool, which has its own number of rows.
+   * Number of rows, for an arm of generated tasks: the generator's first instances are
+   * then its rows. 1 to 2,097,152. Required for such an arm. Refused for a pool, which
+   * has its own number of rows.
    */
   count: number;
 
   /**
-   * Number of samples that each pass rate in the pool's column (PoolInfo.rank_measure)
-   * counts for at the start, up to 1023. 0: the column is not used. Unset: 8 if the pool
-   * is ranked by a pass rate.
+   * Weight of the pass rates that the pool's file gives for its rows (column
+   * PoolInfo.rank_measure). A row's rate counts like the result of this many samples, up
+   * to 1023, and results of the run then change it. 0: the column is not used. Unset: 8
+   * if the pool is ranked by a pass rate.
    */
   columnSamples?: number | undefined;
 };
@@ -233,15 +237,15 @@ export declare type MixturePolicy = Message<"gradus.v1.MixturePolicy"> & {
 export declare const MixturePolicySchema: GenMessage<MixturePolicy>;
 
 /**
- * Rescales signals by running quantiles (Graves et al. 2017, section 3.1), so that
- * values have one scale whatever the rewards are. A signal at or below the low quantile
- * of the last signals of all arms becomes -1. A signal at or above the high quantile
- * becomes 1, and signals between become linear values between. The last signals include
- * all signals of the present batch. The quantile of share f of n signals is the ⌈f n⌉-th
- * in ascending order, or the first for f = 0, without interpolation. Signals are kept
- * and compared as powers of 2 with 6 bits of fraction, rounded down: at most 1.6% too
- * small, and 0 below 2^-33. If both quantiles are equal, an equal signal becomes 0, a
- * smaller one -1 and a larger one 1.
+ * Rescales signals by running quantiles (Graves et al. 2017, section 3.1), so that values
+ * have one scale whatever the rewards are. A signal at or below the low quantile of the
+ * last signals of all arms becomes -1. A signal at or above the high quantile becomes 1,
+ * and signals between the two quantiles are mapped linearly to values between -1 and 1.
+ * The last signals include all signals of the present batch. The quantile of share f of n
+ * signals is the ⌈f n⌉-th in ascending order, or the first for f = 0, without
+ * interpolation. Signals are kept and compared as powers of 2 with 6 bits of fraction,
+ * rounded down: at most 1.6% too small, and 0 below 2^-33. If both quantiles are equal,
+ * an equal signal becomes 0, a smaller one -1 and a larger one 1.
  */
 export declare type SignalRescale = Message<"gradus.v1.SignalRescale"> & {
   /** Low quantile, in [0, 1). Unset: 0.2. */
@@ -296,11 +300,11 @@ export declare type EmaSoftmaxRule = Message<"gradus.v1.EmaSoftmaxRule"> & {
 export declare const EmaSoftmaxRuleSchema: GenMessage<EmaSoftmaxRule>;
 
 /**
- * Rule EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
- * For each arm, ŝ = 1/B · Σ w s / p over its groups. B is the number of signals in the
- * batch, and p the arm's probability in the draw of the group, before constraints. Then
- * v ← v · exp(η ŝ) + σ · mean of all v, beginning at 1. The exponent is limited to [-1,
- * 1]. The arm's share is proportional to v.
+ * Rule EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes. For
+ * each arm, ŝ = 1/B · Σ w s / p over its groups, which have signals s and weights w. B is
+ * the number of signals in the batch, and p the arm's probability in the draw of the
+ * group, before constraints. Then v ← v · exp(η ŝ) + σ · mean of all v, beginning at 1.
+ * The exponent is limited to [-1, 1]. The arm's share is proportional to v.
  */
 export declare type Exp3SRule = Message<"gradus.v1.Exp3SRule"> & {
   /** Learning rate η, in (0, 1]. Unset: 0.1. */
@@ -317,9 +321,10 @@ export declare const Exp3SRuleSchema: GenMessage<Exp3SRule>;
 
 /**
  * Rule: Thompson sampling of discounted means. For each arm, N ← γ N + Σ w and S ← γ S +
- * Σ w s, both beginning at 0. The normal prior of mean 0 and variance σ² gives a normal
- * posterior of mean S / (N + 1) and variance σ² / (N + 1). An arm's share is how often it
- * is the greatest in 256 seeded samples of all arms.
+ * Σ w s, both beginning at 0. The sums are over the arm's signals s in the batch, with
+ * weights w. The normal prior of mean 0 and variance σ² gives a normal posterior of mean
+ * S / (N + 1) and variance σ² / (N + 1). An arm's share is how often it is the greatest
+ * in 256 seeded samples of all arms.
  */
 export declare type ThompsonRule = Message<"gradus.v1.ThompsonRule"> & {
   /**
@@ -417,9 +422,10 @@ export declare const BanditPolicySchema: GenMessage<BanditPolicy>;
 /** Stage of a policy: a part of the run with weights of its own. */
 export declare type Stage = Message<"gradus.v1.Stage"> & {
   /**
-   * Length of the stage, from its beginning. Unset: until Advance. The last stage lasts
-   * to the end of the run in any case. An update batch belongs to the stage of its first
-   * task, so a stage shorter than an update batch is refused.
+   * Length of the stage, from its beginning. Unset: the stage lasts until a call of
+   * Advance. The last stage lasts to the end of the run in any case. An update batch
+   * belongs to the stage of its first task, so a stage shorter than an update batch is
+   * refused.
    */
   extent: {
     /**
@@ -446,13 +452,13 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
   weights: { [key: string]: number };
 
   /**
-   * Range of ranks from which prompts are drawn: {"max": 0.3} is the easiest 30% of the
-   * run's rows (Curriculum RLOO). Unset: all. An arm's probability is then proportional
-   * to its number of rows in the range, times its weights. An arm without rows there is
-   * not drawn. Refused are arms without a real pool, pools whose rows have no ranks
-   * (PoolInfo.ranked_by), and a range without rows. Rows outside the range are passed
-   * over. If none of an arm's next 16,384 rows lies in the range, the draw fails with
-   * FAILED_PRECONDITION.
+   * Range of ranks (difficulties) from which rows are drawn: {"max": 0.3} is the easiest
+   * 30% of the run's rows (Curriculum RLOO). Unset: all rows. An arm's probability is
+   * then proportional to its number of rows in the range, times its weights. An arm
+   * without rows in the range is not drawn. Arms without a pool, pools whose rows have no
+   * ranks (PoolInfo.ranked_by), and a range without rows are refused. Rows outside the
+   * range are passed over. If none of an arm's next 16,384 rows lies in the range, the
+   * draw fails with FAILED_PRECONDITION.
    */
   ranks?: RankRange | undefined;
 };
@@ -564,30 +570,31 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  *
  * w = m² (1 − m)⁵ / ((2/7)² (5/7)⁵) · (.3 + .7 rise) / (1 + (V/V₀)²)
  *
- * p = E/n + (1 − ε) w / max(Σw, s), where E is the remaining probability, and s is .1
- * for up to 20 arms and .005 for each of more.
+ * p = E/n + (1 − ε) w / max(Σw, s), where E is the remaining probability, and s is the
+ * greater of .1 and .005 n.
  *
- * n and Σw are over the arms with a weight above 0. Other weights have no effect. E is
- * at least ε: before constraints, every arm that can be drawn has at least ε/n. A group
- * without a reward, or reported without a reward_mean, changes nothing. If no group has
- * one, all arms stay equal. The rule is ours (docs/guides/curriculum.md).
+ * n and Σw are over the arms with a weight above 0. Other weights have no effect. E is at
+ * least ε: before constraints, every arm that can be drawn has at least ε/n. A group
+ * without a reward, or reported without a reward_mean, changes nothing. Until a group has
+ * a reward, all arms are drawn equally. The rule is ours (docs/guides/curriculum.md).
  *
  * An arm with Arm.grow has these averages for each of its levels. Its levels up to the
  * highest open one are drawn as arms of their own: n, Σw and s count them. Let g be the
- * axis's guessing floor. After each group of a level, in this order:
+ * success rate of mere guessing (GrowthAxis.guess). After each group of a level, these
+ * rules apply in this order:
  *
- * Retire: a level below the highest open one with M ≥ 5, m ≥ .95 and S/M ≥ .8 retires.
- * If any are retired, the retired levels of all arms share 5% of the draws evenly. One
- * with m < .75 returns.
+ * Retire: a level below the highest open one with M ≥ 5, m ≥ .95 and S/M ≥ .8 retires. If
+ * any are retired, the retired levels of all arms together share 5% of the draws evenly.
+ * A retired level with m < .75 is drawn like an open one again.
  *
  * Open: if the highest open level has M ≥ 3, N ≥ 2.7 and m ≥ (1 + g)/2, the next one
  * opens.
  *
  * Peek: while the highest open level has M ≥ 12 and m < (1 + g)/2, the arm gives a tenth
- * of 1/(number of arms) of all draws to the next three levels. One of these whose
- * m exceeds that of the highest open level by .05 is also drawn like an open level,
- * because the highest open one may be impossible. If one passes the test for opening, all
- * levels up to the one after it open.
+ * of 1/(number of arms) of all draws to the next three levels. One of these whose m
+ * exceeds that of the highest open level by .05 is also drawn like an open level, because
+ * the highest open one may be impossible. If one of the three passes the test for
+ * opening, all levels up to the one after it open.
  *
  * Advance with an arm_id opens the next level of an arm.
  */
@@ -612,10 +619,11 @@ export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
   exploration?: number | undefined;
 
   /**
-   * Amount of practice without progress that halves an arm's share, in groups, above 0
-   * and at most 1e9. A larger value suits a model that learns slowly, but holds on longer
-   * to an arm that teaches nothing. Unset, which a run file may write as auto: V₀ follows
-   * the practice that progress takes in the run, as above. If a server without this rule
+   * Amount of practice without progress that halves the policy's interest in an arm, in
+   * groups, above 0 and at most 1e9: V₀ of FrontierPolicy. A larger value suits a model
+   * that learns slowly, but draws longer from an arm that teaches nothing. Unset, which a
+   * run file may write as auto: the server measures how much practice progress takes in
+   * the run (H of FrontierPolicy). If an older server, which did not measure this,
    * created the run, the value is prompts_per_update, at least 8, and the run's state
    * says so.
    */
@@ -650,7 +658,8 @@ export declare const TierSchema: GenMessage<Tier>;
  * tier.
  *
  * A competence policy that replaces another one keeps the number of open tiers, up to its
- * own number of tiers. The results of the newest tier count on if its arms are the same.
+ * own number of tiers. The results of the newest tier so far still count if the tier has
+ * the same arms.
  */
 export declare type CompetencePolicy = Message<"gradus.v1.CompetencePolicy"> & {
   /** Tiers from easy to hard, 1 to 64. */
@@ -676,9 +685,9 @@ export declare type CompetencePolicy = Message<"gradus.v1.CompetencePolicy"> & {
   floor?: number | undefined;
 
   /**
-   * Share of the newest tier under COMPETENCE_STEP_WIDEN, in (0, 1], of the part outside
-   * the floor. The other open tiers share the rest equally. Unset: 1 divided by the
-   * number of open tiers.
+   * Share of the draws outside the floor that the newest tier gets under
+   * COMPETENCE_STEP_WIDEN, in (0, 1]. The other open tiers share the rest equally. Unset:
+   * 1 divided by the number of open tiers.
    */
   newestShare?: number | undefined;
 };
@@ -722,8 +731,8 @@ export declare const BackwardTransferSchema: GenMessage<BackwardTransfer>;
  * order is descending by each domain's mean change over the training on the others. It
  * follows the paper's text; its figure 5 has the sign reversed. In a run without a length
  * each domain lasts until Advance. A forgetting policy that replaces another one
- * continues in the same domain if the order up to there is the same. Otherwise it begins
- * with its first domain.
+ * continues in the same domain if the order of the domains up to it is the same.
+ * Otherwise the new policy begins with its first domain.
  */
 export declare type ForgettingPolicy = Message<"gradus.v1.ForgettingPolicy"> & {
   /** Domains, 2 to 64. */
@@ -750,12 +759,12 @@ export declare const ForgettingPolicySchema: GenMessage<ForgettingPolicy>;
  * results of the run's own closed groups of an instance. It therefore matters only if
  * instances repeat: in later epochs of real pools, and in replays.
  *
- * A result counts once a draw has used the group, as for a policy, so that draws do not
- * depend on timing. With skip_solved or skip_failed_after, a draw waits for feedback,
- * even under policies that use none, and FEEDBACK_SOURCE_STEP is required. Results are
- * remembered from the time when the filter is set, for at least the last 131,072
- * changes. If 1,024 instances of an arm in succession were passed over for their
- * results, the first of them is drawn all the same: a filter never ends a run.
+ * A group's result counts only from the draw at which the policy learns from the group,
+ * so that draws do not depend on timing. With skip_solved or skip_failed_after, a draw
+ * waits for feedback, even under policies that use none, and FEEDBACK_SOURCE_STEP is
+ * required. Results are remembered from the time when the filter is set, for at least the
+ * last 131,072 changes. If 1,024 instances of an arm in succession were passed over for
+ * their results, the first of them is drawn all the same: a filter never ends a run.
  */
 export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
   /**
@@ -781,10 +790,10 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
 export declare const TaskFilterSchema: GenMessage<TaskFilter>;
 
 /**
- * Policy by its name: one that the operator loaded with `gradus serve --policies`, or a
- * kind of Policy. For example, {"name": "staged", "parameters": {"stages": […]}} means
- * the same as a StagedPolicy with these stages. An unknown name is refused, and the error
- * suggests the nearest one.
+ * Policy that is chosen by name: one that the operator loaded with `gradus serve
+ * --policies`, or one of the other kinds in Policy.kind. For example, {"name": "staged",
+ * "parameters": {"stages": […]}} means the same as a StagedPolicy with these stages. An
+ * unknown name is refused, and the error suggests the nearest one.
  */
 export declare type NamedPolicy = Message<"gradus.v1.NamedPolicy"> & {
   /** Name of the policy, e.g. "staged". Required. */
@@ -884,8 +893,8 @@ export declare type LateFeedback = Message<"gradus.v1.LateFeedback"> & {
 
   /**
    * Weight of later groups in the policy's signals, in [0, 1]. 0 drops them, also from
-   * the arms' means that a policy uses. Unset: 0. Their samples are recorded and shown
-   * in any case.
+   * the arms' means that a policy uses. Unset: 0. Samples of late groups are recorded and
+   * shown in any case.
    */
   weight?: number | undefined;
 };
@@ -975,9 +984,9 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
 
   /**
    * Time after which an incomplete group is closed, counted from its issue. The journal
-   * records the closing. Unset: 10 minutes if an arm's tasks have turns, or scoring them
-   * needs a service outside the server, e.g. a judge. Each call of an episode after the
-   * first adds a minute. Otherwise unset means never. At most 3652 days.
+   * records the closing. Unset: never, unless an arm's tasks have turns or scoring them
+   * needs a service outside the server, e.g. a judge. Then 10 minutes, and a minute more
+   * for each call of an episode after the first. At most 3652 days.
    */
   groupTimeout?: Duration | undefined;
 
@@ -1143,8 +1152,8 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   armId: string;
 
   /**
-   * Probability of the arm in the last update batch drawn, before constraints. For a new
-   * run, in the first batch.
+   * Probability of the arm in the last update batch that was drawn, before constraints.
+   * Before the first draw: its probability in the first batch.
    */
   probability: number;
 
@@ -1163,17 +1172,17 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   /** Number of tasks issued from the arm. */
   issued: bigint;
 
-  /** Number of the arm's closed groups with at least one reward. */
+  /** Number of the arm's closed groups in which at least one sample has a reward. */
   groups: bigint;
 
   /**
-   * Mean reward over the last 256 closed groups of the arm that have a reward. Unset:
-   * there are none yet.
+   * Mean reward of the samples in the arm's last 256 closed groups with at least one
+   * reward. Unset: there are none yet.
    */
   recentRewardMean?: number | undefined;
 
   /**
-   * Share of solved samples in the last 256 closed groups of the arm that have a reward.
+   * Share of solved samples in the arm's last 256 closed groups with at least one reward.
    * Unset: there are none yet.
    */
   recentSolvedShare?: number | undefined;
@@ -1192,8 +1201,8 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   removed: boolean;
 
   /**
-   * Levels of an arm that grows. Unset: the arm does not grow, or an older server wrote
-   * the list of runs from which its state was read.
+   * Levels of an arm that grows. Unset: the arm does not grow, or the state is from
+   * ListRuns and an older server stored it.
    */
   growth?: ArmGrowth | undefined;
 
@@ -1206,14 +1215,15 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   /**
    * How fast the arm's success rises, in [0, 1], as FrontierPolicy defines it. 0: it does
    * not rise. 1: it rises fast, or the arm has had no group. For an arm that grows, the
-   * rise of its highest open level. Unset: another policy is in force, or an older server
-   * wrote the list of runs from which the state was read.
+   * rise of its highest open level. Unset: another policy is in force, or the state is
+   * from ListRuns and an older server stored it.
    */
   rise?: number | undefined;
 
   /**
-   * Practice of the arm without progress, in groups: V of FrontierPolicy. For an arm that
-   * grows, the practice of its highest open level. Unset: as for `rise`.
+   * Practice of the arm without progress, in groups: V of FrontierPolicy, the sum of q (1
+   * − q) over groups of mean success q. For an arm that grows, the practice of its
+   * highest open level. Unset: as for `rise`.
    */
   practice?: number | undefined;
 };
@@ -1345,7 +1355,7 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
   /** Number of samples recorded. */
   samplesRecorded: bigint;
 
-  /** Whether the run is paused, so that it issues no update batches. */
+  /** Whether the run is paused. A paused run issues no new update batches. */
   paused: boolean;
 
   /** Whether all tasks of the run's length are issued and closed. */
@@ -1359,8 +1369,8 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
 
   /**
    * Random name that the run gets at its creation and at each import, and that never
-   * repeats. The ids of its tasks contain the name. Instances, draws and probabilities do
-   * not depend on it: to compare two runs of one seed and feedback, use
+   * repeats. The task ids and group ids of the run contain the name. Instances, draws and
+   * probabilities do not depend on it: to compare two runs of one seed and feedback, use
    * Task.instance_hash.
    */
   incarnation: string;
@@ -1391,14 +1401,15 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
 
   /**
    * Pools from which the arms draw, sorted by name. Empty if there are none. Also empty
-   * for an older server's run, until a server with the pools has been asked for it.
+   * for a run that an older server wrote, until a server that has the pools has handled a
+   * call for the run.
    */
   pools: RunPool[];
 
   /**
-   * Warning while nearly all samples are malformed. It examines the first 200 samples
-   * with a reward, then the next 200, and so on, or all of a shorter run. It ignores
-   * samples of evaluation arms and reported advantages. Unset: no warning.
+   * Warning while nearly all samples are malformed. The server examines the first 200
+   * samples with a reward, then the next 200, and so on, or all samples of a shorter run.
+   * Samples of evaluation arms and reported advantages do not count. Unset: no warning.
    */
   formatWarning?: FormatWarning | undefined;
 
@@ -1587,10 +1598,16 @@ export declare const SimulateRunRequestSchema: GenMessage<SimulateRunRequest>;
 
 /** Outcome of a simulated run. */
 export declare type SimulatedOutcome = Message<"gradus.v1.SimulatedOutcome"> & {
-  /** Number of rollouts until the student first reached its target. Unset: it never did. */
+  /**
+   * Number of rollouts until the student first reached its target
+   * (SimulateRunResponse.target). Unset: the student never reached it.
+   */
   rolloutsToTarget?: bigint | undefined;
 
-  /** Mean success at the end over the arms that can be learned, in [0, 1]. */
+  /**
+   * Mean success of the student at the end of the run, over the arms that it can learn,
+   * in [0, 1].
+   */
   success: number;
 
   /** Mean success of the student over the whole run, in [0, 1]. */
@@ -1629,8 +1646,8 @@ export declare type SimulatedPoint = Message<"gradus.v1.SimulatedPoint"> & {
   solvedShare: number;
 
   /**
-   * Mean success over the arms that can be learned, after the last of these batches, in
-   * [0, 1].
+   * Mean success of the student over the arms that it can learn, after the last of these
+   * batches, in [0, 1].
    */
   score: number;
 };
@@ -1654,7 +1671,10 @@ export declare type SimulateRunResponse = Message<"gradus.v1.SimulateRunResponse
   /** Ids of the arms, in the configuration's order. */
   armIds: string[];
 
-  /** Target of the student: its mean success over the arms that can be learned, in (0, 1]. */
+  /**
+   * Target of the student, in (0, 1]: a mean success over the arms that the student can
+   * learn. SimulatedOutcome.rollouts_to_target counts the rollouts up to it.
+   */
   target: number;
 };
 
@@ -1730,7 +1750,10 @@ export declare type NextBatchRequest = Message<"gradus.v1.NextBatchRequest"> & {
   /** Maximum number of tasks, 1 to 4096. 0: prompts_per_update. */
   count: number;
 
-  /** Maximum time to wait for feedback, at most 60 s. Unset: 10 s. */
+  /**
+   * Maximum time for which the call waits if no task can be issued yet, at most 60 s.
+   * Unset: 10 s.
+   */
   wait?: Duration | undefined;
 };
 
@@ -1794,7 +1817,7 @@ export declare type NextEvaluationResponse = Message<"gradus.v1.NextEvaluationRe
 
   /**
    * Epoch of the run: the number of its imports so far. After an import, request the
-   * tasks again. Samples that the export had are kept.
+   * tasks again. Samples that the exported state has are kept.
    */
   epoch: number;
 };
@@ -1807,7 +1830,7 @@ export declare type GroupAdvantages = Message<"gradus.v1.GroupAdvantages"> & {
   groupId: string;
 
   /**
-   * Advantages of the samples that the trainer used, in any order: at most
+   * Advantages of the samples that the trainer used for its update, in any order: at most
    * num_generations, each in [-1e9, 1e9]. Empty: the group gives no signal.
    */
   advantages: number[];
@@ -1885,8 +1908,8 @@ export declare type GetGroupsRequest = Message<"gradus.v1.GetGroupsRequest"> & {
   open: boolean;
 
   /**
-   * Index of the update batch whose groups are returned. They include tasks of its
-   * reserve that may be issued.
+   * Index of the update batch whose groups are returned. Tasks of its reserve are
+   * included once they may be issued, see DynamicSampling.
    */
   updateBatch?: bigint | undefined;
 
@@ -1992,9 +2015,10 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
   useful: boolean;
 
   /**
-   * Whether to train on the group. Without dynamic sampling, every closed group is
-   * selected. With dynamic sampling, the first prompts_per_update useful groups of the
-   * update batch by cursor are. That is known once all earlier groups are closed.
+   * Whether the trainer should train on the group. Without dynamic sampling, every closed
+   * group is selected. With dynamic sampling, the first prompts_per_update useful groups
+   * of the update batch by cursor are selected. Whether a group is selected is known once
+   * all earlier groups are closed.
    */
   selected: boolean;
 
@@ -2109,8 +2133,8 @@ export declare type ListRowsResponse = Message<"gradus.v1.ListRowsResponse"> & {
   nextPageToken: string;
 
   /**
-   * Number of the arm's rows that are not retired, by expected pass rate: for each of 33
-   * equal steps from 0 to 1.
+   * Histogram of the expected pass rates of the arm's rows: 33 counts, for intervals of
+   * equal width from 0 to 1. Rows that are retired, or gone from the pool, do not count.
    */
   histogram: number[];
 
@@ -2146,15 +2170,15 @@ export declare type RowState = Message<"gradus.v1.RowState"> & {
    */
   samples: number;
 
-  /** Number of successive groups with all samples solved. */
+  /** Number of the row's latest groups in succession in which all samples were solved. */
   solvedStreak: number;
 
   /** Whether the row is retired and not drawn any more. */
   retired: boolean;
 
   /**
-   * Whether the pool no longer has the row. The row is then not drawn. What the run knows
-   * of it is kept until it comes back, and its `row` is 0 without a meaning.
+   * Whether the pool no longer has the row. The row is then not drawn. The run keeps what
+   * it knows of the row until the pool has it again. `row` is then 0, and has no meaning.
    */
   gone: boolean;
 };
@@ -2196,7 +2220,8 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
 
   /**
    * Ids of arms to remove. They are not drawn any more, and no weight brings them back.
-   * Lists by arm keep their places, so that series continue.
+   * Lists with one entry for each arm, e.g. BatchRecord.counts, keep the entries of
+   * removed arms, so that charts continue.
    */
   removeArms: string[];
 
@@ -2214,7 +2239,8 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
 
   /**
    * New policy, if the present one does not fit the new arms, e.g. because its stages
-   * name their arms. It keeps the state that it can use. Unset: the policy stays.
+   * name their arms. As with UpdatePolicy, it takes over the state that it can use.
+   * Unset: the policy stays.
    */
   policy?: Policy | undefined;
 
@@ -2251,12 +2277,14 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
   runId: string;
 
   /**
-   * Whole new policy. A policy of another kind starts without state. One of the same
-   * kind keeps the state that it can use, as its message says. A bandit keeps state only
-   * if the signal and its rescaling stay the same. It then keeps everything under the
-   * same rule, and between Thompson sampling and UCB. Between these and EMA-softmax it
-   * keeps each arm's mean, as if seen once. To and from EXP3.S it keeps nothing. The
-   * memory of a filter is kept while there is a filter. Required.
+   * Whole new policy. A policy of another kind starts without state. One of the same kind
+   * keeps the state that it can use, as its message says. A bandit keeps state only if
+   * the signal and its rescaling stay the same. If the rule stays the same, or changes
+   * between Thompson sampling and UCB, the bandit keeps everything. If the rule changes
+   * between these two and EMA-softmax, the bandit keeps each arm's mean, as if it came
+   * from one signal. If the rule changes to or from EXP3.S, the bandit keeps nothing. If
+   * both policies have a filter that passes over instances by their results (TaskFilter),
+   * the remembered results are kept. Required.
    */
   policy?: Policy | undefined;
 
@@ -2306,15 +2334,17 @@ export declare type ComparedDraw = Message<"gradus.v1.ComparedDraw"> & {
 
   /**
    * Probability of each arm that the run recorded, in the configuration's order. In a run
-   * of more than 64 arms, only the arms of the batch's tasks have exact ones.
+   * of more than 64 arms, only the probabilities of arms from which the batch drew tasks
+   * are exact.
    */
   recorded: number[];
 
   /**
-   * Probability of each arm under the other policy, in the same order. It has learned from
-   * the run's groups up to the same update batch, or, if the run did not wait for them, up
-   * to the last batch that was closed. An import starts it anew. Empty: it can draw none
-   * of the arms that the run could draw.
+   * Probability of each arm under the other policy, in the same order. The policy has
+   * learned from the run's groups up to the same update batch. If the run's draws did not
+   * wait for feedback, it has learned from the groups up to the last closed batch. After
+   * an import in the run, the policy starts anew. Empty: the policy can draw none of the
+   * arms that the run could draw.
    */
   probabilities: number[];
 };
@@ -2603,12 +2633,13 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
   withoutArms: boolean;
 
   /**
-   * Number of the group of each arm, in the configuration's order, for charts of kinds of
-   * arms. Group numbers begin at 0 and are below the number of entries. Probabilities,
-   * values and counts of update batches are then by group. Values are means over the
-   * group's arms, frontiers the greatest, and the other figures sums. Arms without an
-   * entry are in no group. At most as many entries as a run may have arms. Empty: arms
-   * are not merged.
+   * Merges arms into groups, for charts of kinds of arms: for each arm, in the
+   * configuration's order, the number of its group. Group numbers begin at 0 and are
+   * below the number of entries. Probabilities, values and counts of update batches then
+   * have one entry for each group, not for each arm. Values are means over the group's
+   * arms, frontiers the greatest, and the other figures sums. Arms without an entry are
+   * in no group. At most as many entries as a run may have arms. Empty: arms are not
+   * merged.
    */
   armGroups: number[];
 };
@@ -2669,7 +2700,7 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * summed over merged arms and batches, see GetHistoryRequest. Together with
    * reward_counts it gives the mean reward of an arm. reward_mean does not, because it
    * also changes with the shares of the arms. Empty if the run has more than 64 arms, or
-   * the record is older than this field.
+   * if an older server wrote the record.
    */
   rewardSums: number[];
 
@@ -2690,9 +2721,9 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
   lengths?: CompletionLengths | undefined;
 
   /**
-   * Number of solved samples in each of reward_counts. A merged record has the sum of its
-   * batches, and merged arms have theirs. Empty if reward_counts is, if the trainer
-   * reports advantages, or if a batch of the record is older than this field.
+   * Number of solved samples among the samples of each entry of reward_counts, summed
+   * over merged arms and batches. Empty if reward_counts is empty, if the trainer reports
+   * advantages, or if a batch of the record is older than this field.
    */
   solvedCounts: number[];
 };
@@ -2703,10 +2734,10 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
    * Kind of change: "policy", "weights", "advance", "mask", "unmask", "pause", "resume",
-   * "close_groups", "reopen_groups", "shape", "rows", "import", "note" or "tags". "rows": a
-   * server found other rows in a pool, see `reason`. A "close_groups" whose reason begins with
-   * "row_gone" closed groups of rows that are gone. One whose reason begins with
-   * "replaced" closed groups of replaced sources.
+   * "close_groups", "reopen_groups", "shape", "rows", "import", "note" or "tags". "rows":
+   * the rows of a pool have changed, see `reason`. A "close_groups" whose reason begins
+   * with "row_gone" closed groups of rows that are gone. A "close_groups" whose reason
+   * begins with "replaced" closed groups whose environment's code was replaced.
    */
   kind: string;
 
@@ -2720,8 +2751,8 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   weights: { [key: string]: number };
 
   /**
-   * Reason for the change. For "note" the new note, and for "tags" all tags after the
-   * change, with commas between them. Empty: none was given.
+   * Reason for the change, in words. For "note": the new note. For "tags": all tags after
+   * the change, with commas between them. Empty: no reason was given.
    */
   reason: string;
 
@@ -2759,8 +2790,8 @@ export declare type HistoryRecord = Message<"gradus.v1.HistoryRecord"> & {
     case: "control";
   } | {
     /**
-     * Round of an evaluation arm, at the position where it was opened. A round that was
-     * not closed before two later ones were opened stays as it was then.
+     * Round of an evaluation arm, at the position where it was opened. An open round ends
+     * when two later rounds are opened, and its record then stays as it is.
      */
     value: EvaluationRecord;
     case: "evaluation";
@@ -2793,20 +2824,20 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
   nextPageToken: string;
 
   /**
-   * Token for continuing later, to be used as page_token. It begins at the first record
-   * of this page that is not settled, or after the page. An update batch is settled once
-   * all its groups are closed and none can be reopened, see ReopenGroups. A merged record
-   * is settled once all its batches are. A client that draws a run keeps the token of the
-   * first page with resume_records above 0, or else of the last page. The client drops
-   * the unsettled records and all later ones, because the server sends them again with
-   * the new ones. After an import (RunState.epoch differs), the client begins again from
-   * the start.
+   * Token for continuing later, to be used as page_token. It points to the first record
+   * of this page that is not settled, or after the page if all are. An update batch is
+   * settled once all its groups are closed and none can be reopened, see ReopenGroups. A
+   * merged record is settled once all its batches are. A client that plots a run keeps
+   * the token of the first page with resume_records above 0, or else of the last page.
+   * Before it resumes, the client drops the first unsettled record and all later ones,
+   * because the server sends them again with the new ones. After an import
+   * (RunState.epoch differs), the client begins again from the start.
    */
   resumeToken: string;
 
   /**
-   * Number of records at the end of this page that will be returned again, beginning
-   * with the first one that is not settled.
+   * Number of records at the end of this page, from the first one that is not settled,
+   * that resume_token returns again.
    */
   resumeRecords: number;
 };
@@ -2842,7 +2873,10 @@ export declare type ListRunSamplesRequest = Message<"gradus.v1.ListRunSamplesReq
   /** Id of the group whose samples are returned, at most 256 bytes. Empty: all. */
   groupId: string;
 
-  /** Whether to return the tasks, which the server makes again for this. */
+  /**
+   * Whether to return each sample's task. The server makes the tasks again, which takes
+   * time.
+   */
   tasks: boolean;
 
   /** Whether to leave out the completions, for overviews of many samples. */
@@ -2966,8 +3000,8 @@ export declare type GetViolationsRequest = Message<"gradus.v1.GetViolationsReque
   runId: string;
 
   /**
-   * Id of the training arm to return in full, at most 64 bytes. Empty: all arms, in
-   * brief.
+   * Id of the one training arm to return, with all its violations and stretches, at most
+   * 64 bytes. Empty: all arms, each in brief: with 8 violations and without stretches.
    */
   armId: string;
 };
@@ -3000,13 +3034,19 @@ export declare type SampleSums = Message<"gradus.v1.SampleSums"> & {
    */
   qualityMean?: number | undefined;
 
-  /** Lengths of the samples with a reward. Older servers counted those of all samples. */
+  /**
+   * Lengths of the completions of samples with a reward. Older servers also counted
+   * samples without one.
+   */
   lengths?: CompletionLengths | undefined;
 };
 
 export declare const SampleSumsSchema: GenMessage<SampleSums>;
 
-/** Violations that differ only in numbers, quoted texts and names. */
+/**
+ * Number of violations with one template: they differ only in numbers, quoted texts and
+ * names.
+ */
 export declare type ViolationCount = Message<"gradus.v1.ViolationCount"> & {
   /**
    * Score.violation with "…" in place of numbers, quoted texts and names, at most 160
@@ -3027,8 +3067,9 @@ export declare type ViolationCount = Message<"gradus.v1.ViolationCount"> & {
   stretches: bigint[];
 
   /**
-   * Words that each of the violations contains, for SampleFilter.violation, which may also
-   * find samples of other templates. Empty: they have none in common.
+   * Words that each of the violations contains, to search for samples with
+   * SampleFilter.violation. The search may also find samples of other templates. Empty:
+   * the violations have no words in common.
    */
   search: string;
 };
@@ -3066,7 +3107,10 @@ export declare type RewardBin = Message<"gradus.v1.RewardBin"> & {
 
 export declare const RewardBinSchema: GenMessage<RewardBin>;
 
-/** Stretch of the run: successive tasks, with their samples. */
+/**
+ * Stretch of the run: successive tasks (GetViolationsResponse.stretch_tasks), with the
+ * counts of their samples.
+ */
 export declare type SampleStretch = Message<"gradus.v1.SampleStretch"> & {
   /** Cursor of the stretch's first task. */
   cursor: bigint;
@@ -3078,8 +3122,8 @@ export declare type SampleStretch = Message<"gradus.v1.SampleStretch"> & {
 export declare const SampleStretchSchema: GenMessage<SampleStretch>;
 
 /**
- * Sign that the policy exploits the reward of an arm. A person has to look at samples to
- * know.
+ * Sign that the policy exploits the reward of an arm. A sign is no proof: a person has to
+ * read samples to find out.
  */
 export declare type HackingSign = Message<"gradus.v1.HackingSign"> & {
   /** Kind of the sign. */
@@ -3092,12 +3136,15 @@ export declare type HackingSign = Message<"gradus.v1.HackingSign"> & {
   subject: string;
 
   /**
-   * Early mean of the reward, the length or the component, or the share of the violation
-   * among the samples with a reward before the late ones.
+   * Early mean of the reward, the length or the component. For VIOLATION_DOMINATES: the
+   * violation's share of all samples with a reward before the late ones.
    */
   before: number;
 
-  /** Late mean of the reward, the length or the component, or late share of the violation. */
+  /**
+   * Late mean of the reward, the length or the component. For VIOLATION_DOMINATES: the
+   * violation's share of the late samples with a reward.
+   */
   now: number;
 };
 
@@ -3112,13 +3159,14 @@ export declare type ArmViolations = Message<"gradus.v1.ArmViolations"> & {
   sums?: SampleSums | undefined;
 
   /**
-   * Violations, most frequent first: at most 64 templates, or 8 of an arm in brief. The
-   * server counts the 64 most frequent templates of each arm. A template that becomes one
-   * of these later has been counted only since.
+   * Violations, most frequent first: at most 64 templates, or 8 for each of `arms` if the
+   * request has no arm_id. The server counts the 64 most frequent templates of each arm.
+   * If a template becomes one of the 64 later, its earlier samples are in
+   * other_violations.
    */
   violations: ViolationCount[];
 
-  /** Number of samples with other violations. */
+  /** Number of samples with violations that are not in `violations`. */
   otherViolations: bigint;
 
   /** Samples without a reward, by reason, most frequent first. */
@@ -3130,12 +3178,15 @@ export declare type ArmViolations = Message<"gradus.v1.ArmViolations"> & {
    */
   rewards: RewardBin[];
 
-  /** Stretches of the run with samples, by cursor, at most 32. Empty for an arm in brief. */
+  /**
+   * Stretches of the run with samples, by cursor, at most 32. Empty for each of `arms` if
+   * the request has no arm_id.
+   */
   stretches: SampleStretch[];
 
   /**
-   * Signs that the policy exploits the arm's reward. Empty for all arms together, because
-   * a curriculum changes their shares.
+   * Signs that the policy exploits the arm's reward. Empty in the counts of all arms
+   * together: these also change because the curriculum changes the shares of the arms.
    */
   signs: HackingSign[];
 };
@@ -3148,14 +3199,16 @@ export declare type GetViolationsResponse = Message<"gradus.v1.GetViolationsResp
   total?: ArmViolations | undefined;
 
   /**
-   * Arms with samples, in the order of the run's arms, in brief. With an arm_id: this arm
-   * in full, even without samples.
+   * Arms with samples, in the order of the run's arms, each with 8 violations and without
+   * stretches. If the request has an arm_id: only that arm, in full, even without
+   * samples.
    */
   arms: ArmViolations[];
 
   /**
    * Number of tasks in each stretch, a power of 2. It doubles as the run goes on. Tasks
-   * that an import undid count in the same stretches as those in their place.
+   * that an import undid count in the same stretches as the tasks that the run later drew
+   * at their cursors.
    */
   stretchTasks: bigint;
 
@@ -3184,8 +3237,9 @@ export declare const DeleteRunSamplesResponseSchema: GenMessage<DeleteRunSamples
 
 /**
  * Signal that a bandit learns from: one number for each closed group with at least two
- * rewards. Learning progress needs only one reward. All signals except the first need to
- * know which samples are solved, and so FEEDBACK_SOURCE_STEP.
+ * rewards. Learning progress needs only one reward. All signals except the absolute
+ * advantage need to know which samples are solved, and therefore require
+ * FEEDBACK_SOURCE_STEP.
  */
 export enum BanditSignal {
   /** Unset. Means BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE. */
@@ -3204,10 +3258,10 @@ export enum BanditSignal {
   SOLVED_VARIANCE = 2,
 
   /**
-   * Speed at which the arm's solved share changes, in either direction. It is the
-   * distance between a fast and a slow moving average of the share, after the batch
-   * (Matiisen et al. 2017; Graves et al. 2017). Both averages begin with the arm's first
-   * mean.
+   * Speed at which the arm's share of solved samples rises or falls (Matiisen et al.
+   * 2017; Graves et al. 2017). It is the distance between a fast and a slow moving
+   * average of the share, after the update batch. Both averages begin with the share in
+   * the arm's first batch.
    */
   LEARNING_PROGRESS = 3,
 
@@ -3229,10 +3283,11 @@ export enum ReplayInstances {
   FRESH = 1,
 
   /**
-   * Each cycle repeats the instances of the first, in the same order by arm (NP-ENGINE
-   * 3.3). Every arm then begins again with its first instance, also when this policy
-   * replaces another. If a cycle is a whole number of update batches, and no weight or
-   * mask changes, cycles are equal task by task. Tasks of later cycles count as repeats.
+   * Each cycle repeats the instances of the first cycle, in the same order within each
+   * arm (NP-ENGINE 3.3). Every arm then begins again with its first instance, also when
+   * this policy replaces another. If a cycle is a whole number of update batches, and no
+   * weight or mask changes, cycles are equal task by task. Tasks of later cycles count as
+   * repeats.
    */
   SAME = 2,
 }
@@ -3268,9 +3323,10 @@ export enum SuccessMeasure {
   /**
    * Position of the answer between a trivial one, which takes no thought (0), and the
    * optimum (1), whatever the reward scheme. 0 if the answer is infeasible or no better
-   * than the trivial one. If the trivial answer or the optimum is unknown, the measure is
-   * SUCCESS_MEASURE_QUALITY. This is so without a baseline, for answers that are only
-   * right or wrong, and for samples from before the policy was in force.
+   * than the trivial one. If the trivial answer or the optimum is unknown,
+   * SUCCESS_MEASURE_QUALITY is used instead. They are unknown without a baseline, for
+   * answers that are only right or wrong, and for samples from before the policy was in
+   * force.
    */
   IMPROVEMENT = 4,
 }
@@ -3329,9 +3385,9 @@ export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
 /** Reason why groups of a run were closed before they were complete. */
 export enum CloseCause {
   /**
-   * Another cause. CloseGroups was called, RunConfig.group_timeout passed (the reason is
-   * then "timeout"), or an older server wrote the record. Also for records other than
-   * "close_groups".
+   * Any other cause: CloseGroups was called, RunConfig.group_timeout passed (the reason
+   * is then "timeout"), or an older server wrote the record. Also set in control records
+   * of other kinds, which close no groups.
    */
   UNSPECIFIED = 0,
 
@@ -3342,9 +3398,9 @@ export enum CloseCause {
   ROW_GONE = 2,
 
   /**
-   * No server has the sources any more from which the groups' tasks were made: the
-   * mounted file has another digest or version, or lacks the environment. The server
-   * waits for the old sources before it closes the groups, by default 60 s
+   * No server has the code any more with which the groups' tasks were made: the mounted
+   * file has another digest or version, or lacks the environment. Before it closes the
+   * groups, the server waits for the old code to return, by default 60 s
    * (--replaced-grace-ms). ReopenGroups opens them again.
    */
   REPLACED = 3,
@@ -3353,20 +3409,22 @@ export enum CloseCause {
 export declare const CloseCauseSchema: GenEnum<CloseCause>;
 
 /**
- * Kind of a sign that a policy exploits its reward. The rules compare the early samples
- * of an arm with the late ones: the fewest first, and the fewest last, stretches that
- * have at least a quarter of the arm's samples with a reward, and at least 64. There is
- * no sign if these overlap, except for VIOLATION_DOMINATES, which needs only the late
- * ones. An arm improves if its share of solved samples or its mean quality is higher by
- * more than 0.01 in the late samples.
+ * Kind of a sign that a policy exploits its reward. The rules compare early with late
+ * samples of an arm. The early samples are those of the run's first stretches
+ * (SampleStretch), up to the one with which they have 64 samples with a reward and a
+ * quarter of the arm's. The late samples are those of the last stretches, counted
+ * backwards in the same way. There is no sign if early and late stretches overlap, except
+ * for VIOLATION_DOMINATES, which needs only the late samples. An arm improves if its
+ * share of solved samples or its mean quality is higher by more than 0.01 in the late
+ * samples.
  */
 export enum HackingSignKind {
   /** Never sent. */
   UNSPECIFIED = 0,
 
   /**
-   * The mean reward rises by at least 0.3 standard deviations of the rewards of both
-   * parts, and the arm does not improve.
+   * From the early to the late samples, the mean reward rises by at least 0.3 standard
+   * deviations of the rewards of both, and the arm does not improve.
    */
   REWARD_WITHOUT_SOLVED = 1,
 
@@ -3374,19 +3432,19 @@ export enum HackingSignKind {
   VIOLATION_DOMINATES = 2,
 
   /**
-   * The mean length of the samples with a reward at least doubles, and the arm does not
-   * improve. The length is in tokens if both parts have tokens, and otherwise in
-   * characters.
+   * From the early to the late samples, the mean length of samples with a reward at least
+   * doubles, and the arm does not improve. The length is in tokens if both have samples
+   * with tokens, and otherwise in characters.
    */
   LENGTH_RUNS_AWAY = 3,
 
   /**
-   * Only one of the components whose weight is not 0 has a late mean of at least 90% of
-   * its greatest value in the run. That mean is at least 95% of it, and the early one was
-   * below 90%. The late share of solved samples and the late mean quality are below 0.5.
-   * A component without late values, as correctness has while no answer is readable, is
-   * not near its greatest value. If no other component has late values, the arm also does
-   * not improve.
+   * One component of the reward has come near its greatest value in the run, and no other
+   * has. Its early mean is below 90% of that value, and its late mean at least 95%. Every
+   * other component of a weight other than 0 has a late mean below 90% of its own
+   * greatest value, or no late values. The late share of solved samples and the late mean
+   * quality are below 0.5. If no other component has late values, e.g. because no answer
+   * can be read, the arm must also not improve.
    */
   COMPONENT_SATURATES = 4,
 }
@@ -3396,25 +3454,28 @@ export declare const HackingSignKindSchema: GenEnum<HackingSignKind>;
 /**
  * Decides which tasks a trainer gets next. Each training has a run here, which proceeds
  * in update batches of prompts_per_update tasks. The cursor of a run counts tasks. Update
- * batch k is drawn from the state after every batch up to k − 1 − feedback_lag closed. A
- * batch is closed once each of its samples has a reward or a final reason for having
- * none. A run therefore depends only on its seed, its control changes (e.g. Pause or
- * UpdatePolicy) and its feedback, and not on the trainer's timing.
+ * batch k is drawn once every batch up to k − 1 − feedback_lag is closed, with what the
+ * policy learned from these batches. A batch is closed once each of its samples has a
+ * reward or a final reason for having none. A run therefore depends only on its seed, its
+ * control changes (e.g. Pause or UpdatePolicy) and its feedback, and not on the trainer's
+ * timing.
  *
  * Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given value.
  * NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy does
  * not allow the call, or another version wrote the run. DATA_LOSS: the run's journal is
  * damaged. ABORTED: another server process changed the run at the same time; retry.
  *
- * A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo, and
- * google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
- * retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
- * reasons, and the keys of ErrorInfo.metadata:
+ * If a client has to wait, the call fails with UNAVAILABLE or RESOURCE_EXHAUSTED and two
+ * details: google.rpc.RetryInfo, and google.rpc.ErrorInfo of the domain "gradus" with a
+ * reason. The trailing metadata retry-delay-ms and wait-reason have the delay and the
+ * reason in plain text. Retry after the delay. The reasons, with the keys that each sets
+ * in ErrorInfo.metadata:
  *
- * PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
- * RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
+ * PAUSED: the run is paused. The key paused_by has RunState.paused_by, and the key
+ * paused_since has RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
  *
- * FEEDBACK_DUE: the next update batch waits for feedback on the one in update_batch.
+ * FEEDBACK_DUE: the next update batch waits for feedback on an earlier one, whose index
+ * is in the key update_batch.
  *
  * ARMS_MASKED: a service that scores the tasks of all arms that could be drawn is down.
  *
@@ -3424,10 +3485,11 @@ export declare const HackingSignKindSchema: GenEnum<HackingSignKind>;
  *
  * OVERLOADED: a queue is full, or a limit of calls is reached.
  *
- * MOUNTING: no environment of that name is mounted yet. The mounts in `mounts` are still
- * being opened, and may provide it.
+ * MOUNTING: the server has no environment of that name yet. The key `mounts` names the
+ * mounts (sources of outside environments) that are still being opened, and may provide
+ * the environment.
  *
- * SHUTTING_DOWN: the server stops; another one may answer.
+ * SHUTTING_DOWN: this server process is shutting down. Another one may answer the retry.
  */
 export declare const CurriculumService: GenService<{
   /**
@@ -3539,9 +3601,10 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Opens groups again that a time-out or CloseGroups closed before they were complete.
-   * Their missing samples can then still come, and their tasks and ids stay the same. The
-   * effect is NOT_RECORDED for a group that is complete. It is so too if a draw has used
-   * the group's result, because the draw is not repeated.
+   * Their missing samples can then still come, and their tasks and ids stay the same. Two
+   * kinds of groups stay closed, and get the status NOT_RECORDED: groups that are
+   * complete, and groups whose results a draw has already used, because no draw is
+   * repeated.
    */
   reopenGroups: {
     methodKind: "unary";
@@ -3596,7 +3659,8 @@ export declare const CurriculumService: GenService<{
   /**
    * Changes the weights of arms from the first update batch that is not issued yet. An
    * arm of weight 0 is not drawn, but the policy keeps what it learned about the arm.
-   * Refused if no arm is left to draw, or none for a constraint.
+   * Refused if the policy could then draw no arm, or if a batch constraint
+   * (BatchConstraints) could not be met any more.
    */
   setWeights: {
     methodKind: "unary";
@@ -3633,7 +3697,7 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Changes the note and the tags of a run, with which people describe it. No draw and no
-   * policy reads them. They are control: an import into an existing run keeps them.
+   * policy reads them. An import into an existing run keeps the run's own note and tags.
    */
   annotateRun: {
     methodKind: "unary";
@@ -3655,15 +3719,16 @@ export declare const CurriculumService: GenService<{
    * policy, arms, num_generations, prompts_per_update, length and masks. The control
    * applies from the restored cursor, and the history does not mark it as rolled back.
    *
-   * Arms match by id. Arms that were removed since the export, or that the run does not
-   * have, are removed and begin empty, and new arms begin empty. If an arm's
-   * environment, version or other spec differs, the call fails with FAILED_PRECONDITION,
-   * and nothing changes.
+   * Exported arms and the run's arms match by id. Exported arms that the run lacks or has
+   * removed are marked as removed, and their counters are lost. Arms that only the run
+   * has start without counters. If the `spec` of an arm differs, e.g. in its version, the
+   * call fails with FAILED_PRECONDITION, and nothing changes.
    *
-   * The present policy takes the exported state as UpdatePolicy would. A stage, cycle,
-   * tier or domain that Advance reached stays reached.
+   * The run's present policy keeps what it can use of the exported policy state, as with
+   * UpdatePolicy. If Advance had moved the run to a later stage, cycle, tier or domain,
+   * the run does not go back.
    *
-   * Open groups keep their num_generations.
+   * Open groups keep the num_generations with which they were issued.
    *
    * An import that creates a run takes the control from the export, but the run is never
    * paused. restore_control takes the control from the export for an existing run, too.
@@ -3678,10 +3743,10 @@ export declare const CurriculumService: GenService<{
     output: typeof ImportRunResponseSchema;
   },
   /**
-   * Streams the state: at once, and then after each change. Changes that follow each
-   * other closely arrive as one. Ends with OK when the run is deleted. Ends with
-   * UNAVAILABLE when the server shuts down; the run then continues on another server, or
-   * later.
+   * Streams the run's state: at once, and then after each change. Changes that follow
+   * each other closely arrive as one message. Ends with OK when the run is deleted. Ends
+   * with UNAVAILABLE when the server shuts down; the run then continues on another
+   * server, or later.
    */
   watchRun: {
     methodKind: "server_streaming";
@@ -3691,7 +3756,7 @@ export declare const CurriculumService: GenService<{
   /**
    * Returns the history: one record for each update batch, each round of evaluation and
    * each control change. An export includes the newest part of the history, up to 16,384
-   * records and 16 MiB. What an import undid stays in the history, marked as
+   * records and 16 MiB. Records that an import undid stay in the history, marked as
    * rolled_back.
    */
   getHistory: {
@@ -3702,7 +3767,8 @@ export declare const CurriculumService: GenService<{
   /**
    * Lists completions that the run keeps, with their scores, newest first. The server's
    * option --keep-samples decides how many are kept, and by default none. Every replica
-   * shows the same, at most a second after scoring. Requires the role viewer.
+   * (server process with the same store) returns the same list, at most a second after
+   * scoring. Requires the role viewer.
    */
   listRunSamples: {
     methodKind: "unary";

@@ -871,8 +871,9 @@ export const BanditSignalSchema = /*@__PURE__*/
 
 /**
  * Signal that a bandit learns from: one number for each closed group with at least two
- * rewards. Learning progress needs only one reward. All signals except the first need to
- * know which samples are solved, and so FEEDBACK_SOURCE_STEP.
+ * rewards. Learning progress needs only one reward. All signals except the absolute
+ * advantage need to know which samples are solved, and therefore require
+ * FEEDBACK_SOURCE_STEP.
  *
  * @generated from enum gradus.v1.BanditSignal
  */
@@ -970,12 +971,14 @@ export const HackingSignKindSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_curriculum, 7);
 
 /**
- * Kind of a sign that a policy exploits its reward. The rules compare the early samples
- * of an arm with the late ones: the fewest first, and the fewest last, stretches that
- * have at least a quarter of the arm's samples with a reward, and at least 64. There is
- * no sign if these overlap, except for VIOLATION_DOMINATES, which needs only the late
- * ones. An arm improves if its share of solved samples or its mean quality is higher by
- * more than 0.01 in the late samples.
+ * Kind of a sign that a policy exploits its reward. The rules compare early with late
+ * samples of an arm. The early samples are those of the run's first stretches
+ * (SampleStretch), up to the one with which they have 64 samples with a reward and a
+ * quarter of the arm's. The late samples are those of the last stretches, counted
+ * backwards in the same way. There is no sign if early and late stretches overlap, except
+ * for VIOLATION_DOMINATES, which needs only the late samples. An arm improves if its
+ * share of solved samples or its mean quality is higher by more than 0.01 in the late
+ * samples.
  *
  * @generated from enum gradus.v1.HackingSignKind
  */
@@ -985,25 +988,28 @@ export const HackingSignKind = /*@__PURE__*/
 /**
  * Decides which tasks a trainer gets next. Each training has a run here, which proceeds
  * in update batches of prompts_per_update tasks. The cursor of a run counts tasks. Update
- * batch k is drawn from the state after every batch up to k − 1 − feedback_lag closed. A
- * batch is closed once each of its samples has a reward or a final reason for having
- * none. A run therefore depends only on its seed, its control changes (e.g. Pause or
- * UpdatePolicy) and its feedback, and not on the trainer's timing.
+ * batch k is drawn once every batch up to k − 1 − feedback_lag is closed, with what the
+ * policy learned from these batches. A batch is closed once each of its samples has a
+ * reward or a final reason for having none. A run therefore depends only on its seed, its
+ * control changes (e.g. Pause or UpdatePolicy) and its feedback, and not on the trainer's
+ * timing.
  *
  * Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given value.
  * NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy does
  * not allow the call, or another version wrote the run. DATA_LOSS: the run's journal is
  * damaged. ABORTED: another server process changed the run at the same time; retry.
  *
- * A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo, and
- * google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
- * retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
- * reasons, and the keys of ErrorInfo.metadata:
+ * If a client has to wait, the call fails with UNAVAILABLE or RESOURCE_EXHAUSTED and two
+ * details: google.rpc.RetryInfo, and google.rpc.ErrorInfo of the domain "gradus" with a
+ * reason. The trailing metadata retry-delay-ms and wait-reason have the delay and the
+ * reason in plain text. Retry after the delay. The reasons, with the keys that each sets
+ * in ErrorInfo.metadata:
  *
- * PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
- * RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
+ * PAUSED: the run is paused. The key paused_by has RunState.paused_by, and the key
+ * paused_since has RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
  *
- * FEEDBACK_DUE: the next update batch waits for feedback on the one in update_batch.
+ * FEEDBACK_DUE: the next update batch waits for feedback on an earlier one, whose index
+ * is in the key update_batch.
  *
  * ARMS_MASKED: a service that scores the tasks of all arms that could be drawn is down.
  *
@@ -1013,10 +1019,11 @@ export const HackingSignKind = /*@__PURE__*/
  *
  * OVERLOADED: a queue is full, or a limit of calls is reached.
  *
- * MOUNTING: no environment of that name is mounted yet. The mounts in `mounts` are still
- * being opened, and may provide it.
+ * MOUNTING: the server has no environment of that name yet. The key `mounts` names the
+ * mounts (sources of outside environments) that are still being opened, and may provide
+ * the environment.
  *
- * SHUTTING_DOWN: the server stops; another one may answer.
+ * SHUTTING_DOWN: this server process is shutting down. Another one may answer the retry.
  *
  * @generated from service gradus.v1.CurriculumService
  */

@@ -38,10 +38,7 @@ export declare type PortInfo = Message<"gradus.v1.PortInfo"> & {
 
 export declare const PortInfoSchema: GenMessage<PortInfo>;
 
-/**
- * Queue of one kind of work that a server does in other threads than that of its event
- * loop.
- */
+/** Queue of one kind of work that a server does outside the thread of its event loop. */
 export declare type QueueInfo = Message<"gradus.v1.QueueInfo"> & {
   /**
    * Kind of work. "tasks": making tasks. "aside": pictures, solutions and run files that
@@ -225,7 +222,7 @@ export declare type MethodStatus = Message<"gradus.v1.MethodStatus"> & {
   /** Service and method, e.g. "gradus.v1.EnvironmentService/Step". */
   method: string;
 
-  /** Number of calls that ended within the window. */
+  /** Number of calls that ended within ServerStatus.window. */
   count: bigint;
 
   /** Number of calls in progress. */
@@ -238,7 +235,7 @@ export declare type MethodStatus = Message<"gradus.v1.MethodStatus"> & {
    */
   p50Ms: number;
 
-  /** 99th percentile of that time, in milliseconds. */
+  /** 99th percentile of the time from a call's request to its end, in milliseconds. */
   p99Ms: number;
 };
 
@@ -255,16 +252,16 @@ export declare type ErrorCount = Message<"gradus.v1.ErrorCount"> & {
   /** Name of the gRPC status code, e.g. "INVALID_ARGUMENT". */
   code: string;
 
-  /** Number of calls since the process started. */
+  /** Number of calls that ended with the error since the process started. */
   count: bigint;
 
-  /** Number of calls within ServerStatus.window. */
+  /** Number of calls that ended with the error within ServerStatus.window. */
   recent: bigint;
 };
 
 export declare const ErrorCountSchema: GenMessage<ErrorCount>;
 
-/** Error that the server's log told. */
+/** Error that the server wrote to its log. */
 export declare type LoggedError = Message<"gradus.v1.LoggedError"> & {
   /** Time of the log line. */
   time?: Timestamp | undefined;
@@ -293,8 +290,8 @@ export declare type ServerStatus = Message<"gradus.v1.ServerStatus"> & {
   problem: string;
 
   /**
-   * Length of the window over which the figures are taken: the last five minutes, or the
-   * time since the process started.
+   * Length of the period over which the figures are taken: the last five minutes, or the
+   * time since the process started if that is shorter.
    */
   window?: Duration | undefined;
 
@@ -326,8 +323,8 @@ export declare type ServerStatus = Message<"gradus.v1.ServerStatus"> & {
   errors: ErrorCount[];
 
   /**
-   * The last ten errors that the log told, newest first. Empty for other roles than
-   * operator.
+   * The last ten errors that the server wrote to its log, newest first. Empty unless the
+   * caller has the role operator.
    */
   lastErrors: LoggedError[];
 };
@@ -457,12 +454,15 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
    */
   rejected: number;
 
-  /** Number of rows that the operator's selection of rows leaves out. */
+  /**
+   * Number of rows that are not used, because the operator selected other rows of the
+   * file.
+   */
   leftOut: number;
 
   /**
-   * Number of rows whose task is not confirmed, because the service that checks them
-   * could not be reached. An example is the sandbox that runs a row's own solution.
+   * Number of rows that could not be checked, because the service that checks them was
+   * not reachable, e.g. the sandbox that runs a row's own solution.
    */
   unchecked: number;
 
@@ -566,7 +566,10 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
   /** Names of the tools whose equal calls may get different replies. */
   nondeterministicTools: string[];
 
-  /** Axes along which an arm of generated tasks may grow, see Arm.grow. Empty: none. */
+  /**
+   * Growth axes: settings along which a run can raise the difficulty of an arm of
+   * generated tasks, see Arm.grow. Empty: none.
+   */
   axes: GrowthAxis[];
 };
 
@@ -579,7 +582,7 @@ export declare type AxisParameter = Message<"gradus.v1.AxisParameter"> & {
 
   /**
    * Value of the parameter for each value of the axis, from GrowthAxis.first to
-   * GrowthAxis.last. Empty: the parameter equals the axis.
+   * GrowthAxis.last. Empty: the parameter has the same value as the axis.
    */
   values: number[];
 };
@@ -587,9 +590,9 @@ export declare type AxisParameter = Message<"gradus.v1.AxisParameter"> & {
 export declare const AxisParameterSchema: GenMessage<AxisParameter>;
 
 /**
- * Growth axis: a row of values, e.g. 6 to 60 vertices. Tasks of each value are at least
- * as hard as those of the value before. An arm with Arm.grow opens the values one after
- * the other.
+ * Growth axis: a range of values from easy to hard, e.g. 6 to 60 vertices. Tasks of each
+ * value are at least as hard as those of the value before. An arm with Arm.grow opens the
+ * values one after the other.
  */
 export declare type GrowthAxis = Message<"gradus.v1.GrowthAxis"> & {
   /** Name of what grows, e.g. "vertices". Unique within the environment. */
@@ -605,8 +608,8 @@ export declare type GrowthAxis = Message<"gradus.v1.GrowthAxis"> & {
   parameters: AxisParameter[];
 
   /**
-   * Success rate of mere guessing, in [0, 1). The next level opens when the success
-   * reaches the middle between this rate and 1.
+   * Success rate of mere guessing, in [0, 1). Under FrontierPolicy, the next level opens
+   * when the success reaches the middle between this rate and 1.
    */
   guess: number;
 
@@ -642,10 +645,10 @@ export declare type ListEnvironmentsResponse = Message<"gradus.v1.ListEnvironmen
   nextPageToken: string;
 
   /**
-   * Names of mounts that are still being opened, as in the server's options. Their
-   * environments are listed once they are ready. Until then a call for an unknown
-   * environment fails with UNAVAILABLE and the reason MOUNTING. Empty: all environments
-   * are listed.
+   * Names of mounts (sources of outside environments) that the server is still opening,
+   * as in its options. Their environments are listed once they are ready. Until then a
+   * call for an unknown environment fails with UNAVAILABLE and the reason MOUNTING.
+   * Empty: all environments are listed.
    */
   mounting: string[];
 };
@@ -749,8 +752,8 @@ export declare const BatchResetResponseSchema: GenMessage<BatchResetResponse>;
  */
 export declare type RescoreSettings = Message<"gradus.v1.RescoreSettings"> & {
   /**
-   * Version of the environment. It must make the same instance. 0: the version of each
-   * task.
+   * Version of the environment. It must make the same instances as the version with which
+   * the tasks were made. 0: the version of each task.
    */
   version: number;
 
@@ -805,7 +808,7 @@ export declare type ReissuedTask = Message<"gradus.v1.ReissuedTask"> & {
   callsMax: number;
 
   /**
-   * Number of completions that a group of the given task has in its run. 0: the given
+   * Number of completions in a group of the original task, in its run. 0: the original
    * task belongs to no run.
    */
   numGenerations: number;
@@ -822,9 +825,9 @@ export declare type ReissueResult = Message<"gradus.v1.ReissueResult"> & {
     case: "task";
   } | {
     /**
-     * Reason why there is no new task. FAILED_PRECONDITION: this server cannot open the
-     * id, or cannot make its instance. INVALID_ARGUMENT: the environment does not have
-     * the settings.
+     * Reason why there is no new task. FAILED_PRECONDITION: this server cannot decode the
+     * id, e.g. because it has other keys, or cannot make the task's instance.
+     * INVALID_ARGUMENT: the environment does not support the new settings.
      */
     value: ResetFailure;
     case: "failure";
@@ -857,8 +860,9 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
 
   /**
    * Completion, without the prompt. At most ServerLimits.completion_bytes (256 KiB of
-   * UTF-8 unless configured). A longer one gets NO_REWARD_REASON_TOO_LARGE. In an
-   * episode it is a call whose reply names the limit.
+   * UTF-8 unless configured). A longer one gets NO_REWARD_REASON_TOO_LARGE. In a task
+   * with turns, a longer completion counts as a call instead, and the reply names the
+   * limit.
    */
   completion: string;
 
@@ -873,9 +877,9 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
   policyVersion?: number | undefined;
 
   /**
-   * Calls of tools in the completion, as the trainer parsed them, in order. At most
-   * 16,384. Calls after the one that ends the episode are ignored. Empty: the completion
-   * is one call, and its marked answer counts. Ignored for tasks without turns.
+   * Tool calls in the completion, as the trainer parsed them, in order. At most 16,384.
+   * Calls after the one that ends the episode are ignored. Empty: the completion is one
+   * call, and its marked answer counts. Ignored for tasks without turns.
    */
   toolCalls: ToolCall[];
 
@@ -1024,7 +1028,7 @@ export declare type SolveTaskRequest = Message<"gradus.v1.SolveTaskRequest"> & {
   /** Id of the task. Required. */
   taskId: string;
 
-  /** Whether to return a picture of the solution. */
+  /** Whether to return a picture of the solution, see SolveTaskResponse.svg. */
   draw: boolean;
 
   /**
@@ -1161,8 +1165,8 @@ export declare const BatchStepResponseSchema: GenMessage<BatchStepResponse>;
 /** Request of StreamSteps: groups of completions. */
 export declare type StreamStepsRequest = Message<"gradus.v1.StreamStepsRequest"> & {
   /**
-   * Id that the client chooses to match the reply. It is unique among the requests of
-   * this stream without a reply. At most 128 bytes.
+   * Id that the client chooses to match the reply. It must be unique among the requests
+   * of this stream that still wait for a reply. At most 128 bytes.
    */
   requestId: string;
 
@@ -1174,8 +1178,8 @@ export declare type StreamStepsRequest = Message<"gradus.v1.StreamStepsRequest">
 
   /**
    * Up to 63 further requests, each handled as if it came in a message of its own. Few
-   * large messages cost less than many small ones. The message may have as many bytes as
-   * more_bytes of a reply allows, and requests within `more` may not have `more`
+   * large messages cost less than many small ones. The message may have at most
+   * StreamStepsResponse.more_bytes bytes, and the requests in `more` may not have `more`
    * themselves. Otherwise the stream ends with INVALID_ARGUMENT.
    */
   more: StreamStepsRequest[];
@@ -1212,8 +1216,8 @@ export declare type StreamStepsResponse = Message<"gradus.v1.StreamStepsResponse
   failure?: StreamStepsFailure | undefined;
 
   /**
-   * Replies to other requests that were ready at the same time. Sent only if the client
-   * has used StreamStepsRequest.more.
+   * Replies to other requests of the stream that were ready at the same time as this one.
+   * Sent only if the client has used StreamStepsRequest.more.
    */
   more: StreamStepsResponse[];
 
@@ -1341,10 +1345,10 @@ export declare const EnvironmentService: GenService<{
     output: typeof TryAnswerResponseSchema;
   },
   /**
-   * Draws a task as SVG, with an answer and its faults if the request has one. Only
-   * SolveTask draws a best answer. Fails with FAILED_PRECONDITION if the environment
-   * draws no pictures, or if this server does not have the version or key of the
-   * task_id. Requires the role viewer.
+   * Renders a picture of a task as SVG, with an answer and its faults if the request has
+   * one. Only SolveTask renders a best answer. Fails with FAILED_PRECONDITION if the
+   * environment draws no pictures, or if this server does not have the version or key of
+   * the task_id. Requires the role viewer.
    */
   drawTask: {
     methodKind: "unary";
@@ -1352,12 +1356,12 @@ export declare const EnvironmentService: GenService<{
     output: typeof DrawTaskResponseSchema;
   },
   /**
-   * Returns a solution of a task: that of the pool's row, a provider's reference answer,
-   * or the result of the environment's solver. Fails with FAILED_PRECONDITION if the task
-   * has none of these, and for tasks of SPLIT_BENCH, whatever the role. Fails with
-   * UNAVAILABLE while the provider does not answer, and with DEADLINE_EXCEEDED if the
-   * solver takes longer than the server allows. Requires the role operator, because a
-   * trainer with access to answers could train on them.
+   * Returns a solution of a task: the answer in the row of the data pool, a provider's
+   * reference answer, or the result of the environment's solver. Fails with
+   * FAILED_PRECONDITION if the task has none of these, and for tasks of SPLIT_BENCH,
+   * whatever the role. Fails with UNAVAILABLE while the provider does not answer, and
+   * with DEADLINE_EXCEEDED if the solver takes longer than the server allows. Requires
+   * the role operator, because a trainer with access to answers could train on them.
    */
   solveTask: {
     methodKind: "unary";

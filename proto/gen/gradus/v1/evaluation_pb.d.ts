@@ -50,7 +50,7 @@ export declare type SuitePart = Message<"gradus.v1.SuitePart"> & {
   /** Name of the level. Empty if the suite gives parameters. */
   level: string;
 
-  /** All parameters of the generator. */
+  /** Values of all parameters of the generator, also if the suite gives a level. */
   parameters?: Parameters | undefined;
 
   /** Split of the instances. */
@@ -123,9 +123,9 @@ export declare type Evaluation = Message<"gradus.v1.Evaluation"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * Reason why this server cannot read the evaluation, set only in lists. The suite of
-   * that version is missing or changed, or its environments, pools or services are
-   * missing. Empty: it can be read.
+   * Reason why this server cannot read the evaluation, set only in ListEvaluations. For
+   * example, the server lacks the suite in that version, or an environment, pool or
+   * service that the suite needs. Empty: the server can read the evaluation.
    */
   unreadable: string;
 };
@@ -199,8 +199,8 @@ export declare const ListEvaluationsRequestSchema: GenMessage<ListEvaluationsReq
 /** One page of evaluations. */
 export declare type ListEvaluationsResponse = Message<"gradus.v1.ListEvaluationsResponse"> & {
   /**
-   * Evaluations, sorted by id. With a suite, any page may have fewer than page_size, or
-   * none.
+   * Evaluations, sorted by id. If the request names a suite, any page may have fewer
+   * evaluations than page_size, or none.
    */
   evaluations: Evaluation[];
 
@@ -324,7 +324,10 @@ export declare const SubmitCompletionsRequestSchema: GenMessage<SubmitCompletion
 
 /** Reason why a completion was not accepted. */
 export declare type SubmitFailure = Message<"gradus.v1.SubmitFailure"> & {
-  /** Number of the gRPC status code that a separate call would have got. */
+  /**
+   * gRPC status code, as a number, with which a call for this completion alone would have
+   * failed, e.g. 3 for INVALID_ARGUMENT.
+   */
   code: number;
 
   /** Reason in words. */
@@ -448,14 +451,14 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
   pool: string;
 
   /**
-   * Number of the row in the pool's present file, counted from 0, as RateRows takes it.
+   * Number of the row in the pool's current file, counted from 0, as in RowRating.row.
    * Unset if the task is not a row of a pool, or the pool no longer has the row.
    */
   row?: number | undefined;
 
   /**
-   * Digest of the pool's rows among which `row` counts, see PoolInfo.digest. Empty if
-   * `row` is unset.
+   * Digest of the pool's rows, see PoolInfo.digest. The number in `row` is valid only for
+   * a pool with this digest. Empty if `row` is unset.
    */
   poolDigest: string;
 
@@ -489,8 +492,8 @@ export declare const SampleSchema: GenMessage<Sample>;
 /** One page of samples. */
 export declare type ListSamplesResponse = Message<"gradus.v1.ListSamplesResponse"> & {
   /**
-   * Samples in the suite's order, then by sample_index. With a filter, any page may have
-   * fewer than page_size, or none.
+   * Samples in the suite's order, then by sample_index. If the request filters samples,
+   * any page may have fewer samples than page_size, or none.
    */
   samples: Sample[];
 
@@ -562,7 +565,10 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   /** Number of tasks with at least one sample. */
   tasks: bigint;
 
-  /** Number of samples that the evaluation will have for this row. */
+  /**
+   * Number of samples that this row of the report will have when the evaluation is
+   * complete.
+   */
   samplesExpected: bigint;
 
   /**
@@ -572,24 +578,24 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   tasksInEverySplit: bigint;
 
   /**
-   * Standard error of each figure, from its spread over tasks. A 95% interval reaches
-   * about 1.96 standard errors to either side. For a mean of categories, it is computed
-   * from the categories' standard errors. Left out if fewer than two tasks have the
-   * figure.
+   * Standard error of each figure, computed from how its values differ between tasks. A
+   * 95% confidence interval is the figure ± 1.96 standard errors. For a mean over
+   * categories, the standard error is computed from those of the categories. Figures of
+   * fewer than two tasks have no entry.
    */
   standardErrors: { [key: string]: number };
 
   /**
-   * Number of `samples` that have no reward and never will. Only no_reward_rate
-   * counts them.
+   * Number of `samples` that have no reward and will never get one. Only the figure
+   * no_reward_rate counts them.
    */
   samplesWithoutReward: bigint;
 
   /**
    * Number of `tasks` that each figure leaves out, because too few of their samples have
-   * a reward. The key is the figure's name. mean_reward stands for all figures that need
-   * one sample, and pass@k also for first_verifying_pass@k. Figures that leave out no
-   * task have no entry.
+   * a reward. The key is the figure's name. The key mean_reward stands for all figures
+   * that need only one sample with a reward. The key pass@k also stands for
+   * first_verifying_pass@k. Figures that leave out no task have no entry.
    */
   tasksLeftOut: { [key: string]: bigint };
 };
@@ -655,12 +661,16 @@ export declare type RescoreRequest = Message<"gradus.v1.RescoreRequest"> & {
     case: "runId";
   } | { case: undefined; value?: undefined };
 
-  /** Settings of the new scores. Unset: those of the tasks. */
+  /**
+   * Settings under which the completions are scored, e.g. another reward scheme. Unset:
+   * the settings of their tasks.
+   */
   settings?: RescoreSettings | undefined;
 
   /**
-   * Arms of the run, or parts of the suite, whose completions are scored, e.g. those that
-   * have the reward scheme of `settings`. At most 1024. Empty: all.
+   * Ids of the arms of the run, or names of the parts of the suite, whose completions are
+   * scored. Use it if not all of them support the reward scheme in `settings`. At most
+   * 1024. Empty: all.
    */
   armIds: string[];
 };
@@ -676,26 +686,26 @@ export declare type RescoredGroup = Message<"gradus.v1.RescoredGroup"> & {
   armId: string;
 
   /**
-   * Environment, version and level of the task under the new settings. Its own task_id
-   * and group_id are those under which the completions were scored.
+   * Task under the new settings. Its task_id and group_id are new: the completions were
+   * scored once more under these ids.
    */
   task?: ReissuedTask | undefined;
 
   /**
-   * New outcomes, sorted by sample_index. They have advantages if the group is complete.
-   * Unset if `missing` is set.
+   * Outcomes under the new settings, sorted by sample_index. They have advantages if the
+   * group is complete. Unset if `missing` is set.
    */
   outcome?: GroupOutcome | undefined;
 
   /**
-   * Stored outcomes, in the same order. Those of a run have advantages if the run still
-   * knows the group.
+   * Outcomes that were stored before, sorted by sample_index. Outcomes of a run have
+   * advantages only while the run keeps the group (see NextBatchRequest.cursor).
    */
   before: Outcome[];
 
   /**
-   * Reason why the group cannot be scored, e.g. that its completions end episodes of
-   * several calls. Empty: it was scored.
+   * Reason why the group cannot be scored, e.g. that its completions end episodes, whose
+   * earlier calls are not stored. Empty: the group was scored.
    */
   missing: string;
 
@@ -812,9 +822,9 @@ export declare const EvaluationService: GenService<{
     output: typeof GetReportResponseSchema;
   },
   /**
-   * Scores the completions of an evaluation, or those that a run keeps, once more, e.g.
-   * under another reward scheme. The evaluation and the run do not change. The stream
-   * ends after the last group. Requires the role operator.
+   * Scores stored completions once more, e.g. under another reward scheme: those of an
+   * evaluation, or those that a run keeps (ListRunSamples). The evaluation and the run do
+   * not change. The stream ends after the last group. Requires the role operator.
    */
   rescore: {
     methodKind: "server_streaming";

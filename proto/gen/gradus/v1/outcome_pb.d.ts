@@ -71,12 +71,15 @@ export declare const BaselineSchema: GenMessage<Baseline>;
 /** One marked answer found in a completion. */
 export declare type AnswerSpan = Message<"gradus.v1.AnswerSpan"> & {
   /**
-   * First Unicode code point of the answer's text without its marks, counted from 0, as
-   * an index into a Python string.
+   * Index in the completion at which the answer's text begins, without its marks. Counted
+   * from 0 in Unicode code points, like an index into a Python string.
    */
   start: number;
 
-  /** One past the last code point of the answer's text. */
+  /**
+   * Index in the completion after the last code point of the answer's text, without its
+   * marks.
+   */
   end: number;
 
   /** Verdict on this answer. */
@@ -86,15 +89,18 @@ export declare type AnswerSpan = Message<"gradus.v1.AnswerSpan"> & {
   solved: boolean;
 
   /**
-   * One past the last code point of the answer's closing mark, e.g. of "</answer>". 0
-   * unless the reward scheme scans for the first right answer (Commit).
+   * Index in the completion after the last code point of the answer's closing mark, e.g.
+   * of "</answer>". 0 unless the reward scheme scans for the first right answer (Commit).
    */
   markedEnd: number;
 };
 
 export declare const AnswerSpanSchema: GenMessage<AnswerSpan>;
 
-/** Commit: the first right answer of a completion, even within its thoughts (VCC 3.3). */
+/**
+ * Commit: the first right answer of a completion, even within its thoughts (section 3.3
+ * of the paper on verification commit contrast, VCC).
+ */
 export declare type Commit = Message<"gradus.v1.Commit"> & {
   /**
    * Index of the first right answer among the completion's marked answers, counted from
@@ -109,8 +115,8 @@ export declare type Commit = Message<"gradus.v1.Commit"> & {
   span: number;
 
   /**
-   * One past the last code point of the first right answer's closing mark. The rest of
-   * the completion was written after it.
+   * Index in the completion after the last code point of the first right answer's closing
+   * mark. The rest of the completion was written after it.
    */
   end: number;
 };
@@ -166,10 +172,11 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   truncated: boolean;
 
   /**
-   * Marked answers that were found, in order: at most 16, the last ones. For
-   * environments with a judge or a sandbox, only the answer that counts. If the reward
-   * scheme scans for commits, answers in the thoughts are included, and the commit comes
-   * first.
+   * Marked answers of the completion, in the order of the text. If there are more than
+   * 16, only the last 16 are returned. For environments with a judge or a sandbox, only
+   * the answer that counts. If the reward scheme scans for commits (first right answers),
+   * answers in the thoughts are included. The commit is then always included: if it comes
+   * before the last 16, it takes the place of the earliest of them.
    */
   spans: AnswerSpan[];
 
@@ -197,12 +204,17 @@ export declare type Score = Message<"gradus.v1.Score"> & {
 
   /**
    * Reason why the episode ended. Unset: the task has no turns. If set, `reward` is the
-   * return of the episode, as the reward scheme defines it. The fields on the answer then
-   * describe the call from which the scheme takes the return, and `spans` is empty.
+   * return of the episode: the reward of its last call, its best call, or the sum of its
+   * calls, by the reward scheme. `verdict`, `solved`, `objective` and `ratio` then
+   * describe the call whose reward decided the return. `violation` and `info` describe
+   * the last call, and `spans` is empty.
    */
   stopReason: StopReason;
 
-  /** Number of calls of the episode. 0: the task has no turns. */
+  /**
+   * Number of calls that the policy made in the episode: tool calls, or messages with an
+   * answer. 0: the task has no turns.
+   */
   calls: number;
 };
 
@@ -223,13 +235,16 @@ export declare type Turn = Message<"gradus.v1.Turn"> & {
   messages: ChatMessage[];
 
   /**
-   * Sum of the rewards of this completion's calls, each by itself and without discount.
-   * For information only: the reward of the episode comes with its Score. Unset: the
-   * calls have no rewards of their own.
+   * Sum of the rewards of this completion's calls, without the discount that the return
+   * of an episode applies. For information only: the reward of the episode comes with its
+   * Score. Unset: the calls have no rewards of their own.
    */
   turnReward?: number | undefined;
 
-  /** Number of calls that are left, at least 1. */
+  /**
+   * Number of calls (tool calls, or messages with an answer) that the policy may still
+   * make in the episode, at least 1.
+   */
   callsLeft: number;
 };
 
@@ -351,11 +366,12 @@ export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
 
   /**
    * Contrast pairs, if the reward scheme scans for commits (first right answers) and the
-   * message held the whole group. At most the scheme's pairs_max, and at most 64. First
-   * come pairs within one completion, by sample_index: its text up to the commit is
-   * preferred to all of it. They need more than white space after the commit. Then come
-   * pairs that prefer a text up to a commit to a completion without one, taking each of
-   * both in turn.
+   * message held the whole group. At most the scheme's pairs_max, and at most 64. There
+   * are two kinds. Pairs of the first kind are within one completion that goes on after
+   * its commit: the text up to the commit is preferred to the whole text. They come
+   * first, by sample_index. In pairs of the second kind, the text of a completion up to
+   * its commit is preferred to another completion, which has no commit. Each completion
+   * with a commit gets one such pair, then each gets another, and so on.
    */
   contrastPairs: ContrastPair[];
 };
@@ -413,13 +429,17 @@ export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
    */
   truncated?: boolean | undefined;
 
-  /** Reasons for a missing reward that pass. Empty: samples pass with or without a reward. */
+  /**
+   * Reasons for a missing reward: only samples that lack a reward for one of these
+   * reasons pass. Empty: samples pass with or without a reward.
+   */
   noRewardReasons: NoRewardReason[];
 
   /**
-   * Template that the violation must have, as ViolationCount.template returns it. With
-   * the verdict of the ViolationCount in `verdicts`, the samples that it counts pass. At
-   * most 256 bytes. Empty: samples pass with or without a violation.
+   * Template of the violation: the violation's text with "…" in place of numbers and
+   * names, as ViolationCount.template returns it. To select exactly the samples that a
+   * ViolationCount counts, also set `verdicts` to its verdict. At most 256 bytes. Empty:
+   * samples pass with or without a violation.
    */
   violationTemplate: string;
 };
@@ -470,19 +490,21 @@ export enum Proof {
 export declare const ProofSchema: GenEnum<Proof>;
 
 /**
- * Reason why a sample has no reward. No reason says anything about the policy. If
- * NoReward.retry_delay_ms is above 0, the completion may be sent again after that time.
- * Otherwise the reason is final: a run counts the sample as done without a reward, and
- * the trainer leaves it out of the update.
+ * Reason why a sample has no reward. The reasons are failures of the request or the
+ * server, and never a judgement of the answer. If NoReward.retry_delay_ms is above 0, the
+ * completion may be sent again after that time. Otherwise the reason is final: a run
+ * counts the sample as done without a reward, and the trainer leaves it out of the
+ * update.
  */
 export enum NoRewardReason {
   /** Never sent. */
   UNSPECIFIED = 0,
 
   /**
-   * The task_id was changed, or this server does not have the key, version or pool with
-   * which it was issued. Final: a retry does not help. If the environment is mounted from
-   * other code now, the reason is FAILED_PRECONDITION instead.
+   * The task_id was modified, or this server lacks what the task needs: the key that
+   * signed the task_id, the environment's version, or the data pool. Final: a retry does
+   * not help. If only the code of a mounted environment differs, the reason is
+   * FAILED_PRECONDITION instead.
    */
   INVALID_TASK_ID = 1,
 
@@ -517,11 +539,12 @@ export enum NoRewardReason {
   RESOURCE_UNAVAILABLE = 8,
 
   /**
-   * The code of the task's mounted environment has changed since the task was made, so
-   * its answers may get other rewards. NoReward.detail names the mount, and the digests
-   * of the code then and now. A retry on this server does not help. A server that has
-   * mounted the former code still scores the task. Step fails with the status
-   * FAILED_PRECONDITION instead.
+   * The task is from a mounted environment (code that the operator loads into the
+   * server), and that code has changed since. The answer might therefore get another
+   * reward. NoReward.detail names the mount, and the digests of the old and the new code.
+   * A retry on this server does not help. A server that has mounted the old code still
+   * scores the task. BatchStep and StreamSteps give this reason; Step fails with the
+   * status FAILED_PRECONDITION.
    */
   FAILED_PRECONDITION = 9,
 }
@@ -536,12 +559,15 @@ export enum FeedbackStatus {
   /** The sample is recorded in the store. */
   RECORDED = 1,
 
-  /** The run had recorded the same completion of this sample before. Nothing changed. */
+  /**
+   * The run has already recorded the same completion of this sample, e.g. because the
+   * request is a retry. Nothing changed.
+   */
   DUPLICATE = 2,
 
   /**
-   * The run had recorded another completion of this sample before, which counts. This
-   * one was ignored.
+   * The run has already recorded a different completion of this sample. The recorded
+   * completion counts, and the new one was ignored.
    */
   CONFLICTING_COMPLETION = 3,
 

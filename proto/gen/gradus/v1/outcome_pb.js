@@ -146,10 +146,11 @@ export const NoRewardReasonSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_outcome, 2);
 
 /**
- * Reason why a sample has no reward. No reason says anything about the policy. If
- * NoReward.retry_delay_ms is above 0, the completion may be sent again after that time.
- * Otherwise the reason is final: a run counts the sample as done without a reward, and
- * the trainer leaves it out of the update.
+ * Reason why a sample has no reward. The reasons are failures of the request or the
+ * server, and never a judgement of the answer. If NoReward.retry_delay_ms is above 0, the
+ * completion may be sent again after that time. Otherwise the reason is final: a run
+ * counts the sample as done without a reward, and the trainer leaves it out of the
+ * update.
  *
  * @generated from enum gradus.v1.NoRewardReason
  */

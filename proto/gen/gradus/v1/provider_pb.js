@@ -293,9 +293,9 @@ export const ProviderFailureKind = /*@__PURE__*/
  * FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
  * missing or wrong. If the server cancels a call, the provider stops the work for it.
  *
- * A server tries the rules of this file on each level before it serves the level. It
- * refuses a level that breaks a rule, and names the message and the field. `gradus
- * conformance` reports each rule by the same name.
+ * Before a server serves a level, it tests whether the provider follows the rules of this
+ * file on that level. If not, the server refuses the level, and names the message and the
+ * field of the broken rule. `gradus conformance` reports each rule by the same name.
  *
  * @generated from service gradus.v1.EnvironmentProvider
  */

@@ -26,9 +26,9 @@ export declare type ToolCall = Message<"gradus.v1.ToolCall"> & {
 
   /**
    * Arguments, a JSON object as text. A JSON string that holds such an object counts as
-   * the object. Other text gets a reply that says so. An object is refused in the same
-   * way if reading would change it: a key comes twice, or a 64-bit float cannot hold a
-   * number. Mounted environments also take whole numbers of up to 308 digits.
+   * the object. The tool is not called if the text is no JSON object, or if parsing would
+   * change the object: a key comes twice, or a 64-bit float cannot hold a number. The
+   * reply then says so. Mounted environments also take whole numbers of up to 308 digits.
    */
   argumentsJson: string;
 };
@@ -58,8 +58,8 @@ export declare type ChatMessage = Message<"gradus.v1.ChatMessage"> & {
   role: string;
 
   /**
-   * Text of the message. Replies may repeat text of the policy, so a trainer renders them
-   * without reading control tokens in it.
+   * Text of the message. Replies may repeat text that the policy wrote. A trainer must
+   * therefore tokenize them without interpreting control tokens in the text.
    */
   content: string;
 
@@ -123,8 +123,8 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   version: number;
 
   /**
-   * Difficulty. Unset: the environment's first level. For SOURCE_REAL, it is the first
-   * level for which the pool has rows in the split.
+   * Difficulty. Unset: the environment's first level, or for SOURCE_REAL the first level
+   * for which the pool has rows in the split.
    */
   difficulty: {
     /** Name of a level from Environment.levels, e.g. "easy", at most 64 bytes. */
@@ -166,25 +166,27 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   thinking: Thinking;
 
   /**
-   * Maximum number of calls of an episode, at most Environment.calls_max. A call is a
-   * call of a tool, or a message without one. 0: the environment's default
-   * (Environment.calls). Settings whose task_id could exceed its limit are refused.
+   * Maximum number of calls of an episode, at most Environment.calls_max. Each tool call
+   * counts as one, and so does a message without tool calls. 0: the environment's default
+   * (Environment.calls). Refused if the state of such a long episode might not fit into
+   * the task_id.
    */
   calls: number;
 
   /**
    * Names of the tools that the policy may call, from Environment.tools, at most 32. If
    * tasks take one completion by default, tools need `calls` of at least 2. Empty: none,
-   * so each call is a message with a marked answer. Environments whose tasks cannot be
-   * solved without tools, such as tools/ledger, then give all of them.
+   * so each call is a message with a marked answer. In environments whose tasks cannot be
+   * solved without tools, such as tools/ledger, empty means all tools.
    */
   tools: string[];
 
   /**
-   * How much the reply to a try tells the policy, at most 64 bytes. "verdict": whether
-   * the answer is right, or feasible. "reason": also what is wrong with it. "distance":
-   * also how far it is from the best known. Empty: "distance". Only for environments
-   * whose tasks take one completion by default, and only with `calls` above 1.
+   * How much the reply to an answer tells the policy in an episode of several tries, at
+   * most 64 bytes. "verdict": whether the answer is right, or feasible. "reason": also
+   * what is wrong with it. "distance": also how far a feasible answer is from the best
+   * known one. Empty: "distance". Only for environments whose tasks take one completion
+   * by default, and only with `calls` above 1.
    */
   replyDetail: string;
 };
@@ -194,10 +196,10 @@ export declare const TaskSpecSchema: GenMessage<TaskSpec>;
 /** Facts for the trainer. They are never part of the prompt. */
 export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
   /**
-   * Strings at which generation can stop, because the answer is complete. They must stay
-   * in the completion. A sampler that drops its stop string leaves the answer open; vLLM
-   * does so unless include_stop_str_in_output is set. Empty if the reward scheme scans
-   * for commits, because it examines the text after an answer.
+   * Strings at which generation can stop, because the answer is complete. The completion
+   * must include the stop string, which closes the answer. vLLM drops it unless
+   * include_stop_str_in_output is set. Empty if the reward scheme scans for commits,
+   * because it examines the text after an answer.
    */
   stop: string[];
 
@@ -224,7 +226,7 @@ export declare type Task = Message<"gradus.v1.Task"> & {
 
   /**
    * Id of the group of completions of this prompt. Return it unchanged. Outside a run,
-   * equal requests get equal ids. Within a run each cursor has its own id.
+   * equal requests get equal ids. Within a run, each task has a group id of its own.
    */
   groupId: string;
 
@@ -275,8 +277,8 @@ export declare type Task = Message<"gradus.v1.Task"> & {
 
   /**
    * Number of complete passes over the rows of the arm's pool that the run had made
-   * before it drew this task. Each row comes once in a pass. 0 for other sources and
-   * outside runs.
+   * before it drew this task. Each row comes once in a pass. 0 outside runs, and for
+   * tasks that are not from a pool.
    */
   poolEpoch: number;
 
@@ -296,8 +298,9 @@ export declare type Task = Message<"gradus.v1.Task"> & {
   armProbability: number;
 
   /**
-   * Round of evaluation for which the task was issued. Unset: the task is not from an
-   * evaluation arm. If set, update_batch and arm_probability are 0.
+   * Number of the round of evaluation for which the task was issued
+   * (NextEvaluationRequest.round). Unset: the task is not from an evaluation arm. If set,
+   * update_batch and arm_probability are 0.
    */
   evaluationRound?: bigint | undefined;
 
@@ -320,10 +323,11 @@ export declare type Task = Message<"gradus.v1.Task"> & {
 export declare const TaskSchema: GenMessage<Task>;
 
 /**
- * Set of instances that a task is drawn from. A hash of the canonical instance decides
- * its split, whatever its seed or level. The three splits are therefore disjoint. Only
- * instances of levels with fewer than 1,000 instances lie in every split
- * (Task.in_every_split).
+ * Set of instances that a task is drawn from. A hash of the instance decides its split,
+ * and the seed and the level do not. The hash ignores names and order if the environment
+ * does, so that e.g. a renumbered graph lies in the same split. The three splits are
+ * therefore disjoint. Only instances of levels with fewer than 1,000 instances lie in
+ * every split (Task.in_every_split).
  */
 export enum Split {
   /** Unset. Means SPLIT_TRAIN. */
@@ -357,14 +361,15 @@ export enum Source {
 
   /**
    * Instances that a teacher model proposes and the server verifies. The server checks
-   * that an instance is readable, new in the run, of the split, solvable, and of the
-   * level. The request takes a level and no parameters. The seed does not decide the
-   * instance: Reset takes the next accepted one, and repeats it for the same seed only
-   * while the server remembers it. A run stores each drawn instance in full and never
-   * asks for it again. While the teacher does not answer, calls fail with UNAVAILABLE and
-   * a retry delay. After some failures, runs draw no tasks of that level and split until
-   * the next attempt. FAILED_PRECONDITION if the server has no teacher. INVALID_ARGUMENT
-   * if the environment takes no instances from teachers (Environment.sources).
+   * that an instance can be read and solved, is new in the run, and belongs to the
+   * requested level and split. TaskSpec must have a level, and no parameters. The seed
+   * does not decide the instance: Reset takes the next accepted one, and repeats it for
+   * the same seed only while the server remembers it. A run stores each drawn instance in
+   * full and never asks for it again. While the teacher does not answer, calls fail with
+   * UNAVAILABLE and a retry delay. After some failures, runs draw no tasks of that level
+   * and split until the next attempt. FAILED_PRECONDITION if the server has no teacher.
+   * INVALID_ARGUMENT if the environment takes no instances from teachers
+   * (Environment.sources).
    */
   TEACHER = 3,
 }
@@ -374,25 +379,25 @@ export declare const SourceSchema: GenEnum<Source>;
 /**
  * How a completion marks its final answer. In every format, only the text after the last
  * "</think>" counts. Of several marked answers, the last one counts that is closed and
- * not empty. White space is empty, and so is "…", which means that the format is only
- * mentioned. Before the answer is read, the server removes its wrapping: white space,
- * code fences, bold and italics, "$…$", "\(…\)", "\boxed{…}", "\text{…}", {"answer": …}
- * and quotes around the whole. It also removes "Answer:", "The final answer is" and
- * similar words in ten languages before the answer, and one period or comma after it.
- * Other words before or after it make the answer malformed. Tags may be in any case, and
- * have blanks and attributes.
+ * not empty. An answer of only white space or "…" is empty: the completion then merely
+ * mentions the format. Before the answer is read, the server removes its wrapping: white
+ * space, code fences, bold and italics, "$…$", "\(…\)", "\boxed{…}", "\text{…}",
+ * {"answer": …} and quotes around the whole. It also removes "Answer:", "The final answer
+ * is" and similar words in ten languages before the answer, and one period or comma after
+ * it. Other words before or after it make the answer malformed. Tags may be in upper or
+ * lower case, and may contain blanks and attributes.
  *
- * Without a marked answer, an answer counts if it is feasible or right and has a partial
- * mark. A partial mark lacks its closing tag or brace at the end, or introduces the
- * answer in other words than "Answer:". The completion breaks its format all the same.
- * The component "format" then has the reward scheme's value for a broken format: -1 in
- * the schemes of the optimization environments (np/*), and 0 in all others that have the
- * component.
+ * If a completion has no marked answer, a partly marked one counts if it is feasible or
+ * right. A partly marked answer lacks its closing tag or brace at the end, or is
+ * introduced in other words than "Answer:". The completion breaks its format all the
+ * same. The component "format" then has the reward scheme's value for a broken format: -1
+ * in the schemes of the optimization environments (np/*), and 0 in all others that have
+ * the component.
  *
  * If the completion's finish_reason is LENGTH, an answer counts only if something ends
- * it: the closing tag or brace, or a line break after an answer line. Others do not
- * count, because "Answer: 5" may be the start of "Answer: 50". A marked answer before
- * them counts instead.
+ * it: the closing tag or brace, or a line break after an answer line. An answer that is
+ * cut off does not count, because "Answer: 5" may be the start of "Answer: 50". A marked
+ * answer before it counts instead.
  */
 export enum AnswerFormat {
   /** Unset. Means the environment's default, see Environment.answer_formats. */
@@ -405,8 +410,8 @@ export enum AnswerFormat {
   THINK_ANSWER = 1,
 
   /**
-   * "Answer: …" on a line of its own at the end (NP-ENGINE 3.2). It may be in any case,
-   * in bold or italics, a heading, or "Final answer: …".
+   * "Answer: …" on a line of its own at the end (NP-ENGINE 3.2). The word may be in upper
+   * or lower case, bold, italic or a heading. "Final answer: …" is accepted too.
    */
   ANSWER_LINE = 2,
 
@@ -420,13 +425,13 @@ export enum AnswerFormat {
 export declare const AnswerFormatSchema: GenEnum<AnswerFormat>;
 
 /**
- * How much of the model's thinking a completion contains. It depends on the chat template.
- * The trainer states it, and the server never guesses. A completion without the required
- * tags breaks its format. In all cases only the text after the last "</think>" counts. A
- * "<think>" before that is part of the thoughts. After a later "<think>" that is not
- * closed, no answer counts.
+ * How much of the model's thinking a completion contains, which depends on the chat
+ * template. The trainer must set this, because the server never guesses. A completion
+ * without the required tags breaks its format. In all cases only the text after the last
+ * "</think>" counts. A "<think>" before that is part of the thoughts. After a later
+ * "<think>" that is not closed, no answer counts.
  *
- * A completion keeps its format if it has a marked answer where answers count, and these
+ * A completion keeps its format if it has a marked answer after the thoughts, and these
  * tags:
  *
  * REQUIRED: "<think>" and "</think>" for THINK_ANSWER, none for other formats.

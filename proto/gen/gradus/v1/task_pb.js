@@ -75,10 +75,11 @@ export const SplitSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_task, 0);
 
 /**
- * Set of instances that a task is drawn from. A hash of the canonical instance decides
- * its split, whatever its seed or level. The three splits are therefore disjoint. Only
- * instances of levels with fewer than 1,000 instances lie in every split
- * (Task.in_every_split).
+ * Set of instances that a task is drawn from. A hash of the instance decides its split,
+ * and the seed and the level do not. The hash ignores names and order if the environment
+ * does, so that e.g. a renumbered graph lies in the same split. The three splits are
+ * therefore disjoint. Only instances of levels with fewer than 1,000 instances lie in
+ * every split (Task.in_every_split).
  *
  * @generated from enum gradus.v1.Split
  */
@@ -108,25 +109,25 @@ export const AnswerFormatSchema = /*@__PURE__*/
 /**
  * How a completion marks its final answer. In every format, only the text after the last
  * "</think>" counts. Of several marked answers, the last one counts that is closed and
- * not empty. White space is empty, and so is "…", which means that the format is only
- * mentioned. Before the answer is read, the server removes its wrapping: white space,
- * code fences, bold and italics, "$…$", "\(…\)", "\boxed{…}", "\text{…}", {"answer": …}
- * and quotes around the whole. It also removes "Answer:", "The final answer is" and
- * similar words in ten languages before the answer, and one period or comma after it.
- * Other words before or after it make the answer malformed. Tags may be in any case, and
- * have blanks and attributes.
+ * not empty. An answer of only white space or "…" is empty: the completion then merely
+ * mentions the format. Before the answer is read, the server removes its wrapping: white
+ * space, code fences, bold and italics, "$…$", "\(…\)", "\boxed{…}", "\text{…}",
+ * {"answer": …} and quotes around the whole. It also removes "Answer:", "The final answer
+ * is" and similar words in ten languages before the answer, and one period or comma after
+ * it. Other words before or after it make the answer malformed. Tags may be in upper or
+ * lower case, and may contain blanks and attributes.
  *
- * Without a marked answer, an answer counts if it is feasible or right and has a partial
- * mark. A partial mark lacks its closing tag or brace at the end, or introduces the
- * answer in other words than "Answer:". The completion breaks its format all the same.
- * The component "format" then has the reward scheme's value for a broken format: -1 in
- * the schemes of the optimization environments (np/*), and 0 in all others that have the
- * component.
+ * If a completion has no marked answer, a partly marked one counts if it is feasible or
+ * right. A partly marked answer lacks its closing tag or brace at the end, or is
+ * introduced in other words than "Answer:". The completion breaks its format all the
+ * same. The component "format" then has the reward scheme's value for a broken format: -1
+ * in the schemes of the optimization environments (np/*), and 0 in all others that have
+ * the component.
  *
  * If the completion's finish_reason is LENGTH, an answer counts only if something ends
- * it: the closing tag or brace, or a line break after an answer line. Others do not
- * count, because "Answer: 5" may be the start of "Answer: 50". A marked answer before
- * them counts instead.
+ * it: the closing tag or brace, or a line break after an answer line. An answer that is
+ * cut off does not count, because "Answer: 5" may be the start of "Answer: 50". A marked
+ * answer before it counts instead.
  *
  * @generated from enum gradus.v1.AnswerFormat
  */
@@ -140,13 +141,13 @@ export const ThinkingSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_task, 3);
 
 /**
- * How much of the model's thinking a completion contains. It depends on the chat template.
- * The trainer states it, and the server never guesses. A completion without the required
- * tags breaks its format. In all cases only the text after the last "</think>" counts. A
- * "<think>" before that is part of the thoughts. After a later "<think>" that is not
- * closed, no answer counts.
+ * How much of the model's thinking a completion contains, which depends on the chat
+ * template. The trainer must set this, because the server never guesses. A completion
+ * without the required tags breaks its format. In all cases only the text after the last
+ * "</think>" counts. A "<think>" before that is part of the thoughts. After a later
+ * "<think>" that is not closed, no answer counts.
  *
- * A completion keeps its format if it has a marked answer where answers count, and these
+ * A completion keeps its format if it has a marked answer after the thoughts, and these
  * tags:
  *
  * REQUIRED: "<think>" and "</think>" for THINK_ANSWER, none for other formats.

@@ -8,25 +8,28 @@ from gradus.v1 import curriculum_pb2 as gradus_dot_v1_dot_curriculum__pb2
 class CurriculumServiceStub(object):
     """Decides which tasks a trainer gets next. Each training has a run here, which proceeds
     in update batches of prompts_per_update tasks. The cursor of a run counts tasks. Update
-    batch k is drawn from the state after every batch up to k − 1 − feedback_lag closed. A
-    batch is closed once each of its samples has a reward or a final reason for having
-    none. A run therefore depends only on its seed, its control changes (e.g. Pause or
-    UpdatePolicy) and its feedback, and not on the trainer's timing.
+    batch k is drawn once every batch up to k − 1 − feedback_lag is closed, with what the
+    policy learned from these batches. A batch is closed once each of its samples has a
+    reward or a final reason for having none. A run therefore depends only on its seed, its
+    control changes (e.g. Pause or UpdatePolicy) and its feedback, and not on the trainer's
+    timing.
 
     Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given value.
     NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy does
     not allow the call, or another version wrote the run. DATA_LOSS: the run's journal is
     damaged. ABORTED: another server process changed the run at the same time; retry.
 
-    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo, and
-    google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
-    retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
-    reasons, and the keys of ErrorInfo.metadata:
+    If a client has to wait, the call fails with UNAVAILABLE or RESOURCE_EXHAUSTED and two
+    details: google.rpc.RetryInfo, and google.rpc.ErrorInfo of the domain "gradus" with a
+    reason. The trailing metadata retry-delay-ms and wait-reason have the delay and the
+    reason in plain text. Retry after the delay. The reasons, with the keys that each sets
+    in ErrorInfo.metadata:
 
-    PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
-    RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
+    PAUSED: the run is paused. The key paused_by has RunState.paused_by, and the key
+    paused_since has RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
 
-    FEEDBACK_DUE: the next update batch waits for feedback on the one in update_batch.
+    FEEDBACK_DUE: the next update batch waits for feedback on an earlier one, whose index
+    is in the key update_batch.
 
     ARMS_MASKED: a service that scores the tasks of all arms that could be drawn is down.
 
@@ -36,10 +39,11 @@ class CurriculumServiceStub(object):
 
     OVERLOADED: a queue is full, or a limit of calls is reached.
 
-    MOUNTING: no environment of that name is mounted yet. The mounts in `mounts` are still
-    being opened, and may provide it.
+    MOUNTING: the server has no environment of that name yet. The key `mounts` names the
+    mounts (sources of outside environments) that are still being opened, and may provide
+    the environment.
 
-    SHUTTING_DOWN: the server stops; another one may answer.
+    SHUTTING_DOWN: this server process is shutting down. Another one may answer the retry.
     """
 
     def __init__(self, channel):
@@ -198,25 +202,28 @@ class CurriculumServiceStub(object):
 class CurriculumServiceServicer(object):
     """Decides which tasks a trainer gets next. Each training has a run here, which proceeds
     in update batches of prompts_per_update tasks. The cursor of a run counts tasks. Update
-    batch k is drawn from the state after every batch up to k − 1 − feedback_lag closed. A
-    batch is closed once each of its samples has a reward or a final reason for having
-    none. A run therefore depends only on its seed, its control changes (e.g. Pause or
-    UpdatePolicy) and its feedback, and not on the trainer's timing.
+    batch k is drawn once every batch up to k − 1 − feedback_lag is closed, with what the
+    policy learned from these batches. A batch is closed once each of its samples has a
+    reward or a final reason for having none. A run therefore depends only on its seed, its
+    control changes (e.g. Pause or UpdatePolicy) and its feedback, and not on the trainer's
+    timing.
 
     Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given value.
     NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy does
     not allow the call, or another version wrote the run. DATA_LOSS: the run's journal is
     damaged. ABORTED: another server process changed the run at the same time; retry.
 
-    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo, and
-    google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
-    retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
-    reasons, and the keys of ErrorInfo.metadata:
+    If a client has to wait, the call fails with UNAVAILABLE or RESOURCE_EXHAUSTED and two
+    details: google.rpc.RetryInfo, and google.rpc.ErrorInfo of the domain "gradus" with a
+    reason. The trailing metadata retry-delay-ms and wait-reason have the delay and the
+    reason in plain text. Retry after the delay. The reasons, with the keys that each sets
+    in ErrorInfo.metadata:
 
-    PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
-    RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
+    PAUSED: the run is paused. The key paused_by has RunState.paused_by, and the key
+    paused_since has RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
 
-    FEEDBACK_DUE: the next update batch waits for feedback on the one in update_batch.
+    FEEDBACK_DUE: the next update batch waits for feedback on an earlier one, whose index
+    is in the key update_batch.
 
     ARMS_MASKED: a service that scores the tasks of all arms that could be drawn is down.
 
@@ -226,10 +233,11 @@ class CurriculumServiceServicer(object):
 
     OVERLOADED: a queue is full, or a limit of calls is reached.
 
-    MOUNTING: no environment of that name is mounted yet. The mounts in `mounts` are still
-    being opened, and may provide it.
+    MOUNTING: the server has no environment of that name yet. The key `mounts` names the
+    mounts (sources of outside environments) that are still being opened, and may provide
+    the environment.
 
-    SHUTTING_DOWN: the server stops; another one may answer.
+    SHUTTING_DOWN: this server process is shutting down. Another one may answer the retry.
     """
 
     def CreateRun(self, request, context):
@@ -336,9 +344,10 @@ class CurriculumServiceServicer(object):
 
     def ReopenGroups(self, request, context):
         """Opens groups again that a time-out or CloseGroups closed before they were complete.
-        Their missing samples can then still come, and their tasks and ids stay the same. The
-        effect is NOT_RECORDED for a group that is complete. It is so too if a draw has used
-        the group's result, because the draw is not repeated.
+        Their missing samples can then still come, and their tasks and ids stay the same. Two
+        kinds of groups stay closed, and get the status NOT_RECORDED: groups that are
+        complete, and groups whose results a draw has already used, because no draw is
+        repeated.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -389,7 +398,8 @@ class CurriculumServiceServicer(object):
     def SetWeights(self, request, context):
         """Changes the weights of arms from the first update batch that is not issued yet. An
         arm of weight 0 is not drawn, but the policy keeps what it learned about the arm.
-        Refused if no arm is left to draw, or none for a constraint.
+        Refused if the policy could then draw no arm, or if a batch constraint
+        (BatchConstraints) could not be met any more.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -424,7 +434,7 @@ class CurriculumServiceServicer(object):
 
     def AnnotateRun(self, request, context):
         """Changes the note and the tags of a run, with which people describe it. No draw and no
-        policy reads them. They are control: an import into an existing run keeps them.
+        policy reads them. An import into an existing run keeps the run's own note and tags.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -446,15 +456,16 @@ class CurriculumServiceServicer(object):
         policy, arms, num_generations, prompts_per_update, length and masks. The control
         applies from the restored cursor, and the history does not mark it as rolled back.
 
-        Arms match by id. Arms that were removed since the export, or that the run does not
-        have, are removed and begin empty, and new arms begin empty. If an arm's
-        environment, version or other spec differs, the call fails with FAILED_PRECONDITION,
-        and nothing changes.
+        Exported arms and the run's arms match by id. Exported arms that the run lacks or has
+        removed are marked as removed, and their counters are lost. Arms that only the run
+        has start without counters. If the `spec` of an arm differs, e.g. in its version, the
+        call fails with FAILED_PRECONDITION, and nothing changes.
 
-        The present policy takes the exported state as UpdatePolicy would. A stage, cycle,
-        tier or domain that Advance reached stays reached.
+        The run's present policy keeps what it can use of the exported policy state, as with
+        UpdatePolicy. If Advance had moved the run to a later stage, cycle, tier or domain,
+        the run does not go back.
 
-        Open groups keep their num_generations.
+        Open groups keep the num_generations with which they were issued.
 
         An import that creates a run takes the control from the export, but the run is never
         paused. restore_control takes the control from the export for an existing run, too.
@@ -468,10 +479,10 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def WatchRun(self, request, context):
-        """Streams the state: at once, and then after each change. Changes that follow each
-        other closely arrive as one. Ends with OK when the run is deleted. Ends with
-        UNAVAILABLE when the server shuts down; the run then continues on another server, or
-        later.
+        """Streams the run's state: at once, and then after each change. Changes that follow
+        each other closely arrive as one message. Ends with OK when the run is deleted. Ends
+        with UNAVAILABLE when the server shuts down; the run then continues on another
+        server, or later.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -480,7 +491,7 @@ class CurriculumServiceServicer(object):
     def GetHistory(self, request, context):
         """Returns the history: one record for each update batch, each round of evaluation and
         each control change. An export includes the newest part of the history, up to 16,384
-        records and 16 MiB. What an import undid stays in the history, marked as
+        records and 16 MiB. Records that an import undid stay in the history, marked as
         rolled_back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -490,7 +501,8 @@ class CurriculumServiceServicer(object):
     def ListRunSamples(self, request, context):
         """Lists completions that the run keeps, with their scores, newest first. The server's
         option --keep-samples decides how many are kept, and by default none. Every replica
-        shows the same, at most a second after scoring. Requires the role viewer.
+        (server process with the same store) returns the same list, at most a second after
+        scoring. Requires the role viewer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -166,22 +166,22 @@ class EnvironmentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DrawTask(self, request, context):
-        """Draws a task as SVG, with an answer and its faults if the request has one. Only
-        SolveTask draws a best answer. Fails with FAILED_PRECONDITION if the environment
-        draws no pictures, or if this server does not have the version or key of the
-        task_id. Requires the role viewer.
+        """Renders a picture of a task as SVG, with an answer and its faults if the request has
+        one. Only SolveTask renders a best answer. Fails with FAILED_PRECONDITION if the
+        environment draws no pictures, or if this server does not have the version or key of
+        the task_id. Requires the role viewer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SolveTask(self, request, context):
-        """Returns a solution of a task: that of the pool's row, a provider's reference answer,
-        or the result of the environment's solver. Fails with FAILED_PRECONDITION if the task
-        has none of these, and for tasks of SPLIT_BENCH, whatever the role. Fails with
-        UNAVAILABLE while the provider does not answer, and with DEADLINE_EXCEEDED if the
-        solver takes longer than the server allows. Requires the role operator, because a
-        trainer with access to answers could train on them.
+        """Returns a solution of a task: the answer in the row of the data pool, a provider's
+        reference answer, or the result of the environment's solver. Fails with
+        FAILED_PRECONDITION if the task has none of these, and for tasks of SPLIT_BENCH,
+        whatever the role. Fails with UNAVAILABLE while the provider does not answer, and
+        with DEADLINE_EXCEEDED if the solver takes longer than the server allows. Requires
+        the role operator, because a trainer with access to answers could train on them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -174,9 +174,9 @@ class EvaluationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Rescore(self, request, context):
-        """Scores the completions of an evaluation, or those that a run keeps, once more, e.g.
-        under another reward scheme. The evaluation and the run do not change. The stream
-        ends after the last group. Requires the role operator.
+        """Scores stored completions once more, e.g. under another reward scheme: those of an
+        evaluation, or those that a run keeps (ListRunSamples). The evaluation and the run do
+        not change. The stream ends after the last group. Requires the role operator.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

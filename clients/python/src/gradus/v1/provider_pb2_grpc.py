@@ -23,9 +23,9 @@ class EnvironmentProviderStub(object):
     FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
     missing or wrong. If the server cancels a call, the provider stops the work for it.
 
-    A server tries the rules of this file on each level before it serves the level. It
-    refuses a level that breaks a rule, and names the message and the field. `gradus
-    conformance` reports each rule by the same name.
+    Before a server serves a level, it tests whether the provider follows the rules of this
+    file on that level. If not, the server refuses the level, and names the message and the
+    field of the broken rule. `gradus conformance` reports each rule by the same name.
     """
 
     def __init__(self, channel):
@@ -79,15 +79,16 @@ class EnvironmentProviderServicer(object):
     FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
     missing or wrong. If the server cancels a call, the provider stops the work for it.
 
-    A server tries the rules of this file on each level before it serves the level. It
-    refuses a level that breaks a rule, and names the message and the field. `gradus
-    conformance` reports each rule by the same name.
+    Before a server serves a level, it tests whether the provider follows the rules of this
+    file on that level. If not, the server refuses the level, and names the message and the
+    field of the broken rule. `gradus conformance` reports each rule by the same name.
     """
 
     def Describe(self, request, context):
         """Describes the provider and its environments. The server calls Describe twice when it
-        mounts the provider, and again after a lost connection. If the digest differs, it
-        counts as another provider.
+        mounts the provider, and again after a lost connection. If the digest of an
+        environment has changed since the mount, calls for the provider's environments fail
+        until the server is restarted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -111,7 +112,7 @@ class EnvironmentProviderServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Draw(self, request, context):
-        """Draws an instance as SVG, with an answer if the request has one.
+        """Renders a picture of an instance as SVG, with an answer if the request has one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
