@@ -22,8 +22,8 @@ export function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Variables
   const parsed = spec.parse(texts);
   if (parsed.kind === "value") return parsed.value;
   const came = spec.secret ? "" : `; got '${texts.join(",").slice(0, 200)}'`;
-  const cut =
-    spec.repeatable && texts.length > 1 ? ", cut at its commas: a value with commas goes on a line of its own" : "";
+  const isCut = spec.repeatable && texts.length > 1 && !variable.includes("\n");
+  const cut = isCut ? ", cut at its commas: a value with commas goes on a line of its own" : "";
   const source = flag === undefined ? ` (from ${name}${cut})` : "";
   throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
 }

@@ -8,7 +8,7 @@ import type { StepResult } from "./results.ts";
 
 /**
  * Two completions of a group, of which one is preferred. Trainers use only the beginning of each completion's text, up
- * to its end position in UTF-16 units.
+ * to its end position in code points.
  */
 export interface ContrastPair {
   readonly preferredSampleIndex: number;
