@@ -190,7 +190,7 @@ async function remake(client: GradusClient, choice: TaskChoice, seeds: readonly 
   });
 }
 
-/** gRPC status code INVALID_ARGUMENT: the environment does not support the new settings. */
+/** Status code of gRPC if the environment does not support the new settings: INVALID_ARGUMENT. */
 const INVALID_ARGUMENT = 3;
 
 /**

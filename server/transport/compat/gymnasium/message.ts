@@ -14,7 +14,7 @@ import { type Choice, choiceOf, invalid, isObject } from "../read-task-choice.ts
 
 export type GymName = "nemo-gym" | "openenv";
 
-/** What `readMessage` returns for the body of a request, for each path. */
+/** Results of `readMessage` for the body of a request, by path. */
 export interface MessageOf {
   readonly reset: { readonly gym: GymName; readonly choice: Choice };
   readonly step: { readonly gym: GymName; readonly written: Written };

@@ -22,7 +22,7 @@ const OWN = [
 /** Maximum length of the id that a client chooses for a session. */
 const SESSION_ID_LENGTH_MAX = 256;
 
-/** What `readMessage` returns for the body of a request, for each path of the API. */
+/** Results of `readMessage` for the body of a request, by path of the API. */
 export interface MessageOf {
   readonly seed_session: Seed;
   readonly verify: Row;

@@ -87,7 +87,7 @@ export function choiceIn(body: JsonObject, asked: Asked): Choice {
   return choiceOf({ ...defaults, ...levels, ...spec }, { seed: missing("seed"), cursorOf: missing("cursor") });
 }
 
-/** What `readMessage` returns for each path whose requests may be long. */
+/** Results of `readMessage`, by path; these are the paths whose requests may be long. */
 export interface MessageOf {
   readonly call: ToolCall;
   readonly score_group: Candidates;
