@@ -32,7 +32,7 @@ export interface ScannedCompletion {
   /** First correct answer. Undefined if none of the verified answers is correct. */
   readonly commit:
     | {
-        /** Index of the first correct answer (the commit) among all answers, from 0. */
+        /** Index of the commit, i.e. of the first correct answer, among all answers of the completion, from 0. */
         readonly answer: number;
         /** Index of the commit in `spans`. */
         readonly span: number;

@@ -11,7 +11,7 @@ const GENERATION_MAX = 2 ** 19;
 
 /** Number of bytes of a hash: 16 hex digits, stored as two 32-bit numbers. */
 export const HASH_BYTES = 8;
-/** Number of hashes in each page of a log. */
+/** Number of hashes in each page of a HashLog, the growing list of the hashes of issued instances. */
 const PAGE = 4096;
 /**
  * Initial number of slots of the hash table. The table grows, so that it always has at least two slots for each hash.

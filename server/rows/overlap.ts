@@ -17,7 +17,10 @@ export interface Overlap {
   /** Number of rows of the first part whose problem also occurs in the other part. */
   readonly rows: number;
   readonly of: number;
-  /** Number of compared rows that have another answer in the other part. */
+  /**
+   * Number of rows of the first part whose problem has another answer in the other part. The answers of at most
+   * COMPARED_MAX rows are compared.
+   */
   readonly contradicting: number;
   /** Numbers of the first common row in the two files. Undefined: no row is common. */
   readonly first?: readonly [row: number, other: number];

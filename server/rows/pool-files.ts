@@ -59,7 +59,10 @@ export type Batch = SourceFile & {
   readonly part: number;
   /** Text of the rows. Empty if the file is Parquet or Arrow, which is then read by its path. */
   readonly bytes: Uint8Array;
-  /** Start and end of each row, in bytes of the text. Parquet: start and end of the range, in rows. Arrow: empty. */
+  /**
+   * Text: start and end of each row, as positions in `bytes`. Parquet: the index in the file of the batch's first row,
+   * and the index after its last row. Arrow: empty.
+   */
   readonly bounds: readonly number[];
 };
 

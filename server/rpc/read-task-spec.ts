@@ -156,7 +156,8 @@ function readDifficulty(spec: WireSpec, { environment, source, easiest }: Levels
   const { difficulty } = spec;
   if (difficulty.case === "parameters") {
     if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are selected by level: give a level");
-    if (source === "teacher") throw invalid(`${field}.parameters`, "a teacher is asked for a level: give one");
+    if (source === "teacher")
+      throw invalid(`${field}.parameters`, "a teacher proposes tasks of a level: give a level, not parameters");
     const values = difficulty.value.values;
     const count = Object.keys(values).length;
     if (count > PARAMETERS_MAX)

@@ -230,9 +230,9 @@ export function flatten(index: number, arm: ArmCounts, indexOf: (name: string) =
 }
 
 /**
- * Adds the counts of flattened arms to `into`. `width` is the width of their stretches. A series name is an index into
- * `names`; in rows of older servers it is the name itself. The result may have more than TEMPLATES_MAX violation
- * templates (see `trimArm`).
+ * Adds the counts of arms, as `flatten` wrote them, to `into`. `width` is the number of cursors in each of their
+ * stretches. Each series begins with the index of its name in `names`; in rows of older servers, it begins with the
+ * name itself. The result may have more than TEMPLATES_MAX violation templates (see `trimArm`).
  */
 export function mergeFlat(into: RunCounts, width: number, arms: readonly FlatArm[], names: readonly string[]): void {
   widen(into, width * STRETCHES_MAX - 1);

@@ -57,7 +57,11 @@ function refuse(field: string, message: string) {
   return { kind: "invalid", field, message } as const;
 }
 
-/** Returns the name of the new reward scheme, and its parameters as task ids hold them. */
+/**
+ * Returns the name of the reward scheme under which the task is scored again, and its parameters that differ from the
+ * scheme's defaults. If `asked` names no other scheme, the task keeps its scheme, and all parameters that `asked` does
+ * not set.
+ */
 function schemeOf(
   environment: Environment,
   { rewardScheme, rewardParameters, calls }: TaskToken,

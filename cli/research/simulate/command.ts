@@ -107,7 +107,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
   try {
     await createdOf(local.client, file, "simulated");
     const run = await local.deps.runs.get("simulated");
-    if (run.kind !== "ok") throw new CliProblem("failure", "the run could not be created");
+    if (run.kind !== "ok") throw new CliProblem("failure", `the created run cannot be read: ${run.message}`);
     const { config } = run.value;
     const growing = config.arms.find(({ grow }) => grow !== undefined);
     if (growing !== undefined)

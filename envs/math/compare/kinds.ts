@@ -56,7 +56,7 @@ export function pairIn(gold: Node, state: State): "point" | "interval" | "none" 
   return pairs.some((pair) => !isRising(pair as Bracket, state)) ? "point" : undefined;
 }
 
-/** Returns whether the first item of a pair is less than the second, or may be. */
+/** Returns whether the first item of a pair is less than the second. Returns true also if their order is unknown. */
 function isRising({ items }: Bracket, state: State): boolean {
   const [low, high] = items.map((item) => realValue(item, state));
   const found = low && high && order(low, high, scopeOf(state, BITS.constant, true));

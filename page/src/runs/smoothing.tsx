@@ -7,7 +7,7 @@ import { WINDOWS } from "./learning.ts";
 interface SmoothingProps {
   /** Length of the window, in rollouts of an arm. 0: each point of the chart covers only its own step. */
   readonly window: number;
-  /** Update batches in one step of the chart, and rollouts of the run in them. */
+  /** Size of one step of the chart: the number of its update batches, and of the run's rollouts in all of them. */
   readonly step: { readonly batches: number; readonly rollouts: number };
 }
 

@@ -91,7 +91,7 @@ export function Asked({ task, whom = "" }: AskedProps) {
 interface SideProps {
   readonly sample: GroupSample;
   readonly task: Task | undefined;
-  /** Whether the address names this sample. Defaults to false. */
+  /** Whether the page's URL names this sample, which is then marked and scrolled into view. Defaults to false. */
   readonly isMeant?: boolean;
   /**
    * Id of the sample's evaluation, and the link to the sample's own page. Given if samples of several evaluations are

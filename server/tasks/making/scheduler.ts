@@ -185,7 +185,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
 
   /**
    * Returns how many tasks of a new call are accepted: as many as may wait for this caller and in total. If a thread is
-   * free, one slice more is accepted.
+   * free, as many tasks more are accepted as a thread makes in one slice, i.e. in a few milliseconds.
    */
   const roomFor = (work: Work): number => {
     const left = Math.min(callerMax - lanes.of(work).waiting(work.job.caller), queueMax - lanes.waiting());

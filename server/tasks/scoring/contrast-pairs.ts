@@ -38,9 +38,12 @@ export function scanned({ length, commit, complete }: ScoredScan): SampleScan | 
 }
 
 /**
- * Returns the contrast pairs of a group. Empty: its reward scheme does not search for right answers. Samples without a
- * score or with unverified answers are left out. The order in which samples arrived does not matter, because they are
- * sorted by sample_index.
+ * Returns the contrast pairs of a group. In each pair, the preferred text ends at the first right answer of its
+ * completion. The rejected text is a whole completion that has no right answer, or that goes on after its first one.
+ *
+ * The list is empty if the reward scheme does not search completions for their first right answer. Samples without a
+ * score are left out. A sample is also left out if no verified answer is right and some answers were not verified. The
+ * order in which samples arrived does not matter, because they are sorted by sample_index.
  */
 export function contrastPairs(scored: readonly ScoredCompletion[]): readonly ContrastPair[] {
   const samples: Sample[] = [];

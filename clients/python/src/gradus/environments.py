@@ -103,7 +103,11 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
 
 @dataclass(frozen=True)
 class AxisParameter(Value, message=environment_pb2.AxisParameter):
-    """A parameter that a growth axis sets, with a value for each value of the axis; (): it equals the axis's value."""
+    """A parameter of the generator that a growth axis sets.
+
+    `values`: the parameter's value for each value of the axis, from the first on; (): the parameter always has the same
+    value as the axis.
+    """
 
     name: str
     values: tuple[float, ...]

@@ -273,8 +273,9 @@ def _lag(proto: cur.RunConfig) -> Any:
 
 @dataclass(frozen=True)
 class RunConfig(Value, message=cur.RunConfig):
-    """Configuration of a run. After creation only the policy and the shape change. Times are in seconds.
+    """Configuration with which a run is created. Times are in seconds.
 
+    `Run.update_policy`, `Run.update_shape` and `Run.set_weights` change a run later, and RunState shows the changes.
     None: the default of `Run.create`.
     """
 

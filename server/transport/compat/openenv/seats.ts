@@ -12,7 +12,10 @@ const TRY_AGAIN_LATER = 1013;
 const MADE_ROOM = "the session was closed to make room for another, because it had been idle longest";
 const WAS_IDLE = "the session was closed after an hour without a message";
 
-/** A session's place among those of all callers, with its time-out. */
+/**
+ * Place of one session among the limited number of sessions that all callers together may have open. A timer ends the
+ * session after IDLE_MS without a request.
+ */
 export interface Seat {
   /** Caller who owns the session: the name of its token, or without a token its IP address. */
   readonly caller: string;

@@ -253,7 +253,7 @@ class _Playing:
 
 
 class Game(_Environment):
-    """Tasks of an ORS server with tools."""
+    """Tasks of an ORS (Open Reward Standard) server in which the model calls the environment's tools."""
 
     calls_max = CALLS_MAX
     calls = CALLS
