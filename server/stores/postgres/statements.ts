@@ -86,7 +86,7 @@ export const statements = {
     ), new_summaries AS (${keepTexts("summaries", 19)}
     )
     SELECT key FROM moved`,
-  /** Writes events or records that do not fit into the statement `append`. */
+  /** Writes events that do not fit into the statement `append`. */
   appendEvents: `INSERT INTO events (run, version, part, writer, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[])`,
   appendRecords: `INSERT INTO records (run, seq, hash, body)

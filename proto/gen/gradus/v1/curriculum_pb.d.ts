@@ -361,7 +361,10 @@ export declare type UcbRule = Message<"gradus.v1.UcbRule"> & {
 
 export declare const UcbRuleSchema: GenMessage<UcbRule>;
 
-/** Moving averages of BANDIT_SIGNAL_LEARNING_PROGRESS. */
+/**
+ * Rates of the two moving averages from which BANDIT_SIGNAL_LEARNING_PROGRESS is
+ * computed.
+ */
 export declare type LearningProgress = Message<"gradus.v1.LearningProgress"> & {
   /** Rate of the fast average, in (0, 1]. Unset: 0.3. */
   fastRate?: number | undefined;
@@ -2777,7 +2780,10 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
 
 export declare const ControlRecordSchema: GenMessage<ControlRecord>;
 
-/** Record of the history. */
+/**
+ * Record in the history of a run: an update batch, a round of evaluation or a control
+ * change.
+ */
 export declare type HistoryRecord = Message<"gradus.v1.HistoryRecord"> & {
   /** Kind of the record. Exactly one is set. */
   kind: {
