@@ -158,8 +158,9 @@ describe("reset, solve and step", () => {
     const other = { cwd: folder.path, env: { XDG_DATA_HOME: join(folder.path, "another") } };
     const refused = await gradus(other, "step", task.taskId, "--completion", "[0]");
     expect(refused.code).toBe(1);
-    expect(refused.err).toContain("give its --data-dir or --key-file, or --server");
-    expect((await gradus(other, "solve", "--task-id", task.taskId)).err).toContain("give its --data-dir or --key-file");
+    const remedy = "give the --data-dir or --key-file of its server, or --server";
+    expect(refused.err).toContain(remedy);
+    expect((await gradus(other, "solve", "--task-id", task.taskId)).err).toContain(remedy);
   });
 
   test("keys that are in .data of the current folder are taken first, as they were before", async () => {

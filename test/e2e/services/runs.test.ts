@@ -97,7 +97,7 @@ describe("CreateRun", () => {
     [
       "config.arms[0].spec.answer_format",
       { arms: [{ id: "a", spec: { ...arm?.spec, answerFormat: 9 } }] },
-      /countdown takes think_answer/,
+      /countdown accepts only think_answer/,
     ],
     [
       "config.arms[0].spec.reward_scheme.name",

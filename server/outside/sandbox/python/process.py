@@ -204,7 +204,7 @@ class Process:
             return Outcome(told.kind, told.payload)
         if killed:
             raise KilledError(
-                "the kernel killed a process that had kept to its limits: the machine may be short of memory"
+                "a process that had kept to its limits was killed: the machine may be short of memory"
             )
         if status < 0:
             return Outcome(DIED, f"ended by {name_of_signal(-status)}".encode())

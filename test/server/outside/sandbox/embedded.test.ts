@@ -270,7 +270,7 @@ describe("failures of ours", () => {
     const born = () => descendants(zygote).filter((pid) => !before.includes(pid));
     await until(async () => born().length > 0);
     for (const pid of born()) process.kill(pid, "SIGKILL");
-    await expect(running).rejects.toThrow(/a process was killed/);
+    await expect(running).rejects.toThrow(/a process that had kept to its limits was killed/);
     // A program that only closes its pipes, as if it had been killed, has ended by itself.
     const program = "import os, time\ndef f():\n    os.closerange(3, 64)\n    time.sleep(60)";
     expect(await runIn(one, program, [call("f")])).toMatchObject([{ kind: "died" }]);

@@ -67,7 +67,10 @@ test("a message of OpenEnv with too many parts is refused before it is parsed, a
     const [reply] = (await once(socket, "message")) as [Buffer];
     expect(JSON.parse(reply.toString())).toMatchObject({
       type: "error",
-      data: { code: "VALIDATION_ERROR", message: expect.stringMatching(/more than (4096 keys|32 lists)/) as string },
+      data: {
+        code: "VALIDATION_ERROR",
+        message: expect.stringMatching(/more than (4096 keys|32 levels of nested lists)/) as string,
+      },
     });
   }
   socket.send('{"type":"reset","data":{"environment":"countdown"}}');

@@ -132,7 +132,7 @@ test("an address that resets streams over one connection after the other has non
   }
   expect(accepted).toBeGreaterThan(0);
   expect(isRefused).toBe(true);
-  expect(server.lines().filter(({ msg }) => String(msg).includes("resets too many streams"))).toEqual([
+  expect(server.lines().filter(({ msg }) => String(msg).includes("resets too many HTTP/2 streams"))).toEqual([
     expect.objectContaining({ address: "127.0.0.2" }),
   ]);
   trainer.socket.write(stepFrames(1));
