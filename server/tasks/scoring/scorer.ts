@@ -50,7 +50,7 @@ export interface SyncTask extends OpenParts {
   readonly settings: Uint8Array;
   /** Names of the tools that the policy may call. Empty: it has none, or the task has no turns. */
   readonly tools: readonly string[];
-  /** Task id by which the cache of begun episodes has this task. Undefined: the task is not in that cache. */
+  /** Task id by which the caches of begun episodes have this task. Undefined: it is in neither. */
   readonly begunId?: string;
 }
 
@@ -115,8 +115,13 @@ interface Expected {
 /** Maximum length of a cached id. Looking up a longer one takes about as long as verifying it. */
 const CACHED_ID_MAX = 4096;
 
-/** Maximum number of cached episodes. Each takes at most 8 KB, and shares its instance with others of its task. */
+/**
+ * Maximum number of cached episodes that wait for a call. Each takes at most 8 KB, and shares its instance with others
+ * of its task.
+ */
 const EPISODES_MAX = 4096;
+/** Maximum number of cached episodes whose call has come: enough for some groups of samples. */
+const CONTINUED_MAX = 256;
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, registry, completionBytesMax } = options;
@@ -127,9 +132,11 @@ export function createScorer(options: ScorerOptions): Scorer {
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
   // Tasks of begun episodes are cached by the task id of their next turn, because the next call mostly comes to the
-  // server that sent the last reply. That call removes the entry: old entries would fill the heap and lengthen the
-  // pauses of garbage collections.
+  // server that sent the last reply. That call moves the entry to a small cache, for other samples of the group that
+  // made the same calls. Old entries would fill the heap and lengthen the pauses of garbage collections.
   const begun = new LRUCache<string, SyncTask>({ max: EPISODES_MAX });
+  const continued = new LRUCache<string, SyncTask>({ max: CONTINUED_MAX });
+  const cached = (taskId: string) => recent.get(taskId) ?? begun.get(taskId) ?? continued.get(taskId);
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     // While environments are being mounted, `find` throws UNAVAILABLE. That is no failure of scoring: the caller waits.
     const found = registry.find(token.environment, token.version);
@@ -146,7 +153,7 @@ export function createScorer(options: ScorerOptions): Scorer {
   return {
     expect: (taskId, groupId, token) => void recent.set(taskId, { kind: "expected", token, groupId }),
     open(taskId) {
-      const known = taskId.length > CACHED_ID_MAX ? undefined : (recent.get(taskId) ?? begun.get(taskId));
+      const known = taskId.length > CACHED_ID_MAX ? undefined : cached(taskId);
       if (known?.kind === "expected") return openAs(taskId, known.token, known.groupId);
       if (known !== undefined) return known;
       const opened = openTaskId(keyring, registry, taskId);
@@ -155,6 +162,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     forget() {
       recent.clear();
       begun.clear();
+      continued.clear();
     },
     score(task, completion) {
       const tooLarge = checkLength(completion, completionBytesMax);
@@ -169,7 +177,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     play(task, completion, form) {
       try {
         const result = playTurn(options, task, completion, form);
-        if (task.begunId !== undefined) begun.delete(task.begunId);
+        if (task.begunId !== undefined && begun.delete(task.begunId)) continued.set(task.begunId, task);
         if (result.kind !== "turn" || result.taskId.length > CACHED_ID_MAX) return result;
         const { taskId: begunId, episode } = result;
         begun.set(begunId, { ...task, begunId, token: { ...task.token, episode } });
