@@ -203,9 +203,7 @@ class Process:
         if told is not None:
             return Outcome(told.kind, told.payload)
         if killed:
-            raise KilledError(
-                "a process that had kept to its limits was killed: the machine may be short of memory"
-            )
+            raise KilledError("a process that had kept to its limits was killed: the machine may be short of memory")
         if status < 0:
             return Outcome(DIED, f"ended by {name_of_signal(-status)}".encode())
         if not self._script:
