@@ -86,11 +86,15 @@ interface Stream {
   head: number[];
   messages: number;
   onMessage: () => void;
-  readonly body: Buffer[];
+  /** Data of a call so far. An open stream keeps none, because it may get gigabytes. */
+  readonly body: Buffer[] | undefined;
   onEnd: WhenEnded;
 }
 
-/** Called at the end of a stream with the number of messages, and all bytes of their data with the gRPC prefixes. */
+/**
+ * Called at the end of a stream with the number of messages. Of a call, `body` has all bytes of their data, with the gRPC
+ * prefixes; of an open stream it is empty.
+ */
 type WhenEnded = (messages: number, body: readonly Buffer[]) => void;
 
 export interface OpenStream {
@@ -176,18 +180,18 @@ function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
     }
     const stream = streams.get(id);
     if (stream === undefined) return;
-    stream.body.push(payload);
+    stream.body?.push(payload);
     countMessages(stream, payload);
   };
   const onEnd = (id: number): void => {
     const stream = streams.get(id);
     streams.delete(id);
-    stream?.onEnd(stream.messages, stream.body);
+    stream?.onEnd(stream.messages, stream.body ?? []);
   };
-  const add = (onMessage: () => void, whenEnded: WhenEnded): number => {
+  const add = (onMessage: () => void, whenEnded: WhenEnded, body?: Buffer[]): number => {
     const id = nextStream;
     nextStream += 2;
-    const counts = { pending: 0, head: [], messages: 0, body: [] };
+    const counts = { pending: 0, head: [], messages: 0, body };
     streams.set(id, { window: streamWindow, ...counts, onMessage, onEnd: whenEnded });
     return id;
   };
@@ -206,7 +210,7 @@ function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
       if (window < template.dataBytes) return false;
       write(
         template,
-        add(() => undefined, whenEnded),
+        add(() => undefined, whenEnded, []),
       );
       return true;
     },

@@ -51,7 +51,7 @@ function unary<I extends DescMessage, O extends DescMessage>(
   });
 }
 
-/** Resolves when a client may make its next call. */
+/** Waits until a client may make its next call. */
 type Pace = () => Promise<unknown>;
 
 /** Plays episodes until `untilMs`. Adds the duration of each call that begins after `sinceMs`, in milliseconds. */
