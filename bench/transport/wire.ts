@@ -56,6 +56,18 @@ function templateOf(frames: readonly Buffer[], dataBytes: number): Template {
   return { bytes: Buffer.concat(frames), streamAt, dataBytes };
 }
 
+/** Returns the bytes of a template's frames for a stream. */
+function bytesOf(template: Template, stream: number): Buffer {
+  const bytes = Buffer.from(template.bytes);
+  for (const at of template.streamAt) bytes.writeUInt32BE(stream, at);
+  return bytes;
+}
+
+function framesOf(template: Template, stream: number): Buffer[] {
+  const bytes = bytesOf(template, stream);
+  return template.streamAt.map((at, i) => bytes.subarray(at - 5, (template.streamAt[i + 1] ?? bytes.length + 5) - 5));
+}
+
 function dataFrames(message: Uint8Array, lastFlags: number): readonly Buffer[] {
   const framed = Buffer.alloc(5 + message.length);
   framed.writeUInt32BE(message.length, 1);
@@ -91,6 +103,12 @@ interface Stream {
   onEnd: WhenEnded;
 }
 
+/** A call of which some frames have not been sent. */
+interface WaitingCall {
+  readonly stream: Stream;
+  readonly frames: Buffer[];
+}
+
 /**
  * Called at the end of a stream with the number of messages. Of a call, `body` has all bytes of their data, with the gRPC
  * prefixes; of an open stream it is empty.
@@ -104,7 +122,7 @@ export interface OpenStream {
 }
 
 export interface Wire {
-  /** Sends a call. Returns false if the window has no room; try again later. */
+  /** Sends a call, as the windows allow. Returns false if an earlier call still waits for room; try again later. */
   call(template: Template, onEnd: WhenEnded): boolean;
   open(path: string, onMessage: () => void, onEnd: WhenEnded): OpenStream;
   close(): void;
@@ -120,6 +138,8 @@ export async function openWire(port: number): Promise<Wire> {
 
 function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
   const streams = new Map<number, Stream>();
+  /** Calls that are longer than the windows. */
+  let waiting: readonly WaitingCall[] = [];
   let nextStream = 1;
   let window = 65_535;
   let streamWindow = 65_535;
@@ -153,8 +173,10 @@ function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
   const onFrame = (type: number, flags: number, id: number, payload: Buffer): void => {
     if (type === frameTypes.data) onData(id, payload);
     else if (type === frameTypes.settings && (flags & ack) === 0) onSettings(payload);
-    else if (type === frameTypes.ping && (flags & ack) === 0) socket.write(frame(frameTypes.ping, ack, 0, payload));
-    else if (type === frameTypes.windowUpdate) onWindow(id, payload.readUInt32BE(0));
+    else if (type === frameTypes.ping) {
+      if ((flags & ack) === 0) socket.write(frame(frameTypes.ping, ack, 0, payload));
+      else isReady();
+    } else if (type === frameTypes.windowUpdate) onWindow(id, payload.readUInt32BE(0));
     else if (type === frameTypes.goAway) throw new Error(`the server went away: code ${payload.readUInt32BE(4)}`);
     else if (type === frameTypes.reset && payload.readUInt32BE(0) !== 0) throw new Error(`stream ${id} was reset`);
     const ended = (type === frameTypes.data || type === frameTypes.headers) && (flags & endStream) !== 0;
@@ -165,12 +187,26 @@ function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
       if (payload.readUInt16BE(at) === initialWindowSetting) streamWindow = payload.readUInt32BE(at + 2);
     }
     socket.write(frame(frameTypes.settings, ack, 0, Buffer.alloc(0)));
-    isReady();
+    // The server enlarges the connection's window after its settings, and answers a ping after both.
+    socket.write(frame(frameTypes.ping, 0, 0, Buffer.alloc(8)));
   };
   const onWindow = (id: number, bytes: number): void => {
     const stream = streams.get(id);
     if (id === 0) window += bytes;
     else if (stream !== undefined) stream.window += bytes;
+    waiting = waiting.filter(sendSome);
+  };
+  /** Sends as many frames of a call as the windows allow. Returns whether frames are left. */
+  const sendSome = ({ stream, frames }: WaitingCall): boolean => {
+    for (let [next] = frames; next !== undefined; [next] = frames) {
+      const bytes = next[3] === frameTypes.data ? next.length - 9 : 0;
+      if (Math.min(window, stream.window) < bytes) return true;
+      window -= bytes;
+      stream.window -= bytes;
+      socket.write(next);
+      frames.shift();
+    }
+    return false;
   };
   const onData = (id: number, payload: Buffer): void => {
     received += payload.length;
@@ -196,22 +232,20 @@ function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
     return id;
   };
   const write = (template: Template, id: number): void => {
-    const bytes = Buffer.from(template.bytes);
-    for (const at of template.streamAt) bytes.writeUInt32BE(id, at);
     window -= template.dataBytes;
     const stream = streams.get(id);
     if (stream !== undefined) stream.window -= template.dataBytes;
-    socket.write(bytes);
+    socket.write(bytesOf(template, id));
   };
 
   return {
     ready,
     call: (template, whenEnded) => {
-      if (window < template.dataBytes) return false;
-      write(
-        template,
-        add(() => undefined, whenEnded, []),
-      );
+      if (waiting.length > 0) return false;
+      const id = add(() => undefined, whenEnded, []);
+      const stream = streams.get(id);
+      if (stream === undefined || Math.min(window, stream.window) >= template.dataBytes) write(template, id);
+      else waiting = [{ stream, frames: framesOf(template, id) }].filter(sendSome);
       return true;
     },
     open: (path, onMessage, whenEnded) => {

@@ -14,7 +14,7 @@ import {
 import { isUtf8 } from "node:buffer";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { encodedAhead, RpcError } from "../../base/rpc.ts";
-import { PIECE_BYTES, readInPieces } from "./pieces.ts";
+import { isOnePiece, readInPieces } from "./pieces.ts";
 
 /**
  * Decodes a message. A long one is decoded in pieces, each of which begins when `turn` resolves. Throws RpcError
@@ -36,9 +36,8 @@ export function decoderOf<D extends DescMessage>(schema: D): Decode<MessageShape
     }
   };
   return (bytes, turn) => {
-    if (bytes.length > PIECE_BYTES) return inPieces(bytes, turn);
     try {
-      return fromBinary(schema, bytes);
+      return isOnePiece(schema, bytes) ? fromBinary(schema, bytes) : inPieces(bytes, turn);
     } catch (error) {
       throw refusalOf(schema, bytes, error);
     }

@@ -45,12 +45,12 @@ const DEPTH_MAX = 100;
 
 /** Bytes of a message that are decoded at once, which takes about a millisecond. A longer text is a piece by itself. */
 export const PIECE_BYTES = 16 * 1024;
-/** Number of bytes of a long text whose check for valid UTF-8 takes as much time as decoding one byte. */
-const CHECKED_BYTES = 32;
+/** Number of bytes of a long text that take at most as much time as one byte of other fields. */
+const TEXT_BYTES_PER_BYTE = 32;
 
 /**
- * Minimum bytes of a completion's text that is decoded only when a handler reads it. It applies to messages of at least
- * LONG_MESSAGE_BYTES; shorter texts are decoded with their message.
+ * Minimum bytes of a long text. A completion's long text is decoded only when a handler reads it, if its message has at
+ * least LONG_MESSAGE_BYTES. Shorter texts are decoded with their message.
  */
 const LONG_TEXT_BYTES = 1024;
 /** Field number of a completion's text. */
@@ -83,7 +83,7 @@ class Scanner {
   readonly reader: BinaryReader;
   /** Long texts since the last call of `startPiece`. */
   texts: LongText[] = [];
-  /** Bytes of the piece that have to be decoded. */
+  /** Bytes of the piece, of which those of long texts count less. Decoding takes time in proportion to this number. */
   size = 0;
   /** Whether long texts are decoded only when they are read. */
   readonly findsTexts: boolean;
@@ -150,15 +150,16 @@ class Scanner {
     if (!completionTexts.has(field)) this.#textBytes += end - start;
     if (this.#textBytes > TEXT_BYTES_MAX)
       throw exceeds(`${TEXT_BYTES_MAX} bytes of texts that are no completions (here ${field.name})`);
+    const length = end - from;
+    const isLong = length >= LONG_TEXT_BYTES;
+    if (isLong) this.size -= length - length / TEXT_BYTES_PER_BYTE;
     if (!this.findsTexts || of !== CompletionSchema || field.number !== TEXT_FIELD) return;
     const index = Math.max(0, this.#completions - 1);
     const before = this.texts.at(-1);
     if (before?.index === index) before.bytes = undefined;
     const bytes = this.#bytes.subarray(from, end);
     const hasShortTag = (this.#bytes[start] ?? 0) < 128;
-    if (bytes.length < LONG_TEXT_BYTES || !hasShortTag || !isUtf8(bytes)) return;
-    this.texts.push({ index, tag: start, bytes });
-    this.size -= bytes.length - bytes.length / CHECKED_BYTES;
+    if (isLong && hasShortTag && isUtf8(bytes)) this.texts.push({ index, tag: start, bytes });
   }
 }
 
@@ -195,6 +196,25 @@ export function mayHoldLongTexts(schema: DescMessage): boolean {
 export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   const scanner = new Scanner(schema, bytes);
   while (scanner.reader.pos < bytes.length) scanner.next(schema, bytes.length);
+}
+
+/**
+ * Returns whether a message is so short, or consists of so few fields, that it is decoded at once. May throw RangeError
+ * if the bytes are not protobuf.
+ */
+export function isOnePiece(schema: DescMessage, bytes: Uint8Array): boolean {
+  if (bytes.length <= PIECE_BYTES) return true;
+  if (bytes.length >= LONG_MESSAGE_BYTES) return false;
+  const scanner = new Scanner(schema, bytes);
+  const isLight = (of: DescMessage, end: number, depth: number): boolean => {
+    while (scanner.reader.pos < end) {
+      const entered = scanner.next(of, end, PIECE_BYTES);
+      if (scanner.size > PIECE_BYTES || depth > DEPTH_MAX) return false;
+      if (entered !== undefined && !isLight(entered.field.message, entered.end, depth + 1)) return false;
+    }
+    return true;
+  };
+  return isLight(schema, bytes.length, 0);
 }
 
 /**
