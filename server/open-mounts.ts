@@ -2,15 +2,17 @@
  * Opens mounted environments, i.e. those of other people's code in a Python file or on another server. With `--reload`,
  * reloads Python files when they change.
  */
-import { isAbsolute } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Logger } from "pino";
 import { createChangingRegistry, type Registry } from "../envs/registry.ts";
 import { RpcError } from "./base/rpc.ts";
 import { beginMounts, type MountContext, type Mounts, withMounts } from "./outside/mounted/open-mounts.ts";
+import { type KnownLevels, openKnownLevels } from "./outside/mounted/known-levels.ts";
 import { watchSources } from "./outside/mounted/watch-sources.ts";
 import type { Resources } from "./outside/gate/resources.ts";
 import type { Config } from "./runtime/config.ts";
 import type { Health } from "./runtime/health.ts";
+import { version } from "./runtime/version.ts";
 import type { ServiceDeps } from "./rpc/deps.ts";
 import { StartError } from "./start-error.ts";
 
@@ -28,11 +30,12 @@ const RETRY_DELAY_MS = 1000;
  * Begins to open the mounts of the configuration. Returns the mounts, a registry of the environments `own` and those
  * mounted so far, and `ready`. `ready` resolves when all are mounted, and rejects with StartError if a mount fails.
  */
-export function openMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
+export function openMounts({ mounted, dataDir }: Config, own: Registry, log: Logger, health: Health) {
   const registry = createChangingRegistry(own);
   const onRefused: MountContext["onRefused"] = (refused) =>
     log.warn(refused, "this server leaves out an environment or level of a mounted file or provider: see the reason");
   const mounts = beginMounts(mounted, {
+    ...(mounted.mounts.length > 0 && { known: knownLevels(mounted, dataDir, log) }),
     onRefused,
     onMount: ({ refused, remarks, ...what }) => {
       log.info(what, "mounted");
@@ -60,6 +63,13 @@ export function openMounts({ mounted }: Config, own: Registry, log: Logger, heal
     if (why !== undefined) throw new StartError(why, "failure");
   };
   return { mounts, registry: refuseWhileMounting(registry, mounts), ready };
+}
+
+/** Opens the file that keeps which levels have passed their examination on this server. */
+function knownLevels({ python, allow, memoryMib }: Config["mounted"], dataDir: string, log: Logger): KnownLevels {
+  return openKnownLevels(join(dataDir, "examined-levels"), { version, python, allow, memoryMib }, (problem) =>
+    log.warn({ problem }, "this server cannot keep which levels of mounted environments it has examined"),
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ import { type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 /** Maximum number of calls that an examination makes in one episode. */
 const CALLS_MAX = 24;
 /** Texts that may confuse an environment, sent as answers during an examination. The environment must reply to each. */
-const HOSTILE = ["nan", "\u0000", "9**9**9", "[]"];
+const HOSTILE = ["nan", "\u0000", "9**9", "[]"];
 
 /** A call of an episode, the state before the call, and the provider's result. */
 interface Made {

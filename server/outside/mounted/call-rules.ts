@@ -42,7 +42,7 @@ export const NONSENSE = "gradus: this is no answer";
 /**
  * Answers that may confuse a scorer. For example, a scorer that looks for the smallest distance may take "nan" for it.
  */
-const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
+const HOSTILE = ["nan", "", "\u0000", "9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
 /** Returns a failed call as a breach of a rule. `words` describe the failure in the breach. */

@@ -6,6 +6,7 @@
  */
 import type { Described, DescribedLevel } from "./read-description.ts";
 import { type Finding, tryLevel } from "./examine-level.ts";
+import type { KnownLevels } from "./known-levels.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Trials {
@@ -29,6 +30,8 @@ export interface Trials {
 export interface TrialOptions {
   readonly provider: Provider;
   readonly environments: readonly Described[];
+  /** Levels that have passed under the same digest before. They are not examined again. */
+  readonly known?: KnownLevels | undefined;
   /** Called after each examined level, with the number of levels examined so far and the number of all levels. */
   readonly onTried?: (done: number, total: number) => void;
   /** Called with each result that came after `begin` had resolved, i.e. while the mount already serves tasks. */
@@ -47,13 +50,15 @@ interface Subject {
   readonly level: DescribedLevel;
 }
 
-const keyOf = ({ asked: { id, version } }: Described, { name }: DescribedLevel): string => `${id} ${version} ${name}`;
+const keyOf = ({ asked: { id, version, digest } }: Described, { name }: DescribedLevel): string =>
+  `${id} ${version} ${digest} ${name}`;
 
 export function createTrials(options: TrialOptions): Trials {
-  const { provider, onTried, onLate } = options;
+  const { provider, known, onTried, onLate } = options;
   const subjects = inTurn(options.environments);
-  const waiting = new Map(subjects.map((subject) => [subject.key, subject]));
-  const findings = new Map<string, Finding>();
+  const isKnown = ({ key }: Subject): boolean => known?.has(key) ?? false;
+  const waiting = new Map(subjects.filter((each) => !isKnown(each)).map((subject) => [subject.key, subject]));
+  const findings = new Map<string, Finding>(subjects.filter(isKnown).map(({ key }) => [key, { kind: "lawful" }]));
   const going = new Map<string, Promise<Finding>>();
   const closing = new AbortController();
   let isMounting = true;
@@ -66,6 +71,8 @@ export function createTrials(options: TrialOptions): Trials {
       // An unreachable provider says nothing about the level. After mounting, the next request for a task of the level
       // tests the level again.
       if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
+      // A level with advice is examined at each start, so that the operator sees the advice again.
+      if (finding.kind === "lawful" && finding.advice === undefined) known?.add(key);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);
       return finding;

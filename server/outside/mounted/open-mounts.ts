@@ -9,6 +9,7 @@ import { type Described, readDescribed, type Refused } from "./read-description.
 import { mountedEnvironment } from "./mounted-environment.ts";
 import { type Finding, ON_DESCRIBE } from "./examine-level.ts";
 import { openLocal } from "./local-provider.ts";
+import type { KnownLevels } from "./known-levels.ts";
 import type { Provider } from "./provider.ts";
 import { sourcesWithin } from "./watch-sources.ts";
 import { openRemote } from "./remote-provider.ts";
@@ -29,6 +30,8 @@ export interface MountContext {
   readonly onRefused: (refused: Refused) => void;
   /** Called for each failure of a provider, e.g. when its process ended. */
   readonly onFault: (mount: string, why: string) => void;
+  /** Levels that have passed their examination before. Undefined: all levels are examined. */
+  readonly known?: KnownLevels;
 }
 
 export interface MountReport {
@@ -300,13 +303,14 @@ async function beginTrials(
   mount: string,
   provider: Provider,
   environments: readonly Described[],
-  { onProgress, onRefused, onFault, triedMs }: OneContext,
+  { onProgress, onRefused, onFault, triedMs, known }: OneContext,
 ): Promise<Trials> {
   const beganMs = performance.now();
   let isBegun = false;
   const trials = createTrials({
     provider,
     environments,
+    known,
     onTried: (done, total) => {
       if (!isBegun && performance.now() - beganMs > QUIET_MS) onProgress?.(mount, done, total);
     },

@@ -1,5 +1,7 @@
 /** Levels that are tried before their first task is given, at mounting and after it. */
 import { create } from "@bufbuild/protobuf";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProvidedTurnSchema } from "../../../../proto/gen/gradus/v1/provider_pb.js";
 import { type Advancing, ON_ADVANCING } from "../../../../server/outside/mounted/advance-rules.ts";
@@ -15,6 +17,8 @@ import { failure } from "../../../../server/outside/mounted/provider.ts";
 import { tryRules } from "../../../../server/outside/mounted/rules.ts";
 import { createTrials } from "../../../../server/outside/mounted/examine-levels.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
+import { openKnownLevels } from "../../../../server/outside/mounted/known-levels.ts";
+import { temporaryFolder } from "../../../support/server-process.ts";
 import { PATIENCE_MS } from "../../../support/patience.ts";
 
 const context = { signal: new AbortController().signal, deadlineMs: Infinity };
@@ -208,4 +212,41 @@ test("a host that ends while a game's calls are sent together is no broken rule,
   const isAsked = ({ name }: { readonly name: string }): boolean => name === "EnvironmentProviderAdvanceRequest.calls";
   const [tried] = tryRules(ON_ADVANCING.filter(isAsked), sent);
   expect(tried).toMatchObject({ failure: "unavailable", came: expect.stringContaining("the host ended") as string });
+});
+
+test("levels that have passed are not examined again after a restart, while their digest is the same", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "examined");
+  const faults: string[] = [];
+  /** Examines the levels as a server does that starts in this folder. Returns which levels the provider was asked for. */
+  const start = async (facts: string, mounted: Described): Promise<ReadonlySet<string>> => {
+    const { provider, asked, comeBack } = providerOf(mounted);
+    comeBack();
+    const known = openKnownLevels(path, facts, (why) => void faults.push(why));
+    const trials = createTrials({ provider, environments: [mounted], known, onLate: () => undefined });
+    await trials.begin(PATIENCE_MS);
+    expect(trials.counts()).toEqual(new Map([["untried", 0], ...counts]));
+    return new Set(asked);
+  };
+  const counts = [
+    ["lawful", 2],
+    ["unlawful", 1],
+  ] as const;
+  const mounted = environmentWith(["easy", "lenient", "away"]);
+  const changed = { ...mounted, asked: { ...mounted.asked, digest: "0".repeat(64) } };
+  const all = new Set(["easy", "lenient", "away"]);
+  expect(await start("1.0", mounted)).toEqual(all);
+  expect(await start("1.0", mounted)).toEqual(new Set(["lenient"]));
+  expect(await start("1.0", changed)).toEqual(all);
+  expect(await start("1.0", mounted)).toEqual(new Set(["lenient"]));
+  // A killed server has written half a line.
+  writeFileSync(path, readFileSync(path, "utf8").slice(0, -3));
+  expect(await start("1.0", changed)).toEqual(new Set(["away", "lenient"]));
+  expect(await start("1.0", changed)).toEqual(new Set(["lenient"]));
+  expect(await start("1.1", mounted)).toEqual(all);
+  expect(faults).toEqual([]);
+  rmSync(path);
+  mkdirSync(path);
+  expect(await start("1.1", mounted)).toEqual(all);
+  expect(faults).toEqual([expect.stringContaining("EISDIR")]);
 });

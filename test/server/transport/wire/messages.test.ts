@@ -1,5 +1,13 @@
 /** Tests that reading a message stops at a limit, and that writing long messages leaves time for other calls. */
-import { create, type DescMessage, fromBinary, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, test } from "vitest";
 import {
@@ -219,7 +227,7 @@ describe("a long message is decoded in pieces", () => {
 
   test("unless its bytes are nearly all long texts", () => {
     const turn = () => Promise.resolve();
-    const requestOf = (completions: readonly object[]) => {
+    const requestOf = (completions: MessageInitShape<typeof CompletionSchema>[]) => {
       const bytes = toBinary(BatchStepRequestSchema, create(BatchStepRequestSchema, { groups: [{ completions }] }));
       expect(bytes.length).toBeGreaterThan(4 * PIECE_BYTES);
       return { bytes, read: decoderOf(BatchStepRequestSchema)(bytes, turn) };

@@ -1,0 +1,53 @@
+/**
+ * Keeps, in a file, which levels of mounted environments have passed their examination. While an environment's digest
+ * stays the same, a restarted server does not examine them again, and gives their tasks at once.
+ */
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { makeFolder } from "../../stores/folder.ts";
+
+export interface KnownLevels {
+  /** Returns whether a level with this key has passed. A key has the environment's digest. */
+  has(key: string): boolean;
+  add(key: string): void;
+}
+
+/** Maximum number of keys that are read from the file. If it has more, the oldest are removed. */
+const KEYS_MAX = 50_000;
+
+/**
+ * Opens the file. `facts` are what else decides whether a level passes, e.g. the version of Gradus. If they differ from
+ * those in the file, the file's keys are removed. `onFault` is called at most once, when the file cannot be used. Then
+ * levels are known only until the server stops.
+ */
+export function openKnownLevels(path: string, facts: unknown, onFault: (why: string) => void): KnownLevels {
+  const head = JSON.stringify(facts);
+  const known = new Set<string>();
+  let isBroken = false;
+  const guarded = (work: () => void): void => {
+    if (isBroken) return;
+    try {
+      work();
+    } catch (error) {
+      isBroken = true;
+      onFault(`${path}: ${(error as Error).message}: all levels will be examined again after a restart`);
+    }
+  };
+  guarded(() => {
+    const [before, ...lines] = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+    // The last element is empty, or a line that a killed server did not finish.
+    const kept = before === head ? lines.slice(0, -1).slice(-KEYS_MAX) : [];
+    for (const key of kept) known.add(key);
+    makeFolder(dirname(path), 0o700);
+    const isWhole = before === head && kept.length === lines.length - 1 && lines.at(-1) === "";
+    if (!isWhole) writeFileSync(path, [head, ...kept, ""].join("\n"), { mode: 0o600 });
+  });
+  return {
+    has: (key) => known.has(key),
+    add(key) {
+      if (known.has(key) || key.includes("\n")) return;
+      known.add(key);
+      guarded(() => appendFileSync(path, `${key}\n`));
+    },
+  };
+}
