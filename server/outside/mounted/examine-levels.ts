@@ -68,9 +68,8 @@ export function createTrials(options: TrialOptions): Trials {
     waiting.delete(key);
     const trial = tryLevel(provider, described, level, closing.signal).then((finding) => {
       going.delete(key);
-      // An unreachable provider says nothing about the level. After mounting, the next request for a task of the level
-      // tests the level again.
-      if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
+      // An unreachable provider says nothing about the level. The next request for a task of the level tests it again.
+      if (finding.kind !== "unavailable") findings.set(key, finding);
       // A level with advice is examined at each start, so that the operator sees the advice again.
       if (finding.kind === "lawful" && finding.advice === undefined) known?.add(key);
       onTried?.(findings.size, subjects.length);

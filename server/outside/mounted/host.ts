@@ -85,7 +85,9 @@ export interface Host {
 }
 
 export type StartedHost =
-  { readonly kind: "started"; readonly host: Host } | { readonly kind: "failed"; readonly why: string };
+  | { readonly kind: "started"; readonly host: Host }
+  /** `isKilled`: another process has killed the host, e.g. the kernel for lack of memory, so a second try may succeed. */
+  | { readonly kind: "failed"; readonly why: string; readonly isKilled: boolean };
 
 const PROGRAM = ["-B", "-m", "gradus.serve.host"];
 /**
@@ -230,7 +232,7 @@ class RunningHost {
       child.once("exit", () => this.#killAll());
       child.once("close", (code, signal) => {
         const last = this.#said.trim().split("\n").at(-1) ?? "";
-        this.#end(`it ended with ${signal ?? `status ${code}`}${last === "" ? "" : `: ${last}`}`);
+        this.#end(`it ended with ${signal ?? `status ${code}`}${last === "" ? "" : `: ${last}`}`, signal === "SIGKILL");
         resolve();
       });
     });
@@ -369,7 +371,7 @@ class RunningHost {
     this.#listener.onWorkerEnd(worker, end);
   }
 
-  #end(why: string): void {
+  #end(why: string, isKilled = false): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#killAll();
@@ -378,7 +380,7 @@ class RunningHost {
     for (const socket of this.#sockets) socket.destroy();
     this.#removed = rm(this.#folder, { recursive: true, force: true });
     const isReady = this.#ready === undefined;
-    this.#answer({ kind: "failed", why });
+    this.#answer({ kind: "failed", why, isKilled });
     if (isReady) this.#listener.onEnd(why);
   }
 

@@ -4,7 +4,15 @@
  */
 import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { FrameContent } from "./provider-frames.ts";
-import { type Held, type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
+import {
+  type Held,
+  type Host,
+  type HostOptions,
+  type StartedHost,
+  startHost,
+  type Worker,
+  type WorkerEnd,
+} from "./host.ts";
 import { changeBetween } from "./read-description.ts";
 import { advanceItem, drawItem, generateItem, verifyItem } from "./item-frames.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
@@ -51,7 +59,10 @@ const LATE_MS = 3000;
  * callers that wait for these results get them.
  */
 const QUIET_MS = 250;
-/** Number of host processes that may end while they work on a request (item). At this number the request fails. */
+/**
+ * Number of host processes that may end while they work on a request (item), or be killed while they start. At this
+ * number the request or the start fails.
+ */
 const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
@@ -132,15 +143,21 @@ class Local {
     let isTaken = true;
     const { signal = this.#closing.signal } = this.#options;
     const options = { ...this.#options, signal: AbortSignal.any([signal, this.#closing.signal]) };
-    const started = await startHost(options, {
-      onWorker: (worker) => this.#welcome(worker),
-      onFrame: (worker, frame) => this.#heed(worker, frame),
-      onHeld: (worker, held) => this.#hear(worker, held),
-      onWorkerEnd: (worker, end) => this.#part(worker, end),
-      onEnd: (why) => {
-        if (isTaken) this.#lose(why);
-      },
-    });
+    const begin = (): Promise<StartedHost> =>
+      startHost(options, {
+        onWorker: (worker) => this.#welcome(worker),
+        onFrame: (worker, frame) => this.#heed(worker, frame),
+        onHeld: (worker, held) => this.#hear(worker, held),
+        onWorkerEnd: (worker, end) => this.#part(worker, end),
+        onEnd: (why) => {
+          if (isTaken) this.#lose(why);
+        },
+      });
+    let started = await begin();
+    for (let lost = 1; started.kind === "failed" && started.isKilled && lost < LOST_MAX; lost++) {
+      this.#options.onFault(`${started.why} while it started; starting it again`);
+      started = await begin();
+    }
     if (started.kind === "failed") return started.why;
     const { host } = started;
     if (this.#isClosed) {

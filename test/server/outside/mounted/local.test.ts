@@ -120,6 +120,27 @@ test("a worker that is fresh for one environment serves it, and is not ended for
   await provider.close();
 });
 
+test("a host that is killed while it starts is started again, three times in all", async () => {
+  const target = join(folder.path, "echo.py");
+  const lives = join(folder.path, "lives");
+  // Each start takes one of the lives, and dies if it was not the last.
+  const program = ["import os, runpy", `lives = ${JSON.stringify(lives)}`, "left = int(open(lives).read()) - 1"];
+  program.push("open(lives, 'w').write(str(left))", "left > 0 and os.kill(os.getpid(), 9)");
+  program.push("runpy.run_module('gradus.serve.host', run_name='__main__')");
+  const begin = async (starts: number) => {
+    writeFileSync(lives, `${starts}`);
+    const faults: string[] = [];
+    const options = { python: PYTHON, target, workers: 1, memoryMib: 512, allow: { read: [], net: [] } };
+    const onFault = (why: string): void => void faults.push(why);
+    const opened = await openLocal({ ...options, program: ["-B", "-c", program.join("; ")], onFault });
+    if (opened.kind === "opened") await opened.provider.close();
+    return { opened, faults };
+  };
+  const killed = expect.stringContaining("SIGKILL") as string;
+  expect(await begin(3)).toMatchObject({ opened: { kind: "opened" }, faults: [killed, killed] });
+  expect(await begin(4)).toMatchObject({ opened: { kind: "failed", why: killed }, faults: [killed, killed] });
+});
+
 test("of a host whose sources changed one is tried at a time, and its end is no loss", async () => {
   const target = join(folder.path, "changing.py");
   const source = join(import.meta.dirname, "../../../support/mounted/echo.py");

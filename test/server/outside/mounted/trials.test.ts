@@ -146,6 +146,17 @@ test("of a provider that cannot be asked nothing is found, and it is asked again
   letGo();
 });
 
+test("a level is not refused if its provider cannot be asked while it is mounted", async () => {
+  const mounted = environmentWith(["away"]);
+  const { provider, comeBack } = providerOf(mounted);
+  const trials = createTrials({ provider, environments: [mounted], onLate: () => undefined });
+  await trials.begin(PATIENCE_MS);
+  const away = mounted.levels[0] as Described["levels"][number];
+  expect(trials.found(mounted, away)).toBeUndefined();
+  comeBack();
+  expect(await trials.of(mounted, away)).toEqual({ kind: "lawful" });
+});
+
 test("a level whose seeds have no instance is refused, whatever the provider's message begins with", async () => {
   const mounted = environmentWith(["easy"]);
   const { provider } = providerOf(mounted);
@@ -172,11 +183,12 @@ test("a provider that leaves while an answer is verified again is unavailable, a
     return found;
   };
   const trials = createTrials({ provider: { ...provider, verify }, environments: [mounted], onLate: () => undefined });
-  await trials.begin(PATIENCE_MS);
-  expect(trials.found(mounted, mounted.levels[0] as Described["levels"][number])).toMatchObject({
+  const level = mounted.levels[0] as Described["levels"][number];
+  expect(await trials.of(mounted, level)).toMatchObject({
     kind: "unavailable",
     why: expect.stringContaining("and then unavailable: nobody is there") as string,
   });
+  expect(trials.found(mounted, level)).toBeUndefined();
 });
 
 test("a level is refused for a timeout only at the second one in a row", async () => {
