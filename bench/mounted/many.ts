@@ -5,12 +5,13 @@
  *
  * ```
  * node bench/mounted/many.ts --python .venv-mounts/bin/python [--mount rlve-gym …] [--batches 12] [--prompts 256]
- *   [--pause 30] [--levels 2] [--kills 0] [--seed 1]
+ *   [--pause 30] [--levels 2] [--kills 0] [--seed 1] [--examined FILE]
  * ```
  *
  * `pause` is the time from the last reward to the next NextBatch, in seconds. The killed run has no pauses. An arm grows
  * over `levels` levels at most, because CreateRun tries the first and the last. The arms are named one by one: for a
- * family such as `rlve-gym/*`, CreateRun would first try all levels, which takes many minutes.
+ * family such as `rlve-gym/*`, CreateRun would first try all levels, which takes many minutes. `examined` is the file
+ * `examined-levels` of an earlier run's data folder: its levels are not tried again.
  */
 import { toBinary } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
@@ -51,6 +52,7 @@ const { values: options } = parseArgs({
     levels: { type: "string", default: "2" },
     kills: { type: "string", default: "0" },
     seed: { type: "string", default: "1" },
+    examined: { type: "string" },
   },
 });
 const { batches, prompts, levels, kills, seed } = Object.fromEntries(
@@ -146,25 +148,21 @@ async function scored({ call }: Server, groups: readonly GroupChoice[]): Promise
   }
 }
 
-/** Creates the run without the arms that give no task. A busy machine may refuse more of them. Prints its arms. */
+/** Creates the run without the arms that give no task. Prints its arms. */
 async function createRun({ armsOf, call }: Server): Promise<void> {
   const beganMs = performance.now();
   const choice = { policy: { kind: "frontier" }, ...sizes } as const;
-  for (let arms = await armsOf(); ;) {
-    try {
-      const { state } = await call((client) => client.run("many").create({ arms, ...choice }));
-      const counts = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
-      const growing = counts.filter((count) => count > 0).length;
-      const sum = counts.reduce((a, b) => a + b, 0);
-      return console.log(`${counts.length} arms, ${growing} of them growing over ${sum} levels, ${seconds(beganMs)}`);
-    } catch (error) {
-      const named = error instanceof GradusError ? [...error.message.matchAll(/config\.arms\[(\d+)\]/g)] : [];
-      if (named.length === 0) throw error;
-      console.log(`left out  ${String(error)}`);
-      const refused = new Set(named.map(([, index]) => Number(index)));
-      arms = arms.filter((_, i) => !refused.has(i));
-    }
-  }
+  const all = await armsOf();
+  const { problems } = await call((client) => client.checkRun({ arms: all, ...choice }));
+  for (const { field, message } of problems) console.log(`left out  ${field}: ${message}`);
+  console.log(`all arms tried after ${seconds(beganMs)}`);
+  const refused = new Set(problems.map(({ field }) => Number(/arms\[(\d+)\]/.exec(field)?.[1])));
+  const arms = all.filter((_, i) => !refused.has(i));
+  const { state } = await call((client) => client.run("many").create({ arms, ...choice }));
+  const counts = state?.arms.map(({ growth }) => (growth ? growth.cap - growth.frontier + 1 : 0)) ?? [];
+  const growing = counts.filter((count) => count > 0).length;
+  const sum = counts.reduce((a, b) => a + b, 0);
+  console.log(`${counts.length} arms, ${growing} of them growing over ${sum} levels, ${seconds(beganMs)}`);
 }
 
 /** Plays the run. Returns a line for each task, its waits for NextBatch in milliseconds, and its last state. */
@@ -214,6 +212,7 @@ async function report({ call }: Server, waitsMs: readonly number[]): Promise<voi
 }
 
 const [calm, stormy] = [temporaryFolder(), temporaryFolder()];
+if (options.examined !== undefined) cpSync(options.examined, join(calm.path, "examined-levels"));
 const server = serverIn(calm.path, new Set());
 await createRun(server);
 if (kills > 0) {

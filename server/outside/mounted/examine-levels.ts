@@ -30,6 +30,8 @@ export interface Trials {
 export interface TrialOptions {
   readonly provider: Provider;
   readonly environments: readonly Described[];
+  /** Shared with other mounts. Defaults to one of its own. */
+  readonly background?: Background;
   /** Levels that have passed under the same digest before. They are not examined again. */
   readonly known?: KnownLevels | undefined;
   /** Called after each examined level, with the number of levels examined so far and the number of all levels. */
@@ -39,10 +41,27 @@ export interface TrialOptions {
 }
 
 /**
- * Maximum number of levels that are examined at the same time while mounting. Later it is one, so that the workers can
- * serve tasks.
+ * Maximum number of levels that are examined at the same time while mounting. Later it is one for all mounts together,
+ * so that the workers can serve tasks.
  */
 const TRIED_AT_ONCE = 8;
+
+/** Lets mounts that already serve tasks examine one level at a time. */
+export interface Background {
+  /** Resolves with the result of `work`, which begins when all earlier work has ended. Never rejects if `work` does not. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createBackground(): Background {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run(work) {
+      const result = last.then(work);
+      last = result.catch(() => undefined);
+      return result;
+    },
+  };
+}
 
 interface Subject {
   readonly key: string;
@@ -54,7 +73,7 @@ const keyOf = ({ asked: { id, version, digest } }: Described, { name }: Describe
   `${id} ${version} ${digest} ${name}`;
 
 export function createTrials(options: TrialOptions): Trials {
-  const { provider, known, onTried, onLate } = options;
+  const { provider, known, background = createBackground(), onTried, onLate } = options;
   const subjects = inTurn(options.environments);
   const isKnown = ({ key }: Subject): boolean => known?.has(key) ?? false;
   const waiting = new Map(subjects.filter((each) => !isKnown(each)).map((subject) => [subject.key, subject]));
@@ -79,12 +98,15 @@ export function createTrials(options: TrialOptions): Trials {
     going.set(key, trial);
     return trial;
   };
+  /** Examines the next level. Returns false if none is left, or if the trials are closed. */
+  const examineNext = async (): Promise<boolean> => {
+    const [next] = closing.signal.aborted ? [] : waiting.values();
+    if (next !== undefined) await start(next);
+    return next !== undefined;
+  };
   const lane = async (isLast: boolean): Promise<void> => {
-    while (!closing.signal.aborted && (isMounting || isLast)) {
-      const [next] = waiting.values();
-      if (next === undefined) return;
-      await start(next);
-    }
+    for (let isLeft = true; isLeft && (isMounting || isLast);)
+      isLeft = await (isMounting ? examineNext() : background.run(examineNext));
   };
 
   return {

@@ -16,7 +16,7 @@ import { openRemote } from "./remote-provider.ts";
 import { problemOf } from "./rules.ts";
 import { findPython, withoutPackage } from "../sandbox/find-python.ts";
 import type { Mount, MountSettings } from "./mount-options.ts";
-import { createTrials, type Trials } from "./examine-levels.ts";
+import { type Background, createBackground, createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
   /**
@@ -128,6 +128,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext, trie
   const sources = new Map<string, readonly string[]>();
   const mounted = new Map<string, OpenedMount>();
   const closing = new AbortController();
+  const background = createBackground();
   const open = async (mount: Mount): Promise<OpenedOne> => {
     const { name } = mount;
     let told: readonly string[] = [];
@@ -138,6 +139,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext, trie
       onSources,
       signal,
       triedMs,
+      background,
     });
     if (opened.kind === "opened" && signal.aborted) await opened.close();
     const before = opened.kind === "failed" ? (sources.get(name) ?? []) : [];
@@ -210,6 +212,7 @@ type OneContext = MountContext & {
   readonly signal: AbortSignal;
   /** Maximum milliseconds that mounting waits for levels to be examined. Undefined: TRIED_MS or TRIED_MANY_MS. */
   readonly triedMs: number | undefined;
+  readonly background: Background;
 };
 
 type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
@@ -303,7 +306,7 @@ async function beginTrials(
   mount: string,
   provider: Provider,
   environments: readonly Described[],
-  { onProgress, onRefused, onFault, triedMs, known }: OneContext,
+  { onProgress, onRefused, onFault, triedMs, known, background }: OneContext,
 ): Promise<Trials> {
   const beganMs = performance.now();
   let isBegun = false;
@@ -311,6 +314,7 @@ async function beginTrials(
     provider,
     environments,
     known,
+    background,
     onTried: (done, total) => {
       if (!isBegun && performance.now() - beganMs > QUIET_MS) onProgress?.(mount, done, total);
     },

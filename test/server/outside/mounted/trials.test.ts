@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ProvidedTurnSchema } from "../../../../proto/gen/gradus/v1/provider_pb.js";
 import { type Advancing, ON_ADVANCING } from "../../../../server/outside/mounted/advance-rules.ts";
@@ -15,7 +16,7 @@ import type {
 } from "../../../../server/outside/mounted/provider.ts";
 import { failure } from "../../../../server/outside/mounted/provider.ts";
 import { tryRules } from "../../../../server/outside/mounted/rules.ts";
-import { createTrials } from "../../../../server/outside/mounted/examine-levels.ts";
+import { createBackground, createTrials } from "../../../../server/outside/mounted/examine-levels.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
 import { openKnownLevels } from "../../../../server/outside/mounted/known-levels.ts";
 import { temporaryFolder } from "../../../support/server-process.ts";
@@ -155,6 +156,30 @@ test("a level is not refused if its provider cannot be asked while it is mounted
   expect(trials.found(mounted, away)).toBeUndefined();
   comeBack();
   expect(await trials.of(mounted, away)).toEqual({ kind: "lawful" });
+});
+
+test("mounts that serve tasks examine one level at a time, all together", async () => {
+  const background = createBackground();
+  let [going, most] = [0, 0];
+  const begun = ["one", "other"].map(async (name) => {
+    // The first eight are begun while it is mounted, and end later.
+    const mounted = environmentWith(Array.from({ length: 16 }, (_, i) => `${i < 8 ? "held" : "late"} ${name} ${i}`));
+    const { provider, letGo } = providerOf(mounted);
+    const generate: Provider["generate"] = async (asked, asking, options) => {
+      if (!asking.level.startsWith("late")) return provider.generate(asked, asking, options);
+      most = Math.max(most, ++going);
+      await sleep(1);
+      going--;
+      return provider.generate(asked, asking, options);
+    };
+    const provided = { ...provider, generate };
+    const trials = createTrials({ provider: provided, environments: [mounted], background, onLate: () => undefined });
+    await trials.begin(0);
+    letGo();
+    return trials;
+  });
+  for (const trials of await Promise.all(begun)) await expect.poll(() => trials.counts().get("lawful")).toBe(16);
+  expect(most).toBe(1);
 });
 
 test("a level whose seeds have no instance is refused, whatever the provider's message begins with", async () => {
