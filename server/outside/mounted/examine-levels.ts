@@ -5,7 +5,7 @@
  * So a mount of hundreds of slow levels starts quickly, and no task is given before its level was tested.
  */
 import type { Described, DescribedLevel } from "./read-description.ts";
-import { type Finding, tryLevel } from "./examine-level.ts";
+import { type Finding, lawful, tryLevel } from "./examine-level.ts";
 import type { KnownLevels } from "./known-levels.ts";
 import type { Provider } from "./provider.ts";
 
@@ -75,9 +75,13 @@ const keyOf = ({ asked: { id, version, digest } }: Described, { name }: Describe
 export function createTrials(options: TrialOptions): Trials {
   const { provider, known, background = createBackground(), onTried, onLate } = options;
   const subjects = inTurn(options.environments);
-  const isKnown = ({ key }: Subject): boolean => known?.has(key) ?? false;
-  const waiting = new Map(subjects.filter((each) => !isKnown(each)).map((subject) => [subject.key, subject]));
-  const findings = new Map<string, Finding>(subjects.filter(isKnown).map(({ key }) => [key, { kind: "lawful" }]));
+  const findings = new Map<string, Finding>();
+  const waiting = new Map<string, Subject>();
+  for (const subject of subjects) {
+    const advice = known?.get(subject.key);
+    if (advice === undefined) waiting.set(subject.key, subject);
+    else findings.set(subject.key, lawful(advice));
+  }
   const going = new Map<string, Promise<Finding>>();
   const closing = new AbortController();
   let isMounting = true;
@@ -89,8 +93,7 @@ export function createTrials(options: TrialOptions): Trials {
       going.delete(key);
       // An unreachable provider says nothing about the level. The next request for a task of the level tests it again.
       if (finding.kind !== "unavailable") findings.set(key, finding);
-      // A level with advice is examined at each start, so that the operator sees the advice again.
-      if (finding.kind === "lawful" && finding.advice === undefined) known?.add(key);
+      if (finding.kind === "lawful") known?.add(key, finding.advice ?? []);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);
       return finding;

@@ -6,23 +6,26 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { dirname } from "node:path";
 import { makeFolder } from "../../stores/folder.ts";
 
+/** Rules that the level breaks, in words for the operator, and for which it is not refused. */
+type Advice = readonly string[];
+
 export interface KnownLevels {
-  /** Returns whether a level with this key has passed. A key has the environment's digest. */
-  has(key: string): boolean;
-  add(key: string): void;
+  /** Returns the advice about a level that has passed. A key has the environment's digest. Undefined: it is not known. */
+  get(key: string): Advice | undefined;
+  add(key: string, advice: Advice): void;
 }
 
-/** Maximum number of keys that are read from the file. If it has more, the oldest are removed. */
-const KEYS_MAX = 50_000;
+/** Maximum number of lines, one for each level, that are read from the file. If it has more, the oldest are removed. */
+const LINES_MAX = 50_000;
 
 /**
  * Opens the file. `facts` are what else decides whether a level passes, e.g. the version of Gradus. If they differ from
- * those in the file, the file's keys are removed. `onFault` is called at most once, when the file cannot be used. Then
+ * those in the file, its levels are removed. `onFault` is called at most once, when the file cannot be used. Then
  * levels are known only until the server stops.
  */
 export function openKnownLevels(path: string, facts: unknown, onFault: (why: string) => void): KnownLevels {
   const head = JSON.stringify(facts);
-  const known = new Set<string>();
+  const known = new Map<string, Advice>();
   let isBroken = false;
   const guarded = (work: () => void): void => {
     if (isBroken) return;
@@ -36,18 +39,21 @@ export function openKnownLevels(path: string, facts: unknown, onFault: (why: str
   guarded(() => {
     const [before, ...lines] = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
     // The last element is empty, or a line that a killed server did not finish.
-    const kept = before === head ? lines.slice(0, -1).slice(-KEYS_MAX) : [];
-    for (const key of kept) known.add(key);
+    const kept = before === head ? lines.slice(0, -1).slice(-LINES_MAX) : [];
+    for (const line of kept) {
+      const [key = "", advice] = line.split("\t");
+      known.set(key, advice === undefined ? [] : (JSON.parse(advice) as Advice));
+    }
     makeFolder(dirname(path), 0o700);
     const isWhole = before === head && kept.length === lines.length - 1 && lines.at(-1) === "";
     if (!isWhole) writeFileSync(path, [head, ...kept, ""].join("\n"), { mode: 0o600 });
   });
   return {
-    has: (key) => known.has(key),
-    add(key) {
-      if (known.has(key) || key.includes("\n")) return;
-      known.add(key);
-      guarded(() => appendFileSync(path, `${key}\n`));
+    get: (key) => known.get(key),
+    add(key, advice) {
+      if (known.has(key) || /[\t\n]/.test(key)) return;
+      known.set(key, advice);
+      guarded(() => appendFileSync(path, `${key}${advice.length === 0 ? "" : `\t${JSON.stringify(advice)}`}\n`));
     },
   };
 }

@@ -287,3 +287,16 @@ test("levels that have passed are not examined again after a restart, while thei
   expect(await start("1.1", mounted)).toEqual(all);
   expect(faults).toEqual([expect.stringContaining("EISDIR")]);
 });
+
+test("advice about a level is kept with it", () => {
+  using folder = temporaryFolder();
+  const open = () => openKnownLevels(join(folder.path, "examined"), "1.0", expect.unreachable);
+  const known = open();
+  known.add("plain", []);
+  known.add("advised", ["a\trule", "another\n"]);
+  for (const each of [known, open()]) {
+    expect(each.get("plain")).toEqual([]);
+    expect(each.get("advised")).toEqual(["a\trule", "another\n"]);
+    expect(each.get("other")).toBeUndefined();
+  }
+});
