@@ -7,12 +7,13 @@ import type { Logger } from "pino";
 import { createChangingRegistry, type Registry } from "../envs/registry.ts";
 import { RpcError } from "./base/rpc.ts";
 import { beginMounts, type MountContext, type Mounts, withMounts } from "./outside/mounted/open-mounts.ts";
-import { type KnownLevels, openKnownLevels } from "./outside/mounted/known-levels.ts";
+import type { KnownLevels } from "./outside/mounted/examine-levels.ts";
 import { watchSources } from "./outside/mounted/watch-sources.ts";
 import type { Resources } from "./outside/gate/resources.ts";
 import type { Config } from "./runtime/config.ts";
 import type { Health } from "./runtime/health.ts";
 import { version } from "./runtime/version.ts";
+import { openExaminedLevels } from "./stores/examined-levels.ts";
 import type { ServiceDeps } from "./rpc/deps.ts";
 import { StartError } from "./start-error.ts";
 
@@ -67,7 +68,7 @@ export function openMounts({ mounted, dataDir }: Config, own: Registry, log: Log
 
 /** Opens the file that keeps which levels have passed their examination on this server. */
 function knownLevels({ python, allow, memoryMib }: Config["mounted"], dataDir: string, log: Logger): KnownLevels {
-  return openKnownLevels(join(dataDir, "examined-levels"), { version, python, allow, memoryMib }, (problem) =>
+  return openExaminedLevels(join(dataDir, "examined-levels"), { version, python, allow, memoryMib }, (problem) =>
     log.warn({ problem }, "this server cannot keep which levels of mounted environments it has examined"),
   );
 }

@@ -6,7 +6,6 @@
  */
 import type { Described, DescribedLevel } from "./read-description.ts";
 import { type Finding, lawful, tryLevel } from "./examine-level.ts";
-import type { KnownLevels } from "./known-levels.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Trials {
@@ -45,6 +44,13 @@ export interface TrialOptions {
  * so that the workers can serve tasks.
  */
 const TRIED_AT_ONCE = 8;
+
+/** Levels that have passed their examination, by a key that contains the digest of their environment. */
+export interface KnownLevels {
+  /** Returns the advice about a level that has passed. Undefined: it is not known to have passed. */
+  get(key: string): readonly string[] | undefined;
+  add(key: string, advice: readonly string[]): void;
+}
 
 /** Lets mounts that already serve tasks examine one level at a time. */
 export interface Background {

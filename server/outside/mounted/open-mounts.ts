@@ -9,14 +9,13 @@ import { type Described, readDescribed, type Refused } from "./read-description.
 import { mountedEnvironment } from "./mounted-environment.ts";
 import { type Finding, ON_DESCRIBE } from "./examine-level.ts";
 import { openLocal } from "./local-provider.ts";
-import type { KnownLevels } from "./known-levels.ts";
 import type { Provider } from "./provider.ts";
 import { sourcesWithin } from "./watch-sources.ts";
 import { openRemote } from "./remote-provider.ts";
 import { problemOf } from "./rules.ts";
 import { findPython, withoutPackage } from "../sandbox/find-python.ts";
 import type { Mount, MountSettings } from "./mount-options.ts";
-import { type Background, createBackground, createTrials, type Trials } from "./examine-levels.ts";
+import { type Background, createBackground, createTrials, type KnownLevels, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
   /**

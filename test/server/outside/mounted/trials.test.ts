@@ -18,7 +18,7 @@ import { failure } from "../../../../server/outside/mounted/provider.ts";
 import { tryRules } from "../../../../server/outside/mounted/rules.ts";
 import { createBackground, createTrials } from "../../../../server/outside/mounted/examine-levels.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
-import { openKnownLevels } from "../../../../server/outside/mounted/known-levels.ts";
+import { openExaminedLevels } from "../../../../server/stores/examined-levels.ts";
 import { temporaryFolder } from "../../../support/server-process.ts";
 import { PATIENCE_MS } from "../../../support/patience.ts";
 
@@ -259,7 +259,7 @@ test("levels that have passed are not examined again after a restart, while thei
   const start = async (facts: string, mounted: Described): Promise<ReadonlySet<string>> => {
     const { provider, asked, comeBack } = providerOf(mounted);
     comeBack();
-    const known = openKnownLevels(path, facts, (why) => void faults.push(why));
+    const known = openExaminedLevels(path, facts, (why) => void faults.push(why));
     const trials = createTrials({ provider, environments: [mounted], known, onLate: () => undefined });
     await trials.begin(PATIENCE_MS);
     expect(trials.counts()).toEqual(new Map([["untried", 0], ...counts]));
@@ -290,7 +290,7 @@ test("levels that have passed are not examined again after a restart, while thei
 
 test("advice about a level is kept with it", () => {
   using folder = temporaryFolder();
-  const open = () => openKnownLevels(join(folder.path, "examined"), "1.0", expect.unreachable);
+  const open = () => openExaminedLevels(join(folder.path, "examined"), "1.0", expect.unreachable);
   const known = open();
   known.add("plain", []);
   known.add("advised", ["a\trule", "another\n"]);

@@ -4,16 +4,10 @@
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolder } from "../../stores/folder.ts";
+import { makeFolder } from "./folder.ts";
 
-/** Rules that the level breaks, in words for the operator, and for which it is not refused. */
+/** Rules that a level breaks, in words for the operator, and for which it is not refused. */
 type Advice = readonly string[];
-
-export interface KnownLevels {
-  /** Returns the advice about a level that has passed. A key has the environment's digest. Undefined: it is not known. */
-  get(key: string): Advice | undefined;
-  add(key: string, advice: Advice): void;
-}
 
 /** Maximum number of lines, one for each level, that are read from the file. If it has more, the oldest are removed. */
 const LINES_MAX = 50_000;
@@ -23,7 +17,7 @@ const LINES_MAX = 50_000;
  * those in the file, its levels are removed. `onFault` is called at most once, when the file cannot be used. Then
  * levels are known only until the server stops.
  */
-export function openKnownLevels(path: string, facts: unknown, onFault: (why: string) => void): KnownLevels {
+export function openExaminedLevels(path: string, facts: unknown, onFault: (why: string) => void) {
   const head = JSON.stringify(facts);
   const known = new Map<string, Advice>();
   let isBroken = false;
@@ -49,8 +43,9 @@ export function openKnownLevels(path: string, facts: unknown, onFault: (why: str
     if (!isWhole) writeFileSync(path, [head, ...kept, ""].join("\n"), { mode: 0o600 });
   });
   return {
-    get: (key) => known.get(key),
-    add(key, advice) {
+    /** Returns the advice about a level that has passed. Undefined: it is not known to have passed. */
+    get: (key: string) => known.get(key),
+    add(key: string, advice: Advice): void {
       if (known.has(key) || /[\t\n]/.test(key)) return;
       known.set(key, advice);
       guarded(() => appendFileSync(path, `${key}${advice.length === 0 ? "" : `\t${JSON.stringify(advice)}`}\n`));
