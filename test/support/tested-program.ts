@@ -26,7 +26,8 @@ const KEPT = join(repository, ".cache/tested");
 /** Time after which a bundle of other sources is deleted. */
 const KEPT_MS = 86_400_000;
 /** Files that decide the bundle. */
-const SOURCES = "{envs,pictures,server,cli,proto,scripts/artefacts,test/cli}/**/*.{ts,js,json,py,jsonl,sql}";
+const SOURCES =
+  "{envs,pictures,server,cli,clients/ts/src,proto,scripts/artefacts,test/cli}/**/*.{ts,js,json,py,jsonl,sql}";
 
 /** Variable with the folder of the bundled program, which test/support/program.ts reads. */
 export const VARIABLE = "TESTED_PROGRAM";
