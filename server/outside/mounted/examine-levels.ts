@@ -4,6 +4,7 @@
  *
  * So a mount of hundreds of slow levels starts quickly, and no task is given before its level was tested.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Described, DescribedLevel } from "./read-description.ts";
 import { type Finding, lawful, tryLevel } from "./examine-level.ts";
 import type { Provider } from "./provider.ts";
@@ -40,8 +41,8 @@ export interface TrialOptions {
 }
 
 /**
- * Maximum number of levels that are examined at the same time while mounting. Later it is one for all mounts together,
- * so that the workers can serve tasks.
+ * Maximum number of levels that are examined at the same time while mounting. Later it is one for all mounts together
+ * (Background).
  */
 const TRIED_AT_ONCE = 8;
 
@@ -52,19 +53,32 @@ export interface KnownLevels {
   add(key: string, advice: readonly string[]): void;
 }
 
-/** Lets mounts that already serve tasks examine one level at a time. */
+/** Lets mounts that already serve tasks examine one level at a time, and only while no task is being made. */
 export interface Background {
-  /** Resolves with the result of `work`, which begins when all earlier work has ended. Never rejects if `work` does not. */
+  /** Begins `work` when all earlier work has ended, and no task is being made. Resolves with its result. */
   run<T>(work: () => Promise<T>): Promise<T>;
+  /** Returns `tasks`, and lets no work begin until it is settled. */
+  making<T>(tasks: Promise<T>): Promise<T>;
 }
+
+/** Time in milliseconds after which work that waits for tasks looks whether they are made. */
+const LOOK_AGAIN_MS = 250;
 
 export function createBackground(): Background {
   let last: Promise<unknown> = Promise.resolve();
+  let going = 0;
+  const quiet = async (): Promise<void> => {
+    while (going > 0) await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
+  };
   return {
     run(work) {
-      const result = last.then(work);
+      const result = last.then(quiet).then(work);
       last = result.catch(() => undefined);
       return result;
+    },
+    making(tasks) {
+      going++;
+      return tasks.finally(() => going--);
     },
   };
 }

@@ -223,6 +223,7 @@ async function openOne(
   context: OneContext,
 ): Promise<OpenedOne> {
   const { name } = mount;
+  const { background } = context;
   const found = await reach(mount, settings, counter, context);
   const failed = (why: string): OpenedOne => ({ kind: "failed", message: `${name} cannot be mounted: ${why}` });
   if (found.kind === "failed")
@@ -263,10 +264,11 @@ async function openOne(
     remarks,
   });
   const onBroken = (environment: string, _: string, why: string): void => context.onFault(environment, why);
+  const serving: Provider = { ...provider, generate: (...asked) => background.making(provider.generate(...asked)) };
   const environments = served.map((described) =>
     mountedEnvironment(described, {
       mount: name,
-      provider,
+      provider: serving,
       concurrency,
       lawful: trials.of,
       found: trials.found,

@@ -182,6 +182,20 @@ test("mounts that serve tasks examine one level at a time, all together", async 
   expect(most).toBe(1);
 });
 
+test("no level is examined in the background while tasks are made", async () => {
+  const background = createBackground();
+  const { promise: tasks, resolve: makeThem } = Promise.withResolvers<string>();
+  const making = background.making(tasks);
+  let isExamined = false;
+  const examined = background.run(async () => void (isExamined = true));
+  await sleep(600);
+  expect(isExamined).toBe(false);
+  makeThem("made");
+  expect(await making).toBe("made");
+  await examined;
+  expect(isExamined).toBe(true);
+});
+
 test("a level whose seeds have no instance is refused, whatever the provider's message begins with", async () => {
   const mounted = environmentWith(["easy"]);
   const { provider } = providerOf(mounted);
