@@ -111,8 +111,9 @@ export function createTrials(options: TrialOptions): Trials {
     waiting.delete(key);
     const trial = tryLevel(provider, described, level, closing.signal).then((finding) => {
       going.delete(key);
-      // An unreachable provider says nothing about the level. The next request for a task of the level tests it again.
-      if (finding.kind !== "unavailable") findings.set(key, finding);
+      // An unreachable provider says nothing about the level. After mounting, the next request for a task of the level
+      // tests the level again.
+      if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
       if (finding.kind === "lawful") known?.add(key, finding.advice ?? []);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);

@@ -147,17 +147,6 @@ test("of a provider that cannot be asked nothing is found, and it is asked again
   letGo();
 });
 
-test("a level is not refused if its provider cannot be asked while it is mounted", async () => {
-  const mounted = environmentWith(["away"]);
-  const { provider, comeBack } = providerOf(mounted);
-  const trials = createTrials({ provider, environments: [mounted], onLate: () => undefined });
-  await trials.begin(PATIENCE_MS);
-  const away = mounted.levels[0] as Described["levels"][number];
-  expect(trials.found(mounted, away)).toBeUndefined();
-  comeBack();
-  expect(await trials.of(mounted, away)).toEqual({ kind: "lawful" });
-});
-
 test("mounts that serve tasks examine one level at a time, all together", async () => {
   const background = createBackground();
   let [going, most] = [0, 0];
@@ -227,7 +216,6 @@ test("a provider that leaves while an answer is verified again is unavailable, a
     kind: "unavailable",
     why: expect.stringContaining("and then unavailable: nobody is there") as string,
   });
-  expect(trials.found(mounted, level)).toBeUndefined();
 });
 
 test("a level is refused for a timeout only at the second one in a row", async () => {
