@@ -123,7 +123,7 @@ test("a worker that is fresh for one environment serves it, and is not ended for
 test("a host that is killed while it starts is started again, three times in all", async () => {
   const target = join(folder.path, "echo.py");
   const lives = join(folder.path, "lives");
-  // Each start takes one of the lives, and dies if it was not the last.
+  // The file has the number of starts that are left. Each start but the last kills itself.
   const program = ["import os, runpy", `lives = ${JSON.stringify(lives)}`, "left = int(open(lives).read()) - 1"];
   program.push("open(lives, 'w').write(str(left))", "left > 0 and os.kill(os.getpid(), 9)");
   program.push("runpy.run_module('gradus.serve.host', run_name='__main__')");
